@@ -1,0 +1,47 @@
+// Fills a SQLite store with payments through the journal, as the service would have made them.
+import { migrate } from '../src/database/migrate.ts';
+import { openDatabase } from '../src/database/open.ts';
+import { Journal } from '../src/journal/journal.ts';
+import { systemClock } from '../src/lib/time.ts';
+import { type Caller, DEVELOPMENT_KEY, keyDigest, keyId } from '../src/merchants/merchant.ts';
+import { createPayment } from '../src/payments/create.ts';
+import { parsePaymentRequest } from '../src/payments/request.ts';
+import { BODY } from './request.ts';
+
+const BATCH = 256;
+const DAY_S = 86_400;
+
+/** Adds `count` payments with references of their own to the store in `storage`. Returns seconds taken. */
+export async function seed(storage: string, count: number): Promise<number> {
+  const database = await openDatabase({ storage, database_url: null }, (error) => {
+    throw error;
+  });
+  await migrate(database);
+  const journal = new Journal(database, systemClock);
+  const digest = keyDigest(DEVELOPMENT_KEY);
+  const caller: Caller = {
+    merchant: { id: 'mer_development', name: 'Development Shop' },
+    key: { id: keyId(digest), digest, mode: 'test', expires_at: null },
+    actor: 'merchant:mer_development',
+  };
+  const request = parsePaymentRequest(BODY, { strict: true, httpsOnly: false });
+  const begun = performance.now();
+  for (let done = 0; done < count; done += BATCH) {
+    const works = Array.from({ length: Math.min(BATCH, count - done) }, (_, i) =>
+      journal.commit((transaction) => {
+        const one = { ...request, merchant_reference: `ORDER-${done + i}` };
+        return createPayment(
+          transaction,
+          caller,
+          { actor: caller.actor, request_id: 'req_0123456789abcdef' },
+          one,
+          30 * DAY_S,
+        );
+      }),
+    );
+    await Promise.all(works);
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  await database.close();
+  return seconds;
+}

@@ -1,0 +1,73 @@
+// Starts what is measured as processes of their own, and looks at them from outside.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/postgres-server.ts';
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+export interface Server {
+  child: ChildProcess;
+  port: number;
+  /** Milliseconds from spawning the process to its first word. */
+  readyMs: number;
+  /** Resident memory, MB. */
+  residentMb(): number;
+  stop(): Promise<void>;
+}
+
+/** Waits until a server takes requests, whatever it answers to them. */
+async function answers(port: number): Promise<void> {
+  for (;;) {
+    const there = await fetch(`http://127.0.0.1:${port}/health`).then(
+      (response) => response.text(),
+      () => undefined,
+    );
+    if (there !== undefined) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** `storage` is a directory, `databaseUrl` PostgreSQL's where it shall hold the store; the bare server takes neither. */
+export async function startServer(
+  kind: 'bare' | 'counterfoil' | 'one-commit',
+  storage = '',
+  databaseUrl = '',
+): Promise<Server> {
+  const port = await freePort();
+  const config = path('../counterfoil.yaml');
+  const command = {
+    bare: [path('bare-server.ts')],
+    counterfoil: ['--max-semi-space-size=4', path('../bin/counterfoil.js'), 'serve', '--config', config], // as npm start does
+    'one-commit': [path('one-commit-server.ts')],
+  }[kind];
+  const log = join(tmpdir(), `counterfoil-bench-${process.pid}.log`);
+  const begun = performance.now();
+  const child = spawn(process.execPath, command, {
+    env: {
+      ...process.env,
+      PORT: String(port),
+      COUNTERFOIL_CONFIG: config,
+      COUNTERFOIL_STORAGE: storage,
+      DATABASE_URL: databaseUrl,
+    },
+    stdio: ['ignore', openSync(log, 'a'), 'inherit'], // a file, so that nobody who measures has to read it
+  });
+  await answers(port);
+  const readyMs = performance.now() - begun;
+  return {
+    child,
+    port,
+    readyMs,
+    residentMb: () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024,
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      rmSync(log, { force: true });
+    },
+  };
+}

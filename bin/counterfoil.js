@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// The `counterfoil` command: finds the Node that came with the dependencies when the machine's own is too old.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+if (Number(process.versions.node.split('.')[0]) >= 26) {
+  const { enableCompileCache, flushCompileCache } = await import('node:module'); // no older Node has them all
+  // Keeps what the types were stripped from, beside the dependencies where nobody else can write: a third less to start.
+  enableCompileCache(fileURLToPath(new URL('../node_modules/.cache', import.meta.url)));
+  const { run } = await import('../src/commands/counterfoil.ts');
+  await run(process.argv);
+  flushCompileCache(); // a server may never get to its orderly end
+} else {
+  const bundled = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+  if (!existsSync(bundled)) {
+    console.error('counterfoil: nothing is installed yet. Run: npm ci');
+    process.exit(1);
+  }
+  const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`counterfoil: ${bundled} cannot be run (${error.code}). Run: npm ci`);
+    process.exit(1);
+  });
+  // A shell's way to say that a signal ended it: 128 and the signal's number.
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}

@@ -1,0 +1,47 @@
+// Runs everything: types, lint, then the tests against a real PostgreSQL beside SQLite. Arguments: test files.
+import { spawn } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startPostgres } from '../test/support/postgres-server.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const files = process.argv.slice(2);
+
+/** Tests whose promises are about time. */
+const ALONE = ['slow-clients.test.ts'];
+
+function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+if (files.length === 0) {
+  for (const [tool, ...args] of [
+    ['tsc', '--noEmit'],
+    ['biome', 'check', '--error-on-warnings'],
+  ] as [string, ...string[]][]) {
+    if ((await run(`node_modules/.bin/${tool}`, args)) !== 0) process.exit(1);
+  }
+}
+
+const postgres = await startPostgres();
+const env = { ...process.env, COUNTERFOIL_TEST_POSTGRES: postgres.url };
+const tests = files.length > 0 ? files : globSync('test/**/*.test.ts').sort();
+const test = (some: string[], atOnce: number) =>
+  some.length === 0
+    ? 0
+    : run(
+        process.execPath,
+        ['--test', `--test-concurrency=${atOnce}`, '--test-timeout=300000', ...some],
+        env,
+      );
+
+// What measures time has the machine to itself; it comes last, so that the summary of all else stands above its own.
+const alone = tests.filter((file) => ALONE.some((name) => file.endsWith(name)));
+const together = tests.filter((file) => !alone.includes(file));
+const codes = [await test(together, 2), await test(alone, 1)];
+await postgres.stop();
+process.exit(Math.max(...codes));

@@ -1,0 +1,181 @@
+// Writes the pages that are made from the program: docs/configuration.md from the settings, the README's tree from captions.
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { configurationSchema } from '../src/settings.ts';
+
+const root = new URL('../', import.meta.url);
+
+/** A setting as JSON Schema tells it. */
+interface Property {
+  type?: string | string[];
+  check?: string;
+  enum?: string[];
+  anyOf?: { type?: string }[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  description?: string;
+  items?: Property;
+  properties?: Record<string, Property>;
+  required?: string[];
+}
+
+/** A complete configuration for production, with every setting; a test parses it. */
+export const EXAMPLE = `environment: production
+host: 127.0.0.1
+port: 8080
+base_url: https://pay.example/api
+checkout_base_url: https://pay.example
+storage: /var/lib/counterfoil
+database_url: postgres://counterfoil@db.internal/counterfoil
+payment_lifetime_s: 86400
+log_level: info
+
+merchants:
+  - id: mer_corner_shop
+    name: Corner Shop
+    keys:
+      # Written by: counterfoil keys create --merchant mer_corner_shop --live --expires 365d
+      - key_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        mode: live
+        expires_at: 2027-11-21T00:00:00+00:00
+      # A second key for trying things out beside the first
+      - key_sha256: fcde2b2edba56bf408601fb721fe9b5c338d10ee429ea04fae5511b68fbf8fb9
+        mode: test
+`;
+
+function typeOf(property: Property): string {
+  if (property.enum) return 'choice';
+  const type = property.anyOf?.find((one) => one.type !== 'null')?.type ?? [property.type].flat()[0]!;
+  return { array: 'list', integer: 'whole number', string: 'text' }[type] ?? type;
+}
+
+function checkOf(property: Property): string {
+  if (property.enum) return property.enum.map((value) => `\`${value}\``).join(', ');
+  if (property.maximum !== undefined) return `${property.minimum} to ${property.maximum}`;
+  return property.check ?? (property.properties ? '' : 'see below');
+}
+
+function defaultOf(property: Property, required: boolean): string {
+  if (property.default === undefined) return required ? 'required' : '–';
+  if (property.default === null) return '–';
+  return `\`${Array.isArray(property.default) ? '[]' : property.default}\``;
+}
+
+function table(holder: Property, withEnvironment: boolean): string {
+  const head = withEnvironment
+    ? '| Setting | What it is | Type | Check | Default | Environment |\n|---|---|---|---|---|---|'
+    : '| Setting | What it is | Type | Check | Default |\n|---|---|---|---|---|';
+  const rows = Object.entries(holder.properties!).map(([name, property]) => {
+    const [, meaning, variable] = /^(.*?)(?: Environment: (`\w+`)\.)?$/s.exec(property.description!)!;
+    const required = holder.required?.includes(name) ?? false;
+    const cells = [
+      `\`${name}\``,
+      meaning,
+      typeOf(property),
+      checkOf(property),
+      defaultOf(property, required),
+    ];
+    return `| ${[...cells, ...(withEnvironment ? [variable ?? ''] : [])].join(' | ')} |`;
+  });
+  return [head, ...rows].join('\n');
+}
+
+/** The text of docs/configuration.md. */
+export function configurationPage(): string {
+  const schema = z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }) as Property;
+  const merchant = schema.properties!.merchants!.items!;
+  const key = merchant.properties!.keys!.items!;
+  return `# Configuration
+
+<!-- Written by npm run docs from src/settings.ts; change it there. -->
+
+One YAML file holds every setting. It is the one named by \`--config\`, else by the environment's \`COUNTERFOIL_CONFIG\`,
+else \`counterfoil.yaml\` in the current folder. Every setting has a default but those marked required; an empty file is a
+production configuration that lacks its \`base_url\`.
+
+What is wrong with a file is told in one line, with the file, the line and the setting, and the exit code is 78:
+
+    counterfoil: counterfoil.yaml:3: prot is not a setting; did you mean port?
+
+## Settings
+
+${table(schema, true)}
+
+The environment goes over the file; a variable that is empty counts as unset. \`PORT=0\` takes any free port. With \`PORT\` set,
+a port that is taken is an error; without it, a server in development takes the next free one and says so. A relative
+\`storage\` is taken from the configuration file's folder, a relative \`COUNTERFOIL_STORAGE\` from the current one.
+
+Base URLs may carry a path (\`https://shop.example/pay\`). In production they must be https.
+
+## merchants
+
+${table(merchant, false)}
+
+No two merchants may have the same id.
+
+## merchants[].keys
+
+${table(key, false)}
+
+Each key has either \`key_sha256\` or \`key\`. \`counterfoil keys create\` makes a key, shows it once and adds its digest here,
+comments and all else left as they are. No key may stand in the file twice. A plain \`key\`, and the development key in any form,
+are refused in production. In development every key makes test payments, whatever its mode.
+
+The server reads \`merchants\` again on SIGHUP. A file that is wrong by then changes nothing: the log says what is wrong, and
+merchants and keys stay as they were. All other settings are read at the start only.
+
+## A complete example
+
+\`\`\`yaml
+${EXAMPLE}\`\`\`
+
+Keep the file readable by the service's account alone (\`chmod 600\`): \`database_url\` may hold a password.
+`;
+}
+
+/** The first line of a file, without what marks it as a comment: its caption. */
+export function captionOf(file: string): string | undefined {
+  return /^(?:#!.*\n)?(?:\/\/|--) (\S.*)\n/.exec(readFileSync(new URL(file, root), 'utf8'))?.[1];
+}
+
+/** Every source file below src/ with its caption, as an indented tree. */
+export function tree(): string {
+  const files = globSync('src/**/*.{ts,sql}', { cwd: fileURLToPath(root) }).sort((a, b) => {
+    // A folder's own files stand in front of its folders.
+    const [one, other] = [dirname(a), dirname(b)];
+    return one === other ? (a < b ? -1 : 1) : one < other ? -1 : 1;
+  });
+  const lines = ['src/'];
+  let folder = 'src';
+  for (const file of files) {
+    const depth = file.split('/').length - 1;
+    if (dirname(file) !== folder) {
+      folder = dirname(file);
+      lines.push(`${'  '.repeat(depth - 1)}${basename(folder)}/`);
+    }
+    lines.push(
+      `${'  '.repeat(depth)}${basename(file).padEnd(30 - 2 * depth)} ${captionOf(file) ?? ''}`.trimEnd(),
+    );
+  }
+  return lines.join('\n');
+}
+
+const BEGIN = "<!-- tree: written by npm run docs from each file's first line -->";
+const END = '<!-- end of tree -->';
+
+/** The README with its tree as the captions have it now. */
+export function readmePage(readme: string): string {
+  const begin = readme.indexOf(BEGIN);
+  const end = readme.indexOf(END);
+  if (begin === -1 || end === -1) throw new Error(`README.md lacks ${BEGIN} or ${END}`);
+  return `${readme.slice(0, begin)}${BEGIN}\n\`\`\`\n${tree()}\n\`\`\`\n${readme.slice(end)}`;
+}
+
+if (import.meta.main) {
+  const readme = new URL('README.md', root);
+  writeFileSync(new URL('docs/configuration.md', root), configurationPage());
+  writeFileSync(readme, readmePage(readFileSync(readme, 'utf8')));
+}

@@ -1,0 +1,154 @@
+// Every error there is, in the one shape: the service's own, the framework's, and those of the HTTP parser below it.
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { DatabaseError } from '../database/database.ts';
+import { type ErrorCode, OperationalError, STATUS_OF_CODE, unavailable } from '../lib/errors.ts';
+import { randomId } from '../lib/ids.ts';
+import type { Logger } from '../lib/log.ts';
+import { API_HEADERS } from './headers.ts';
+
+export const errorSchema = z.strictObject({
+  error: z.strictObject({
+    code: z
+      .enum(Object.keys(STATUS_OF_CODE) as [ErrorCode, ...ErrorCode[]])
+      .describe('Machine-readable code.'),
+    message: z.string().describe('Human-readable text.'),
+    details: z.record(z.string(), z.string()).optional().describe('Field name to message; with 422 alone.'),
+  }),
+});
+
+/** Longer request targets are refused; the parser itself stops at 16 KiB of request line and headers. */
+export const URL_MAXIMUM = 8192;
+const OVERLONG_REQUEST_LINE = new RegExp(`^[A-Z]+ [^\\r\\n]{${URL_MAXIMUM}}`);
+
+export function errorBody(error: OperationalError): string {
+  const { code, message, details } = error;
+  return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
+}
+
+/** The framework's own errors, as ours. */
+const CODE_OF_FRAMEWORK_ERROR: Record<string, [ErrorCode, string]> = {
+  FST_ERR_BAD_URL: ['bad_request', 'The request target is malformed.'],
+  FST_ERR_NOT_FOUND: ['not_found', 'There is no such endpoint.'], // the parser knows a method (PRI) that the router does not
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is larger than 64 KiB.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The request body must be application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['bad_request', 'The request body is not as long as announced.'],
+  FST_ERR_CTP_EMPTY_TYPE: ['unsupported_media_type', 'The request body must be application/json.'],
+  ECONNRESET: ['bad_request', 'The request ended before its body did.'],
+};
+
+export function asOperationalError(error: unknown): OperationalError | undefined {
+  if (error instanceof OperationalError) return error;
+  if (error instanceof DatabaseError && error.failure === 'unavailable')
+    return Object.assign(unavailable(), { cause: error });
+  const known = CODE_OF_FRAMEWORK_ERROR[String((error as FastifyError).code)];
+  return known && new OperationalError(...known);
+}
+
+/** Answers with an error as JSON; a defect is logged and shown as `internal_error`, nothing of it told. */
+export function sendError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Logger,
+): FastifyReply {
+  let known = asOperationalError(error);
+  if (!known) {
+    log.error({ request_id: request.id, err: error }, 'a defect');
+    known = new OperationalError('internal_error', 'Something went wrong on our side.');
+  } else if (known.code === 'unavailable') {
+    log.warn({ request_id: request.id, err: known.cause ?? known }, 'unavailable');
+  }
+  reply.header('x-request-id', request.id); // what fails before the hooks run has none yet
+  if (known.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
+  if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="api"');
+  return reply.code(known.status).headers(API_HEADERS).send(errorBody(known));
+}
+
+export function notFound(): OperationalError {
+  return new OperationalError('not_found', 'There is no such endpoint.');
+}
+
+/** Remembers every route, so that a known path with an unknown method can say which methods it has (RFC 9110, 15.5.6). */
+export function collectMethods(app: FastifyInstance): (url: string) => string | undefined {
+  const routes: { pattern: RegExp; methods: Set<string> }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const source = `^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`;
+    let route = routes.find(({ pattern }) => pattern.source === new RegExp(source).source);
+    if (!route) {
+      route = { pattern: new RegExp(source), methods: new Set() };
+      routes.push(route);
+    }
+    for (const one of [method].flat()) route.methods.add(one);
+  });
+  return (url) => {
+    const path = url.split('?', 1)[0]!;
+    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]);
+    return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ');
+  };
+}
+
+const STATUS_TEXT: Record<number, string> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  408: 'Request Timeout',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+};
+
+/** What the response in progress on a socket looks like from outside. */
+type Busy = Socket & { _httpMessage?: { headersSent: boolean } | null };
+
+/** How long a refused client may take to read its answer and hang up. Node's own timeouts no longer look at it. */
+const LINGER_MS = 1000;
+
+/** Writes an error where there is no request the framework knows of, and closes the connection. */
+function writeRawError(socket: Socket, error: OperationalError): void {
+  if (!socket.writable || (socket.bytesWritten > 0 && (socket as Busy)._httpMessage?.headersSent)) {
+    socket.destroy();
+    return;
+  }
+  const body = errorBody(error);
+  const headers = {
+    ...API_HEADERS,
+    'x-request-id': randomId('req_', 16),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_TEXT[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.resume(); // closing with anything unread would reset the connection, and the answer might be lost
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(linger));
+}
+
+/** What the HTTP parser refuses (Node's `clientError`): syntax, size and slowness. */
+export function onClientError(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
+  if (error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    writeRawError(socket, new OperationalError('request_timeout', 'The request did not arrive in time.'));
+  } else if (error.code === 'HPE_HEADER_OVERFLOW') {
+    // What arrived last begins with a request line where that was too long, else it is from among the headers.
+    const long = OVERLONG_REQUEST_LINE.test(error.rawPacket?.toString('latin1') ?? '');
+    writeRawError(
+      socket,
+      long
+        ? new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`)
+        : new OperationalError('headers_too_large', 'The request headers are larger than 16 KiB.'),
+    );
+  } else {
+    writeRawError(socket, new OperationalError('bad_request', 'The request is not well-formed HTTP.'));
+  }
+}
+
+/** A tunnel (CONNECT) is not a thing this server has. Node has let go of the socket, its errors and timeouts included. */
+export function onConnect(socket: Socket): void {
+  socket.on('error', () => {}); // without a listener, a client's reset would end the process
+  // An answer still on its way comes first; this one would be taken for it.
+  if ((socket as Busy)._httpMessage) socket.destroy();
+  else writeRawError(socket, notFound());
+}

@@ -1,0 +1,24 @@
+// Everything under /v1: the key first, then whether there is such an endpoint.
+import type { FastifyInstance } from 'fastify';
+import type { Directory } from '../merchants/merchant.ts';
+import { authenticator } from './authenticate.ts';
+import { notFound } from './errors.ts';
+import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
+
+export interface V1 extends PaymentRoutes {
+  directory: Directory;
+}
+
+/** Registers the versioned API on `app` under its prefix. */
+export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
+  const authenticate = authenticator(settings.directory, settings.clock);
+  app.decorateRequest('caller');
+  app.addHook('onRequest', (request, _reply, done) => {
+    authenticate(request);
+    done(request.is404 ? notFound() : undefined);
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  addPaymentRoutes(app, settings);
+}

@@ -1,0 +1,176 @@
+// The whole service without a port: every route, limit and error answer, wired from what it is given.
+import type { Socket } from 'node:net';
+import { type FastifyInstance, fastify } from 'fastify';
+import packageJson from '../package.json' with { type: 'json' };
+import {
+  asOperationalError,
+  collectMethods,
+  notFound,
+  onClientError,
+  onConnect,
+  sendError,
+  URL_MAXIMUM,
+} from './api/errors.ts';
+import { API_HEADERS } from './api/headers.ts';
+import { addHealthRoute } from './api/health.ts';
+import { openApiDocument } from './api/openapi.ts';
+import { v1 } from './api/v1.ts';
+import { checkout } from './checkout/checkout.ts';
+import type { Database } from './database/database.ts';
+import type { Journal } from './journal/journal.ts';
+import { OperationalError, unavailable } from './lib/errors.ts';
+import { randomId } from './lib/ids.ts';
+import type { Logger } from './lib/log.ts';
+import { type Clock, SECOND_MS } from './lib/time.ts';
+import type { Directory } from './merchants/merchant.ts';
+
+export const VERSION = packageJson.version;
+
+/** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
+const LIMITS = {
+  bodyBytes: 64 * 1024,
+  headerBytes: 16 * 1024,
+  headers: 64,
+  headersTimeoutMs: 10 * SECOND_MS,
+  requestTimeoutMs: 15 * SECOND_MS,
+  checkTimeoutsEachMs: SECOND_MS,
+  keepAliveTimeoutMs: 5 * SECOND_MS,
+  requestsPerSocket: 1000,
+};
+
+export interface AppParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  directory: Directory;
+  log: Logger;
+  baseUrl: string;
+  checkoutBaseUrl: string;
+  lifetimeS: number;
+  httpsOnly: boolean;
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/** Builds the service. Base URLs come without a slash at their end; their paths are where it serves. */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { database, journal, clock, log, baseUrl, checkoutBaseUrl } = parts;
+  const basePath = pathOf(baseUrl);
+  const checkoutPath = pathOf(checkoutBaseUrl);
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomId('req_', 16),
+    requestIdHeader: false,
+    bodyLimit: LIMITS.bodyBytes,
+    requestTimeout: LIMITS.requestTimeoutMs,
+    keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // what was accepted is finished
+    http: {
+      headersTimeout: LIMITS.headersTimeoutMs,
+      connectionsCheckingInterval: LIMITS.checkTimeoutsEachMs,
+      maxHeaderSize: LIMITS.headerBytes,
+      requireHostHeader: false, // answered below, in our shape
+    },
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      maxParamLength: LIMITS.headerBytes,
+    },
+    frameworkErrors: (error, request, reply) => {
+      sendError(error, request, reply, log);
+    },
+    clientErrorHandler: (error, socket) => onClientError(error as NodeJS.ErrnoException, socket),
+  });
+  app.server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
+  app.server.on('connect', (_request, socket) => onConnect(socket as Socket));
+  app.server.on('checkExpectation', (request, response) => {
+    request.headers.expect = 'unmet';
+    app.server.emit('request', request, response);
+  });
+
+  const allowed = collectMethods(app);
+  app.removeAllContentTypeParsers();
+  const requestsOn = new WeakMap<object, number>();
+  app.addHook('onRequest', ({ id, raw, headers }, reply, done) => {
+    reply.header('x-request-id', id);
+    // Counted here, since Node's own limit answers what exceeds it with a 503 of its own.
+    const count = (requestsOn.get(raw.socket) ?? 0) + 1;
+    requestsOn.set(raw.socket, count);
+    if (count >= LIMITS.requestsPerSocket) reply.header('connection', 'close');
+    if (count > LIMITS.requestsPerSocket)
+      done(unavailable()); // sent behind the last one: never carried out
+    else done(syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect));
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        ...(request.caller && { merchant: request.caller.merchant.id, key: request.caller.key.id }),
+      },
+      'request',
+    );
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (request.is404) {
+      const allow = allowed(request.raw.url!);
+      if (allow) reply.header('allow', allow);
+    }
+    return sendError(error, request, reply, log);
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
+
+  addHealthRoute(app, `${basePath}/health`, journal, clock, VERSION);
+  const document = JSON.stringify(openApiDocument(baseUrl, VERSION));
+  app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
+  app.register(v1, { ...parts, prefix: `${basePath}/v1` });
+  app.register(checkout, {
+    database,
+    clock,
+    basePath: checkoutPath,
+    prefix: checkoutPath,
+    asOperationalError,
+    report: (error: unknown, requestId: string) =>
+      log.error({ request_id: requestId, err: error }, 'a page failed'),
+  });
+  await app.ready();
+  return app;
+}
+
+/** What is wrong with a request before anybody asks what it wants (RFC 9112, sections 3 and 5). */
+function syntaxFault(
+  rawHeaders: readonly string[],
+  httpVersion: string,
+  url: string,
+  expect: string | undefined,
+): Error | undefined {
+  if (httpVersion === '0.9') {
+    return new OperationalError('bad_request', 'The request is not well-formed HTTP.'); // a line without a version
+  }
+  if (rawHeaders.length > 2 * LIMITS.headers) {
+    return new OperationalError('headers_too_large', `The request has more than ${LIMITS.headers} headers.`);
+  }
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    return new OperationalError('bad_request', 'The request must have one Host header.');
+  }
+  if (expect === 'unmet')
+    return new OperationalError('bad_request', 'The Expect header asks for what this server does not do.');
+  if (url.length > URL_MAXIMUM)
+    return new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`);
+  return undefined;
+}

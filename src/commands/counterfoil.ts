@@ -1,0 +1,94 @@
+// The command line: which commands there are, and how their failures are told.
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../app.ts';
+import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
+import { DatabaseError } from '../database/database.ts';
+import { SchemaTooNew } from '../database/migrate.ts';
+import { StorageExposed } from '../database/open.ts';
+import { CheckpointKeyLost } from '../journal/checkpoint.ts';
+import { auditCommand } from './audit.ts';
+import { keysCommand } from './keys.ts';
+import { migrateCommand } from './migrate.ts';
+import { serveCommand } from './serve.ts';
+import { Failure } from './terminal.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+
+/** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const program = new Command('counterfoil')
+    .description(
+      'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
+    )
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil serve                                      start on the configuration in this folder
+  counterfoil keys create --merchant "Corner Shop" --live
+  counterfoil audit verify --json
+
+Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
+    );
+  for (const command of [serveCommand(), migrateCommand(), keysCommand(), auditCommand()])
+    program.addCommand(command);
+  for (const command of allCommands(program))
+    command.exitOverride().showHelpAfterError('(run with --help for the options)');
+  // Whoever read the output has gone (`… | head`): that is no failure. A full disk is one, but a server goes on without.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = report(error);
+  });
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function allCommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(allCommands)];
+}
+
+/** Prints what failed in one line and returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE; // commander has said it
+  const line = told(error);
+  if (line === undefined)
+    console.error(error); // a defect: all of it
+  else console.error(`counterfoil: ${line}`);
+  return error instanceof ConfigurationError || error instanceof StorageExposed
+    ? EXIT_CONFIGURATION
+    : EXIT_FAILURE;
+}
+
+/** The line that tells an operator what failed; nothing for what no operator can mend. */
+function told(error: unknown): string | undefined {
+  if (
+    error instanceof ConfigurationError ||
+    error instanceof StorageExposed ||
+    error instanceof Failure ||
+    error instanceof SchemaTooNew ||
+    error instanceof CheckpointKeyLost
+  ) {
+    return error.message;
+  }
+  if (error instanceof DatabaseError) {
+    // A name with several addresses fails with one error for each and no message of its own.
+    const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
+    return `the database: ${error.message || inner?.message || 'cannot be reached'}`;
+  }
+  const { code, syscall, port, address, message } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
+  if (code === undefined || syscall === undefined) return undefined;
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${address} is taken: stop what listens there, or choose another with PORT=${port! + 1}`;
+  if (code === 'EACCES' && port !== undefined)
+    return `port ${port} may not be listened on by this account: choose one above 1023 with PORT`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `host ${address ?? (error as { hostname?: string }).hostname} is no address of this machine`;
+  return message;
+}

@@ -1,0 +1,29 @@
+// counterfoil migrate: brings the store's schema up to this program's.
+import { Command } from 'commander';
+import { configurationFile, readConfiguration } from '../config.ts';
+import { migrate } from '../database/migrate.ts';
+import { holdStore, openDatabase } from '../database/open.ts';
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description("bring the store's schema up to this program's (serve does so too)")
+    .option('--config <file>', 'configuration file')
+    .option('--json', 'print one JSON document')
+    .addHelpText('after', '\nExample:\n  counterfoil migrate --config /etc/counterfoil.yaml')
+    .action(async (options: { config?: string; json?: boolean }) => {
+      const configuration = readConfiguration(configurationFile(options.config));
+      const release = holdStore(configuration);
+      const database = await openDatabase(configuration, (error) => {
+        throw error;
+      });
+      try {
+        const applied = await migrate(database);
+        if (options.json) console.log(JSON.stringify({ applied }));
+        else
+          console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
+      } finally {
+        await database.close();
+        release();
+      }
+    });
+}

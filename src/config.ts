@@ -1,0 +1,198 @@
+// The configuration as the program uses it: read from its file, checked, with the environment over it.
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { explainIssue, explainSyntax, settingName } from './config-fault.ts';
+import {
+  DEVELOPMENT_KEY,
+  KEY_PREFIX,
+  keyDigest,
+  keyId,
+  type MerchantWithKeys,
+  type Mode,
+} from './merchants/merchant.ts';
+import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings.ts';
+
+/** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
+export const EXIT_CONFIGURATION = 78;
+
+/** The settings as the program uses them. Directories are absolute, keys are digests, URLs end without a slash. */
+export interface Configuration extends Omit<Settings, 'merchants'> {
+  file: string;
+  /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
+  portIsFixed: boolean;
+  merchants: MerchantWithKeys[];
+}
+
+/** One line: which file, which line of it, what is wrong there. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+}
+
+/** The environment the program reads; every variable it knows. */
+export interface Environment {
+  COUNTERFOIL_CONFIG?: string | undefined;
+  COUNTERFOIL_STORAGE?: string | undefined;
+  DATABASE_URL?: string | undefined;
+  PORT?: string | undefined;
+  NO_COLOR?: string | undefined;
+  TERM?: string | undefined;
+}
+
+export const environment: Environment = process.env;
+
+/** Where the configuration is: `--config`, then `COUNTERFOIL_CONFIG`, then `counterfoil.yaml` here. */
+export function configurationFile(option: string | undefined, env: Environment = environment): string {
+  return resolve(option || env.COUNTERFOIL_CONFIG || 'counterfoil.yaml');
+}
+
+/** Reads and checks a configuration file. Raises `ConfigurationError`. */
+export function readConfiguration(file: string, env: Environment = environment): Configuration {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code!;
+    throw new ConfigurationError(`${shown(file)}: ${UNREADABLE[code] ?? `cannot be read (${code})`}`);
+  }
+  if (!isUtf8(bytes)) throw new ConfigurationError(`${shown(file)}: is not UTF-8 text`);
+  return parseConfiguration(bytes.toString(), file, env);
+}
+
+const UNREADABLE: Record<string, string> = {
+  ENOENT: 'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG',
+  EISDIR: 'is a folder; name the file in it',
+  EACCES: 'may not be read by this account',
+};
+
+/** A path as it is told: relative where that is shorter to read. */
+function shown(file: string): string {
+  return file.startsWith(`${process.cwd()}/`) ? file.slice(process.cwd().length + 1) : file;
+}
+
+type Fail = (path: readonly PropertyKey[], problem: string) => ConfigurationError;
+
+/** Checks a configuration's text; `file` is where it stands or is about to. Raises `ConfigurationError`. */
+export function parseConfiguration(
+  text: string,
+  file: string,
+  env: Environment = environment,
+): Configuration {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const fail: Fail = (path, problem) => {
+    const line = lines.linePos(positionOf(document, path)).line;
+    return new ConfigurationError(`${shown(file)}:${line}: ${`${settingName(path)} ${problem}`.trim()}`);
+  };
+  const [syntax] = document.errors;
+  if (syntax) {
+    const problem = explainSyntax(syntax, text.slice(syntax.pos[0]));
+    throw new ConfigurationError(`${shown(file)}:${lines.linePos(syntax.pos[0]).line}: ${problem}`);
+  }
+  let values: unknown;
+  try {
+    values = document.toJS() ?? {};
+  } catch {
+    throw fail([], 'uses a YAML alias (*name) that leads nowhere');
+  }
+  if (!isMap(document.contents) && document.contents !== null && values !== '')
+    throw fail([], 'must hold settings, one `name: value` on each line');
+
+  const parsed = configurationSchema.safeParse(values, { reportInput: true });
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
+    throw fail(path, explainIssue(issue, namesAt(issue.path)));
+  }
+  const settings = parsed.data;
+  const merchants = merchantsOf(settings, fail);
+  if (settings.environment === 'production') checkAddresses(settings, fail);
+  const { port, ...rest } = overrides(env);
+  return {
+    ...settings,
+    merchants,
+    file,
+    port: port ?? settings.port,
+    portIsFixed: port !== undefined,
+    database_url: rest.database_url ?? settings.database_url,
+    storage: rest.storage ?? resolve(dirname(file), settings.storage),
+  };
+}
+
+/** Where the deepest part of a path stands that the file has: what is missing has no place, its parent does. */
+function positionOf(document: Document, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length--) {
+    const holder = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const pair = isMap(holder)
+      ? holder.items.find(({ key }) => isScalar(key) && String(key.value) === String(path[length - 1]))
+      : undefined;
+    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}
+
+/** Merchants with their keys as digests, none twice, and in production none that others may know. */
+function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
+  const development = settings.environment === 'development';
+  const seen = new Map<string, string>();
+  return settings.merchants.map((one, m) => ({
+    id: one.id,
+    name: one.name,
+    keys: one.keys.map((entry, k) => {
+      const place = ['merchants', m, 'keys', k];
+      if (entry.key !== undefined && !development) {
+        const problem =
+          entry.key === DEVELOPMENT_KEY
+            ? 'is the development key, which everybody knows: replace it with `counterfoil keys create`'
+            : 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
+        throw fail([...place, 'key'], problem);
+      }
+      const digest = entry.key_sha256 ?? keyDigest(entry.key!);
+      const path = [...place, entry.key === undefined ? 'key_sha256' : 'key'];
+      if (!development && digest === keyDigest(DEVELOPMENT_KEY)) {
+        throw fail(
+          path,
+          'is the development key, which everybody knows: replace it with `counterfoil keys create`',
+        );
+      }
+      const twin = seen.get(digest);
+      if (twin) throw fail(path, `is the same key as ${twin}: a key names one merchant, once`);
+      seen.set(digest, settingName(path));
+      const written: Mode = entry.key?.startsWith(KEY_PREFIX.live) ? 'live' : entry.mode;
+      return {
+        id: keyId(digest),
+        digest,
+        mode: development ? ('test' as const) : written,
+        expires_at: entry.expires_at === undefined ? null : Date.parse(entry.expires_at),
+      };
+    }),
+  }));
+}
+
+/** Production is reached by https alone. */
+function checkAddresses(settings: Settings, fail: Fail): void {
+  if (settings.base_url === null)
+    throw fail(['base_url'], 'is missing: production, which is the default environment, needs an https URL');
+  for (const name of ['base_url', 'checkout_base_url'] as const) {
+    if (settings[name] && !/^https:/i.test(settings[name]))
+      throw fail([name], 'must be an https URL in production');
+  }
+}
+
+/** What the environment says over the file. */
+function overrides(env: Environment): { port?: number; database_url?: string; storage?: string } {
+  const { PORT, DATABASE_URL, COUNTERFOIL_STORAGE } = env;
+  if (PORT && !(/^\d{1,5}$/.test(PORT) && Number(PORT) <= 65535))
+    throw new ConfigurationError(
+      `PORT in the environment must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`,
+    );
+  if (DATABASE_URL && !POSTGRES_URL.test(DATABASE_URL))
+    throw new ConfigurationError('DATABASE_URL in the environment must begin with postgres://');
+  return {
+    ...(PORT && { port: Number(PORT) }),
+    ...(DATABASE_URL && { database_url: DATABASE_URL }),
+    ...(COUNTERFOIL_STORAGE && { storage: resolve(COUNTERFOIL_STORAGE) }),
+  };
+}

@@ -1,0 +1,48 @@
+// The port to storage: three verbs and a read-only view, the same on SQLite and PostgreSQL.
+
+export type Value = string | number | null;
+export type Row = Record<string, Value>;
+
+/**
+ * `?` stands for a value. Columns are `text` or `bigint`; the SQL is the subset both engines share (docs/style.md).
+ * Both verbs raise `DatabaseError`.
+ */
+export interface Queryable {
+  /** Runs one statement and returns its rows: a `select`, or a write with `returning`. */
+  query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
+  /** Inserts rows that all have the same keys, as one statement where the engine gains by it. */
+  insert(table: string, rows: readonly object[]): Promise<void>;
+}
+
+export interface Database extends Queryable {
+  readonly engine: 'sqlite' | 'postgres';
+  /** Outside `transaction`, reads only: on SQLite they run on a connection that cannot write. */
+  query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
+  /** Commits what `work` did, or rolls all of it back when it throws. One at a time: the journal is its caller. */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  /** Reads one unmoving state of the whole database, while others write. */
+  snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
+  /** Runs a migration's text, many statements; inside `transaction` only. */
+  script(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * What went wrong, as far as a caller can act on it:
+ * - `conflict`: a unique key is taken; rolled back
+ * - `contended`: two transactions waited for each other; rolled back, and the same may be run again
+ * - `unavailable`: no connection, no space, no time; rolled back or never begun
+ * - `unknown`: the connection was lost or the wait for a standby cut short at COMMIT; it may or may not stand
+ * - `broken`: the disk or the database file failed; this process must not go on writing
+ * - `fault`: the statement itself is wrong: a defect
+ */
+export type DatabaseFailure = 'conflict' | 'contended' | 'unavailable' | 'unknown' | 'broken' | 'fault';
+
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly failure: DatabaseFailure;
+  constructor(failure: DatabaseFailure, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.failure = failure;
+  }
+}

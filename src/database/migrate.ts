@@ -1,0 +1,87 @@
+// Brings a database's schema up to this program's: each migration once, in order, in a transaction of its own.
+import { readdirSync, readFileSync } from 'node:fs';
+import { sha256 } from '../lib/secrets.ts';
+import { type Database, DatabaseError } from './database.ts';
+
+const FOLDER = new URL('./migrations/', import.meta.url);
+
+interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+/** The migrations this program knows, in order: `0001-journal.sql` is version 1. */
+export function knownMigrations(): Migration[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => ({
+      version: Number.parseInt(file, 10),
+      name: file.replace(/\.sql$/, ''),
+      sql: readFileSync(new URL(file, FOLDER), 'utf8'),
+    }));
+}
+
+/** Comments that open with an engine's name hold what is written for that engine alone: they are uncommented for it. */
+function forEngine(sql: string, engine: Database['engine']): string {
+  return sql.replace(/\/\*(postgres|sqlite)\s([\s\S]*?)\*\//g, (_, named, text) =>
+    named === engine ? text : '',
+  );
+}
+
+export class SchemaTooNew extends Error {
+  override readonly name = 'SchemaTooNew';
+}
+
+/**
+ * Applies what is missing and returns the names applied. Several nodes may start at once: they take turns.
+ * Raises `SchemaTooNew` when the database was made by a newer program, and `DatabaseError`.
+ */
+export async function migrate(database: Database): Promise<string[]> {
+  const migrations = knownMigrations();
+  const applied: string[] = [];
+  // A step per transaction; each looks afresh at what is there, since another node may have been quicker.
+  for (let missing: Migration | undefined = migrations[0]; missing; ) {
+    missing = await database.transaction(async (transaction) => {
+      if (database.engine === 'postgres') await transaction.query('select pg_advisory_xact_lock(4207849484)');
+      await database.script(
+        'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)',
+      );
+      const [newest] = await transaction.query<{ version: number | null }>(
+        'select max(version) as version from schema_migrations',
+      );
+      const version = newest?.version ?? 0;
+      if (version > migrations.length) {
+        throw new SchemaTooNew(
+          `the database has schema version ${version}, this program knows ${migrations.length}: run the newer program`,
+        );
+      }
+      const next = migrations[version];
+      if (!next) return undefined;
+      await database.script(forEngine(next.sql, database.engine));
+      const row = { version: next.version, name: next.name, digest: sha256(next.sql) };
+      await transaction.insert('schema_migrations', [row]);
+      applied.push(next.name);
+      return migrations[version + 1];
+    });
+  }
+  return applied;
+}
+
+/** How many of the known migrations a database lacks. Changes nothing. Raises `SchemaTooNew`, `DatabaseError`. */
+export async function missingMigrations(database: Database): Promise<number> {
+  const known = knownMigrations().length;
+  const [newest] = await database
+    .query<{ version: number | null }>('select max(version) as version from schema_migrations')
+    .catch((error) => {
+      if (error instanceof DatabaseError && error.failure === 'fault') return [{ version: 0 }]; // no such table yet
+      throw error;
+    });
+  const version = newest?.version ?? 0;
+  if (version > known)
+    throw new SchemaTooNew(
+      `the database has schema version ${version}, this program knows ${known}: run the newer program`,
+    );
+  return known - version;
+}

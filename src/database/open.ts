@@ -1,0 +1,53 @@
+// Opens the store that the configuration names, in a directory nobody else can read.
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from './database.ts';
+import { openPostgres } from './postgres.ts';
+import { lockStore, openSqlite } from './sqlite.ts';
+
+const SQLITE_FILE = 'counterfoil.sqlite';
+
+/** The storage directory can be read by other accounts of the machine. */
+export class StorageExposed extends Error {
+  override readonly name = 'StorageExposed';
+}
+
+/** Makes the private storage directory, mode 0700. Raises `StorageExposed` where one is there that others may enter. */
+export function prepareStorage(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const exposed = [directory, ...readdirSync(directory).map((file) => join(directory, file))].find(
+    // A write-ahead log may go as we look: its server has just stopped.
+    (path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
+  );
+  if (exposed) throw new StorageExposed(`${exposed} can be read by others. Run: chmod -R go= ${directory}`);
+}
+
+export interface StoreSettings {
+  storage: string;
+  database_url: string | null;
+}
+
+/** Whether there is a store to open: always where PostgreSQL holds it, which says itself what it lacks. */
+export function storeExists(settings: StoreSettings): boolean {
+  return settings.database_url !== null || existsSync(join(settings.storage, SQLITE_FILE));
+}
+
+/** Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. Raises `DatabaseError`. */
+export async function openDatabase(
+  settings: StoreSettings,
+  onBroken: (error: Error) => void,
+): Promise<Database> {
+  if (settings.database_url) return openPostgres(settings.database_url);
+  prepareStorage(settings.storage);
+  return openSqlite(join(settings.storage, SQLITE_FILE), onBroken);
+}
+
+/**
+ * Keeps a second server off a SQLite store; several nodes share PostgreSQL, so there is nothing to hold there.
+ * Returns the release. Raises `DatabaseError` (`unavailable`) when another server holds the store.
+ */
+export function holdStore(settings: StoreSettings): () => void {
+  if (settings.database_url) return () => {};
+  prepareStorage(settings.storage);
+  return lockStore(join(settings.storage, 'server.lock'));
+}

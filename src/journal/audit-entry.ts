@@ -1,0 +1,40 @@
+// One numbered fact of the history: who did what to which subject, when; never personal data.
+import { sha256 } from '../lib/secrets.ts';
+
+/** What a work records. `facts` are values worth reading later; `row` among them is the digest of the row as it
+ * stands after. */
+export interface Entry {
+  actor: string;
+  action: string;
+  subject: string;
+  request_id: string | null;
+  facts: Record<string, string | number | null>;
+}
+
+/** An entry as stored: `number` counts from 1 without a gap, `at` is milliseconds since 1970, `facts` is JSON text. */
+export interface AuditEntry {
+  number: number;
+  at: number;
+  actor: string;
+  action: string;
+  subject: string;
+  request_id: string | null;
+  facts: string;
+}
+
+/** The bytes of an entry that a seal covers: a JSON array in this order, on a line of its own. */
+export function canonicalEntry(entry: AuditEntry): string {
+  const { number, at, actor, action, subject, request_id, facts } = entry;
+  return `${JSON.stringify([number, at, actor, action, subject, request_id, facts])}\n`;
+}
+
+/**
+ * The digest that ties a row to its entries: SHA-256 over the row's values as a JSON array in the order of `columns`.
+ * Empty values at the end are left out, so that a column added later changes no digest given before. The row carries a
+ * random `salt` column, so the digest of a row that was erased says nothing about what it held.
+ */
+export function rowDigest(columns: readonly string[], row: object): string {
+  const values = columns.map((column) => (row as Record<string, unknown>)[column]);
+  while (values.at(-1) === null) values.pop();
+  return sha256(JSON.stringify(values));
+}

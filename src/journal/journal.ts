@@ -1,0 +1,174 @@
+// Every change goes through here: works that arrive during a commit become the next one, numbered, sealed, then answered.
+import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
+import { unavailable } from '../lib/errors.ts';
+import type { Clock } from '../lib/time.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import { findSeal, lockHead, touchHead } from './queries.ts';
+import { NO_SEAL, sealEntries } from './seal.ts';
+import { Transaction, type Work } from './transaction.ts';
+
+/** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */
+const LARGEST_BATCH = 256;
+/** Works waiting; beyond it the answer is 503 at once rather than late. */
+const LONGEST_QUEUE = 4096;
+/** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
+const CONTENDED_RUNS = 5;
+
+interface Waiting {
+  work: Work<unknown>;
+  row: string;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+export interface JournalCounters {
+  commits: number;
+  works: number;
+  queued: number;
+}
+
+function byRow(one: Waiting, other: Waiting): number {
+  return one.row < other.row ? -1 : one.row > other.row ? 1 : 0;
+}
+
+/** A work that must undo the whole batch because it failed after it had written. */
+class FailedAfterWriting extends Error {}
+
+export class Journal {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #largestBatch: number;
+  readonly #queue: Waiting[] = [];
+  readonly counters: JournalCounters = { commits: 0, works: 0, queued: 0 };
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  /** `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. */
+  constructor(database: Database, clock: Clock, options: { largestBatch?: number | undefined } = {}) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#largestBatch = options.largestBatch ?? LARGEST_BATCH;
+  }
+
+  /**
+   * Runs `work` in a transaction together with whatever else is waiting, and answers when it is on disk.
+   * Rejects with what the work threw; with `unavailable` when the queue is full, the store takes no writes, or the
+   * outcome of the commit is unknown.
+   * `row` names what the work changes where other works may change it too: every node takes such rows in the order of their
+   * names, so that batches wait for each other in a line and never in a ring, which PostgreSQL takes a second to break.
+   */
+  commit<T>(work: Work<T>, row = ''): Promise<T> {
+    if (this.#closed || this.#queue.length >= LONGEST_QUEUE) return Promise.reject(unavailable());
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, row, resolve: resolve as (value: unknown) => void, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Whether the store takes writes, found out by one that changes nothing. Raises `OperationalError` when it does not. */
+  probe(): Promise<void> {
+    return this.commit((transaction) => transaction.probe());
+  }
+
+  /** Refuses new works and answers when those waiting are done. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // Let the sockets that are readable by now hand in their works first: that is the whole batch.
+      await new Promise((resolve) => setImmediate(resolve));
+      const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
+      this.counters.queued = this.#queue.length;
+      await this.#run(batch);
+    }
+    this.#running = undefined;
+  }
+
+  /** Commits a batch; one that cannot be committed whole, and was rolled back, is split until the culprit stands alone. */
+  async #run(batch: readonly Waiting[], run = 1): Promise<void> {
+    const settle: (() => void)[] = [];
+    try {
+      await this.#database.transaction((queryable) => this.#perform(queryable, batch, settle));
+      this.counters.commits += 1;
+      this.counters.works += batch.length;
+      for (const answer of settle) answer();
+    } catch (error) {
+      const failure = error instanceof DatabaseError ? error.failure : 'fault';
+      if (failure === 'contended' && run < CONTENDED_RUNS) {
+        await this.#run(batch, run + 1);
+      } else if (failure !== 'conflict' && failure !== 'fault') {
+        // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
+        for (const waiting of [...batch, ...this.#queue.splice(0)]) {
+          waiting.reject(Object.assign(unavailable(), { cause: error }));
+        }
+      } else if (batch.length > 1) {
+        const middle = batch.length >> 1;
+        await this.#run(batch.slice(0, middle));
+        await this.#run(batch.slice(middle));
+      } else {
+        batch[0]!.reject(error instanceof FailedAfterWriting ? error.cause : error);
+      }
+    }
+  }
+
+  async #perform(queryable: Queryable, batch: readonly Waiting[], settle: (() => void)[]): Promise<void> {
+    const now = this.#clock.now();
+    const tables = new Map<string, object[]>();
+    const entries: Transaction['entries'] = [];
+    let probing = false;
+    for (const waiting of batch) {
+      const transaction = new Transaction(queryable, now);
+      try {
+        const pending = waiting.work(transaction);
+        const value = pending instanceof Promise ? await pending : pending;
+        settle.push(() => waiting.resolve(value));
+      } catch (error) {
+        if (error instanceof DatabaseError) throw error;
+        if (transaction.changed) throw new FailedAfterWriting('', { cause: error });
+        settle.push(() => waiting.reject(error)); // it had written nothing: its neighbours go on
+        continue;
+      }
+      if (transaction.wrote && transaction.entries.length === 0)
+        throw new Error('a work changed rows and recorded no entry');
+      for (const { table, row } of transaction.inserts) {
+        const rows = tables.get(table);
+        if (rows) rows.push(row);
+        else tables.set(table, [row]);
+      }
+      entries.push(...transaction.entries);
+      probing ||= transaction.probing;
+    }
+    for (const [table, rows] of tables) await queryable.insert(table, rows);
+    if (entries.length > 0) await this.#seal(queryable, now, entries);
+    else if (probing) await touchHead(queryable);
+  }
+
+  /** Numbers and seals the batch. The head's row is locked last, so that nodes wait for one another as briefly as can be. */
+  async #seal(queryable: Queryable, now: number, recorded: Transaction['entries']): Promise<void> {
+    const head = await lockHead(queryable, recorded.length);
+    const previous = head.seals - 1;
+    let previousHash = NO_SEAL;
+    if (previous > 0) {
+      // A statement of its own, since only one begun after the lock was had sees what the node before committed.
+      const seal = await findSeal(queryable, previous);
+      if (!seal) throw new Error(`seal ${previous} is missing from the history`);
+      previousHash = seal.hash;
+    }
+    let number = head.entries - recorded.length;
+    const entries: AuditEntry[] = recorded.map(({ actor, action, subject, request_id, facts }) => ({
+      number: ++number,
+      at: now,
+      actor,
+      action,
+      subject,
+      request_id,
+      facts: JSON.stringify(facts),
+    }));
+    const seal = sealEntries(head.seals, previousHash, now, entries);
+    await queryable.insert('audit_entries', entries);
+    await queryable.insert('seals', [seal]);
+  }
+}

@@ -1,0 +1,98 @@
+// The SQL of the history.
+import type { Queryable } from '../database/database.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { Seal } from './seal.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+
+/** Takes the chain's one row until the commit: numbers for `entries` entries and one seal. */
+export async function lockHead(
+  database: Reader,
+  entries: number,
+): Promise<{ entries: number; seals: number }> {
+  const [head] = await database.query<{ entries: number; seals: number }>(
+    'update journal_head set entries = entries + ?, seals = seals + 1 where id = 1 returning entries, seals',
+    entries,
+  );
+  return head!;
+}
+
+/** A write that changes nothing, to learn whether the store takes writes. */
+export async function touchHead(database: Reader): Promise<void> {
+  await database.query('update journal_head set entries = entries where id = 1 returning id');
+}
+
+/** The head: one row with id 1, unless somebody else had a hand in it. */
+export function readHeads(database: Reader): Promise<{ id: number; entries: number; seals: number }[]> {
+  return database.query('select id, entries, seals from journal_head order by id');
+}
+
+export async function findSeal(database: Reader, number: number): Promise<Seal | undefined> {
+  return (
+    await database.query<Seal>(
+      'select number, first_entry, last_entry, at, hash from seals where number = ?',
+      number,
+    )
+  )[0];
+}
+
+export async function newestSeal(database: Reader): Promise<Seal | undefined> {
+  return (
+    await database.query<Seal>(
+      'select number, first_entry, last_entry, at, hash from seals order by number desc limit 1',
+    )
+  )[0];
+}
+
+/** From the very first, whatever its number, when there is none to come after. */
+export function sealsAfter(database: Reader, number: number | undefined, limit: number): Promise<Seal[]> {
+  return database.query<Seal>(
+    `select number, first_entry, last_entry, at, hash from seals
+     ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
+    ...(number === undefined ? [] : [number]),
+    limit,
+  );
+}
+
+export function entriesAfter(
+  database: Reader,
+  number: number | undefined,
+  limit: number,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
+    ...(number === undefined ? [] : [number]),
+    limit,
+  );
+}
+
+/** Entries in the order of their subjects, then numbers, after (`subject`, `number`), up to the subject prefix's end. */
+export function entriesBySubject(
+  database: Reader,
+  after: { subject: string; number: number },
+  end: string,
+  limit: number,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where (subject, number) > (?, ?) and subject < ? order by subject, number limit ? + 0`,
+    after.subject,
+    after.number,
+    end,
+    limit,
+  );
+}
+
+export function entriesOf(database: Reader, subject: string): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    'select number, at, actor, action, subject, request_id, facts from audit_entries where subject = ? order by number',
+    subject,
+  );
+}
+
+export function appliedMigrations(
+  database: Reader,
+): Promise<{ version: number; name: string; digest: string }[]> {
+  return database.query('select version, name, digest from schema_migrations order by version');
+}

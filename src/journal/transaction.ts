@@ -1,0 +1,55 @@
+// What a work sees of its transaction: reads at once, inserts gathered, and an entry for whatever it changes.
+import type { Queryable, Row, Value } from '../database/database.ts';
+import type { Entry } from './audit-entry.ts';
+
+/**
+ * A work's side of one journal transaction. A work has no effect outside it, since it may be run again after a rollback,
+ * and does not read back what it or a neighbour inserted: inserts are written together when all works have run.
+ */
+export class Transaction {
+  /** The moment of this transaction, milliseconds since 1970; the same for all its works. */
+  readonly now: number;
+  readonly inserts: { table: string; row: object }[] = [];
+  readonly entries: Entry[] = [];
+  changed = false;
+  probing = false;
+  readonly #database: Queryable;
+
+  constructor(database: Queryable, now: number) {
+    this.#database = database;
+    this.now = now;
+  }
+
+  /** Reads rows. Raises `DatabaseError`. */
+  query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
+    return this.#database.query<R>(sql, ...values);
+  }
+
+  /** Runs an `update` or `delete … returning` and gives the rows it touched. Raises `DatabaseError`. */
+  async change<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
+    const rows = await this.#database.query<R>(sql, ...values);
+    if (rows.length > 0) this.changed = true;
+    return rows;
+  }
+
+  /** Adds a row, written with all others of its table when the batch's works have run. */
+  insert(table: string, row: object): void {
+    this.inserts.push({ table, row });
+  }
+
+  /** Adds an entry to the history. */
+  record(entry: Entry): void {
+    this.entries.push(entry);
+  }
+
+  /** Has the commit write even when no work of it does, so that its success says the store takes writes. */
+  probe(): void {
+    this.probing = true;
+  }
+
+  get wrote(): boolean {
+    return this.changed || this.inserts.length > 0;
+  }
+}
+
+export type Work<T> = (transaction: Transaction) => T | Promise<T>;

@@ -1,0 +1,49 @@
+// Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
+import { data as currencies } from 'currency-codes';
+
+/** The largest amount, 999999999999.99, in minor units. */
+export const MAXIMUM_MINOR = 99_999_999_999_999;
+
+/** ISO 4217 codes that name no currency a customer could pay in. */
+const NOT_PAYABLE = new Set(['XXX', 'XTS']);
+
+const DECIMALS_OF = new Map(
+  currencies.filter((c) => !NOT_PAYABLE.has(c.code)).map((c) => [c.code, c.digits]),
+);
+
+/** Whether `code` (upper case) is an ISO 4217 currency a payment can be in. */
+export function isCurrency(code: string): boolean {
+  return DECIMALS_OF.has(code);
+}
+
+/** Whether the currency has a smaller unit at all: false for JPY, KRW and the like. */
+export function hasMinorUnit(currency: string): boolean {
+  return DECIMALS_OF.get(currency) !== 0;
+}
+
+/**
+ * An amount in minor units, hundredths for every currency since the interface writes two decimals for every currency.
+ *
+ * `amount` must be a number that its JSON source wrote exactly (see `parseJson`), so that its shortest decimal form is
+ * what was written. Returns the sentence that says what is wrong instead, when something is.
+ */
+export function parseAmount(amount: number, currency: string): { minor: number } | { fault: string } {
+  if (!(amount > 0)) return { fault: 'Must be greater than zero.' };
+  const parts = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
+  if (parts && Number(parts[1]) > MAXIMUM_MINOR / 100) return { fault: 'Must be at most 999999999999.99.' };
+  if (!parts || (parts[2]?.length ?? 0) > 2) {
+    return {
+      fault: amount > 1e12 ? 'Must be at most 999999999999.99.' : 'Must have at most 2 decimal places.',
+    };
+  }
+  const fraction = (parts[2] ?? '').padEnd(2, '0');
+  if (fraction !== '00' && !hasMinorUnit(currency))
+    return { fault: `Must be a whole number: ${currency} has no smaller unit.` };
+  return { minor: Number(parts[1] + fraction) };
+}
+
+/** `4990` → `"49.90"`. Takes integer minor units (hundredths). */
+export function formatAmount(minor: number): string {
+  const digits = String(minor).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

@@ -1,0 +1,44 @@
+// Digests, and the form of the secrets that are handed out.
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_CHARACTERS = 43; // log2(62) × 43 = 256 bits
+const CHECKSUM_CHARACTERS = 6;
+
+/** SHA-256 (FIPS 180-4) of UTF-8 text, base64url without padding: 43 characters. */
+export function sha256(text: string | Uint8Array): string {
+  return hash('sha256', text, 'base64url');
+}
+
+/** SHA-256 of UTF-8 text as 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
+export function sha256Hex(text: string): string {
+  return hash('sha256', text, 'hex');
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let i = 0; i < CHECKSUM_CHARACTERS; i++, rest = Math.floor(rest / 62)) text = BASE62[rest % 62] + text;
+  return text;
+}
+
+/** A new secret: the prefix, 43 random base62 characters (256 bits) and the CRC-32 of all that in 6 more. */
+export function newSecret(prefix: string): string {
+  let text = prefix;
+  while (text.length < prefix.length + RANDOM_CHARACTERS) {
+    // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier.
+    for (const byte of randomBytes(64)) {
+      if (byte < 248 && text.length < prefix.length + RANDOM_CHARACTERS) text += BASE62[byte % 62];
+    }
+  }
+  return text + checksum(text);
+}
+
+/** Whether a secret is whole, judged by its length and checksum alone: tells a cut or mistyped one without a look-up. */
+export function isWholeSecret(prefix: string, secret: string): boolean {
+  if (!secret.startsWith(prefix) || secret.length !== prefix.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS)
+    return false;
+  const body = secret.slice(0, -CHECKSUM_CHARACTERS);
+  return secret === body + checksum(body);
+}

@@ -1,0 +1,49 @@
+// The only reader of the clock, and the one way a moment is written.
+
+/** Where the time comes from: milliseconds since 1970-01-01T00:00:00Z. Tests hand in one they can move. */
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Days since 1970 as written, `2026-11-20T`: the calendar is asked once for each. */
+const DATES = new Map<number, string>();
+const DATES_MAXIMUM = 1000;
+
+function dateOf(day: number): string {
+  let date = DATES.get(day);
+  if (date === undefined) {
+    if (DATES.size === DATES_MAXIMUM) DATES.clear();
+    date = new Date(day * DAY_MS).toISOString().slice(0, -13);
+    DATES.set(day, date);
+  }
+  return date;
+}
+
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+
+/** ISO 8601 with a numeric offset and whole seconds: `2026-11-20T23:17:00+00:00`. Takes milliseconds since 1970. */
+export function formatTimestamp(ms: number): string {
+  const day = Math.floor(ms / DAY_MS);
+  const rest = ms - day * DAY_MS;
+  const hours = TWO_DIGITS[Math.floor(rest / HOUR_MS)];
+  const minutes = TWO_DIGITS[Math.floor(rest / MINUTE_MS) % 60];
+  const seconds = TWO_DIGITS[Math.floor(rest / SECOND_MS) % 60];
+  return `${dateOf(day)}${hours}:${minutes}:${seconds}+00:00`;
+}
+
+/** The same with milliseconds, for logs: `2026-11-20T23:17:00.042+00:00`. */
+export function formatTimestampMs(ms: number): string {
+  return `${formatTimestamp(ms).slice(0, 19)}.${String(ms % SECOND_MS).padStart(3, '0')}+00:00`;
+}
+
+/** Milliseconds, fractions kept, that never run backwards; for measuring how long something took. */
+export function monotonicMs(): number {
+  return performance.now();
+}

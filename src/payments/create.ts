@@ -1,0 +1,53 @@
+// Creates a payment, pending, with its first entry in the history.
+
+import type { Transaction } from '../journal/transaction.ts';
+import { randomId, timeOrderedId } from '../lib/ids.ts';
+import { SECOND_MS } from '../lib/time.ts';
+import type { Caller } from '../merchants/merchant.ts';
+import { PAYMENT_ID_PREFIX, type Payment } from './payment.ts';
+import { type Act, recordPayment } from './record.ts';
+import type { PaymentRequest } from './request.ts';
+
+const SALT_CHARACTERS = 16; // 80 bits: digests of erased rows cannot be tried out
+
+/** Adds the payment that `request` asks for. `lifetimeS`, seconds, serves where the request names none. */
+export function createPayment(
+  transaction: Transaction,
+  caller: Caller,
+  act: Act,
+  request: PaymentRequest,
+  lifetimeS: number,
+): Payment {
+  const { now } = transaction;
+  const { merchant, key } = caller;
+  const payment: Payment = {
+    id: timeOrderedId(PAYMENT_ID_PREFIX, now),
+    merchant_id: merchant.id,
+    mode: key.mode,
+    amount_minor: request.amount_minor,
+    currency: request.currency,
+    status: 'pending',
+    status_reason: null,
+    merchant_name: merchant.name,
+    merchant_reference: request.merchant_reference,
+    description: request.description,
+    return_url: request.return_url,
+    cancel_url: request.cancel_url,
+    customer: request.customer && JSON.stringify(request.customer),
+    metadata: request.metadata && JSON.stringify(request.metadata),
+    payment_details: null,
+    salt: randomId('', SALT_CHARACTERS),
+    version: 1,
+    created_at: now,
+    updated_at: now,
+    expires_at: now + (request.expires_in ?? lifetimeS) * SECOND_MS,
+  };
+  transaction.insert('payments', payment);
+  recordPayment(transaction, act, 'payment.created', payment, {
+    amount_minor: payment.amount_minor,
+    currency: payment.currency,
+    mode: payment.mode,
+    key: key.id,
+  });
+  return payment;
+}

@@ -1,0 +1,64 @@
+// The sweeper: writes down that payments whose time has passed are cancelled. What anybody sees does not wait for it.
+import type { Journal } from '../journal/journal.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Logger } from '../lib/log.ts';
+import { HOUR_MS, SECOND_MS } from '../lib/time.ts';
+import { forgetOldAnswers } from './idempotency.ts';
+import { expirePayment, findDuePayments } from './queries.ts';
+import { recordPayment } from './record.ts';
+
+const SWEEP_EVERY_MS = SECOND_MS;
+const FORGET_EVERY_MS = HOUR_MS;
+const SWEEP_MAXIMUM = 200;
+
+/**
+ * Cancels up to 200 payments whose time has passed. Returns how many. Each is a work of its own, since a statement for all of
+ * them would lock rows in an order of its own, and two nodes' sweepers would wait for each other.
+ */
+export async function expireDuePayments(journal: Journal): Promise<number> {
+  const due = await journal.commit((transaction) => findDuePayments(transaction, SWEEP_MAXIMUM));
+  const expired = await Promise.all(
+    due.map(({ id }) => journal.commit((transaction) => expireDuePayment(transaction, id), id)),
+  );
+  return expired.filter(Boolean).length;
+}
+
+async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
+  const payment = await expirePayment(transaction, id);
+  if (!payment) return false; // another node was quicker
+  recordPayment(transaction, { actor: 'clock', request_id: null }, 'payment.cancelled', payment, {
+    from: 'pending',
+    reason: 'expired',
+  });
+  return true;
+}
+
+/** Runs the sweeper each second until stopped; a round that fails is tried again by the next. */
+export function startSweeper(journal: Journal, log: Logger): { stop(): Promise<void> } {
+  let round: Promise<void> | undefined;
+  let sinceForgotten = FORGET_EVERY_MS;
+  let stopping = false;
+
+  async function sweep(): Promise<void> {
+    try {
+      while (!stopping && (await expireDuePayments(journal)) > 0) {}
+      sinceForgotten += SWEEP_EVERY_MS;
+      if (sinceForgotten < FORGET_EVERY_MS) return;
+      while (!stopping && (await forgetOldAnswers(journal)) > 0) {}
+      if (!stopping) sinceForgotten = 0;
+    } catch (error) {
+      log.warn({ err: error }, 'the sweeper will try again');
+    }
+  }
+
+  const timer = setInterval(() => {
+    round ??= sweep().finally(() => (round = undefined));
+  }, SWEEP_EVERY_MS);
+  return {
+    async stop() {
+      stopping = true; // a long backlog is the next start's to finish
+      clearInterval(timer);
+      await round;
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Idempotency keys: the answer stands in the same transaction as what it answers, so a retry never does a thing twice.
+import { type Database, DatabaseError } from '../database/database.ts';
+import { rowDigest } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Work } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { sha256 } from '../lib/secrets.ts';
+import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
+import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWER_COLUMNS, type KeptAnswer } from './queries.ts';
+
+/** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */
+export const KEPT_MS = 7 * DAY_MS;
+const WAIT_MS = 2000;
+/** A conflict that outlives this many attempts is about something else than the key. */
+const ATTEMPTS = 3;
+const FORGET_MAXIMUM = 500;
+
+/** How the history names kept answers, and the forgetting of them. */
+export const ANSWER_SUBJECT_PREFIX = 'answer_';
+export const FORGOTTEN_SUBJECT = 'answers';
+
+/** An answer as it is first given: HTTP status and body. */
+export interface Answer {
+  status: number;
+  body: string;
+}
+
+export interface Claim {
+  /** The key as sent, and whose it is: the same key of another merchant, mode or route is another key. */
+  key: string;
+  merchant_id: string;
+  mode: string;
+  route: string;
+  /** What must be the same for the same key: the raw body, or what stands for it. */
+  request: string | Uint8Array;
+  /** The row the work changes, where others may change it too. */
+  row?: string;
+}
+
+export class Idempotency {
+  readonly #database: Database;
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+
+  constructor(database: Database, journal: Journal, clock: Clock) {
+    this.#database = database;
+    this.#journal = journal;
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs `work` once for a claim and keeps its answer; gives the kept one, byte for byte, to whoever comes again.
+   * Raises `idempotency_key_reused`, `idempotency_in_progress`, and whatever the work or the journal does: errors are not kept.
+   */
+  async once(claim: Claim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
+    const scope = sha256(JSON.stringify([claim.merchant_id, claim.mode, claim.route, claim.key]));
+    const request_digest = sha256(claim.request);
+    const deadline = monotonicMs() + WAIT_MS;
+    for (let attempts = 1; monotonicMs() < deadline; ) {
+      const other = this.#inFlight.get(scope);
+      if (other) {
+        await settled(other, deadline - monotonicMs());
+        continue;
+      }
+      const row = claim.row ?? scope;
+      const isLast = attempts++ === ATTEMPTS;
+      const attempt = this.#attempt(scope, request_digest, row, work, isLast).finally(() =>
+        this.#inFlight.delete(scope),
+      );
+      this.#inFlight.set(scope, attempt);
+      const answer = await attempt;
+      if (answer) return answer;
+    }
+    throw new OperationalError(
+      'idempotency_in_progress',
+      'A request with this idempotency key is still being worked on.',
+      {
+        retryAfterS: 1,
+      },
+    );
+  }
+
+  /** Nothing back: another answer for this key stood in the way of our commit, so look again. */
+  async #attempt(
+    scope: string,
+    request_digest: string,
+    row: string,
+    work: Work<Answer>,
+    isLast: boolean,
+  ): Promise<(Answer & { replayed: boolean }) | undefined> {
+    const kept = await findAnswer(this.#database, scope, this.#clock.now() - KEPT_MS);
+    if (kept) {
+      if (kept.request_digest !== request_digest) {
+        throw new OperationalError(
+          'idempotency_key_reused',
+          'This idempotency key was used for a different request.',
+        );
+      }
+      return { status: kept.status, body: kept.body, replayed: true };
+    }
+    try {
+      return await this.#journal.commit(async (transaction) => {
+        const { status, body } = await work(transaction);
+        const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
+        transaction.insert('idempotency_keys', kept);
+        transaction.record({
+          actor: 'idempotency',
+          action: 'answer.kept',
+          subject: ANSWER_SUBJECT_PREFIX + scope,
+          request_id: null,
+          facts: { row: rowDigest(KEPT_ANSWER_COLUMNS, kept) },
+        });
+        return { status, body, replayed: false };
+      }, row);
+    } catch (error) {
+      if (isLast || !(error instanceof DatabaseError && error.failure === 'conflict')) throw error;
+      // Another node's, kept since our look; or an old one that is over but not swept away yet.
+      await forgetOldAnswers(this.#journal, scope);
+      return undefined;
+    }
+  }
+}
+
+/** Waits until a promise is settled either way, `ms` milliseconds at most. */
+async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([
+    promise.then(
+      () => {},
+      () => {},
+    ),
+    late,
+  ]);
+  clearTimeout(timer);
+}
+
+/**
+ * Forgets some hundreds of the answers whose time is over, the one kept under `scope` alone where that is given. Returns how
+ * many. The entry says up to when answers were forgotten, so that their absence is honest.
+ */
+export function forgetOldAnswers(journal: Journal, scope?: string): Promise<number> {
+  return journal.commit(async (transaction) => {
+    const until = transaction.now - KEPT_MS;
+    const rows = await (scope === undefined
+      ? forgetAnswers(transaction, until, FORGET_MAXIMUM)
+      : forgetAnswer(transaction, until, scope));
+    if (rows.length > 0) {
+      transaction.record({
+        actor: 'clock',
+        action: 'answers.forgotten',
+        subject: FORGOTTEN_SUBJECT,
+        request_id: null,
+        facts: { until, count: rows.length },
+      });
+    }
+    return rows.length;
+  });
+}

@@ -1,0 +1,81 @@
+// A payment: its row, its statuses, and the table of moves between them that everything hangs on.
+import { isTimeOrderedId } from '../lib/ids.ts';
+import type { Mode } from '../merchants/merchant.ts';
+
+export const STATUSES = ['pending', 'requires_review', 'approved', 'rejected', 'cancelled'] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** Every move there is. `submit`, `cancel` and `expire` start where the customer still may pay, the others where a person decides. */
+export const MOVES = {
+  submit: { from: 'pending', to: 'requires_review' },
+  cancel: { from: 'pending', to: 'cancelled' },
+  expire: { from: 'pending', to: 'cancelled' },
+  approve: { from: 'requires_review', to: 'approved' },
+  reject: { from: 'requires_review', to: 'rejected' },
+} as const satisfies Record<string, { from: Status; to: Status }>;
+export type Move = keyof typeof MOVES;
+
+export type StatusReason = 'expired' | 'cancelled_by_merchant' | 'cancelled_by_customer';
+
+/** A row of `payments`. Times in milliseconds since 1970; `customer`, `metadata`, `payment_details` are JSON text. */
+export interface Payment {
+  id: string;
+  merchant_id: string;
+  mode: Mode;
+  amount_minor: number;
+  currency: string;
+  status: Status;
+  status_reason: StatusReason | null;
+  merchant_name: string;
+  merchant_reference: string | null;
+  description: string | null;
+  return_url: string | null;
+  cancel_url: string | null;
+  customer: string | null;
+  metadata: string | null;
+  payment_details: string | null;
+  /** Random, so that the digests in the history tell nothing about an erased row. */
+  salt: string;
+  /** How many entries the history has about this payment. */
+  version: number;
+  created_at: number;
+  updated_at: number;
+  expires_at: number;
+}
+
+/** The columns that a payment's digest in the history covers: all, in this order. Append only. */
+export const PAYMENT_COLUMNS = [
+  'id',
+  'merchant_id',
+  'mode',
+  'amount_minor',
+  'currency',
+  'status',
+  'status_reason',
+  'merchant_name',
+  'merchant_reference',
+  'description',
+  'return_url',
+  'cancel_url',
+  'customer',
+  'metadata',
+  'payment_details',
+  'salt',
+  'version',
+  'created_at',
+  'updated_at',
+  'expires_at',
+] as const satisfies (keyof Payment)[];
+
+export const PAYMENT_ID_PREFIX = 'pay_';
+
+/** Whether text could be a payment's id; what could not is as unknown as one that is not there. */
+export function isPaymentId(text: string): boolean {
+  return isTimeOrderedId(PAYMENT_ID_PREFIX, text);
+}
+
+/** A payment as it is at `now`: one that is pending past its time is cancelled, though the sweeper has yet to write so. */
+export function asOf(payment: Payment, now: number): Payment {
+  if (payment.status !== 'pending' || now < payment.expires_at) return payment;
+  return { ...payment, status: 'cancelled', status_reason: 'expired', updated_at: payment.expires_at };
+}

@@ -1,0 +1,76 @@
+// A payment as the API shows it, and the schema that promises so.
+import { z } from 'zod';
+import { quoted } from '../lib/json.ts';
+import { formatAmount } from '../lib/money.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import { asOf, type Payment, STATUSES } from './payment.ts';
+
+const timestamp = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/)
+  .describe('ISO 8601 with a numeric UTC offset.');
+const optionalText = z.string().nullable();
+
+/** The specification's fields, then our own; every field is always there, `null` when unset. */
+export const paymentSchema = z.strictObject({
+  id: z
+    .string()
+    .regex(/^pay_[0-9a-z]{36}$/)
+    .describe('Payment identifier.'),
+  object: z.literal('payment'),
+  amount: z
+    .string()
+    .regex(/^\d+\.\d\d$/)
+    .describe('Decimal amount with 2 decimal places.'),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/)
+    .describe('ISO 4217 code.'),
+  status: z.enum(STATUSES),
+  merchant_name: z.string().describe('Business name, as it was when the payment was created.'),
+  merchant_reference: optionalText,
+  checkout_url: z.string().describe('Where to send the customer.'),
+  payment_url: z.string().describe('Same as `checkout_url`.'),
+  created_at: timestamp,
+  expires_at: timestamp,
+  livemode: z.boolean().describe('False for payments made with a test key.'),
+  description: optionalText,
+  return_url: optionalText,
+  cancel_url: optionalText,
+  customer: z.strictObject({ name: optionalText, email: optionalText, phone: optionalText }).nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+  status_reason: z.enum(['expired', 'cancelled_by_merchant', 'cancelled_by_customer']).nullable(),
+  updated_at: timestamp,
+  payment_details: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('What the customer submitted, masked.'),
+});
+
+/** The hosted page of a payment. `checkoutBaseUrl` without a slash at its end. */
+export function checkoutUrl(checkoutBaseUrl: string, id: string): string {
+  return `${checkoutBaseUrl}/payment.php?payment_id=${id}`;
+}
+
+/**
+ * A row as the API shows it at `now` (milliseconds since 1970): the JSON text of a `paymentSchema` object. Written out by
+ * hand because stored JSON goes out as it is kept, neither parsed nor written anew; ids, codes and times need no escaping.
+ */
+export function presentPayment(row: Payment, checkoutBaseUrl: string, now: number): string {
+  const payment = asOf(row, now);
+  const url = quoted(checkoutUrl(checkoutBaseUrl, payment.id));
+  return (
+    `{"id":"${payment.id}","object":"payment"` +
+    `,"amount":"${formatAmount(payment.amount_minor)}","currency":"${payment.currency}"` +
+    `,"status":"${payment.status}"` +
+    `,"merchant_name":${quoted(payment.merchant_name)},"merchant_reference":${quoted(payment.merchant_reference)}` +
+    `,"checkout_url":${url},"payment_url":${url}` +
+    `,"created_at":"${formatTimestamp(payment.created_at)}","expires_at":"${formatTimestamp(payment.expires_at)}"` +
+    `,"livemode":${payment.mode === 'live'}` +
+    `,"description":${quoted(payment.description)}` +
+    `,"return_url":${quoted(payment.return_url)},"cancel_url":${quoted(payment.cancel_url)}` +
+    `,"customer":${payment.customer},"metadata":${payment.metadata}` +
+    `,"status_reason":${quoted(payment.status_reason)},"updated_at":"${formatTimestamp(payment.updated_at)}"` +
+    `,"payment_details":${payment.payment_details}}`
+  );
+}

@@ -1,0 +1,209 @@
+// The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
+import type { Queryable } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Mode } from '../merchants/merchant.ts';
+import {
+  MOVES,
+  type Move,
+  PAYMENT_COLUMNS,
+  type Payment,
+  type Status,
+  type StatusReason,
+} from './payment.ts';
+
+const COLUMNS = PAYMENT_COLUMNS.join(', ');
+
+export interface Tenant {
+  merchant_id: string;
+  mode: Mode;
+}
+
+/** A payment whoever asks: for checkout, where the id is the key. */
+export async function findPayment(
+  database: Pick<Queryable, 'query'>,
+  id: string,
+): Promise<Payment | undefined> {
+  return (await database.query<Payment>(`select ${COLUMNS} from payments where id = ?`, id))[0];
+}
+
+export async function findPaymentOf(
+  database: Pick<Queryable, 'query'>,
+  tenant: Tenant,
+  id: string,
+): Promise<Payment | undefined> {
+  const rows = await database.query<Payment>(
+    `select ${COLUMNS} from payments where id = ? and merchant_id = ? and mode = ?`,
+    id,
+    tenant.merchant_id,
+    tenant.mode,
+  );
+  return rows[0];
+}
+
+export interface Listing extends Tenant {
+  /** Only payments created before the one with this id; the newest when there is none. */
+  before: string | undefined;
+  merchant_reference: string | undefined;
+  status: Status | undefined;
+  limit: number;
+  now: number;
+}
+
+/** Payments whose time has passed and that the sweeper has yet to write: few, and found by their time. */
+const DUE = "select id from payments where status = 'pending' and expires_at <= ?";
+
+/** Payments newest first. What is pending past its time counts as cancelled, as `asOf` shows it. */
+export function listPayments(database: Pick<Queryable, 'query'>, listing: Listing): Promise<Payment[]> {
+  const { merchant_id, mode, before, merchant_reference, status, limit, now } = listing;
+  const select = (condition: string) =>
+    `select ${COLUMNS} from payments where merchant_id = ? and mode = ? and id < ?
+     ${merchant_reference === undefined ? '' : 'and merchant_reference = ?'} ${condition} order by id desc limit ? + 0`;
+  const values = [
+    merchant_id,
+    mode,
+    before ?? '~',
+    ...(merchant_reference === undefined ? [] : [merchant_reference]),
+  ];
+  if (status === undefined) return database.query<Payment>(select(''), ...values, limit);
+  if (status === 'pending') {
+    return database.query<Payment>(
+      select("and status = 'pending' and expires_at > ?"),
+      ...values,
+      now,
+      limit,
+    );
+  }
+  if (status !== 'cancelled')
+    return database.query<Payment>(select('and status = ?'), ...values, status, limit);
+  return database.query<Payment>(
+    `select * from (${select("and status = 'cancelled'")}) as written
+     union all select * from (${select(`and id in (${DUE})`)}) as due
+     order by id desc limit ? + 0`,
+    ...values,
+    limit,
+    ...values,
+    now,
+    limit,
+    limit,
+  );
+}
+
+/**
+ * The one statement that moves a payment. Its condition is the guard: of two moves at once, and of a move and the clock,
+ * one finds the row as it must be, and the other finds nothing. No row back: absent, another's, or elsewhere by now.
+ */
+export async function movePayment(
+  transaction: Transaction,
+  move: Move,
+  id: string,
+  tenant: Tenant | undefined,
+  reason: StatusReason | null,
+): Promise<Payment | undefined> {
+  const { from, to } = MOVES[move];
+  const rows = await transaction.change<Payment>(
+    `update payments set status = ?, status_reason = ?, updated_at = ?, version = version + 1
+     where id = ? and status = ? ${from === 'pending' ? 'and expires_at > ?' : ''}
+     ${tenant ? 'and merchant_id = ? and mode = ?' : ''} returning ${COLUMNS}`,
+    to,
+    reason,
+    transaction.now,
+    id,
+    from,
+    ...(from === 'pending' ? [transaction.now] : []),
+    ...(tenant ? [tenant.merchant_id, tenant.mode] : []),
+  );
+  return rows[0];
+}
+
+/** Up to `limit` pending payments whose time has passed, those that have waited longest. */
+export function findDuePayments(transaction: Transaction, limit: number): Promise<{ id: string }[]> {
+  return transaction.query<{ id: string }>(`${DUE} order by expires_at limit ? + 0`, transaction.now, limit);
+}
+
+/** Cancels a payment whose time has passed. The condition is the guard, so that nodes never both do it. */
+export async function expirePayment(transaction: Transaction, id: string): Promise<Payment | undefined> {
+  const rows = await transaction.change<Payment>(
+    `update payments set status = 'cancelled', status_reason = 'expired', updated_at = expires_at, version = version + 1
+     where id = ? and status = 'pending' and expires_at <= ? returning ${COLUMNS}`,
+    id,
+    transaction.now,
+  );
+  return rows[0];
+}
+
+export function paymentsAfter(
+  database: Pick<Queryable, 'query'>,
+  id: string | undefined,
+  limit: number,
+): Promise<Payment[]> {
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments ${id === undefined ? '' : 'where id > ?'} order by id limit ? + 0`,
+    ...(id === undefined ? [] : [id]),
+    limit,
+  );
+}
+
+/** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
+export interface KeptAnswer {
+  scope: string;
+  request_digest: string;
+  status: number;
+  body: string;
+  created_at: number;
+}
+
+export const KEPT_ANSWER_COLUMNS = ['scope', 'request_digest', 'status', 'body', 'created_at'] as const;
+const ANSWER = KEPT_ANSWER_COLUMNS.join(', ');
+
+export async function findAnswer(
+  database: Pick<Queryable, 'query'>,
+  scope: string,
+  notBefore: number,
+): Promise<KeptAnswer | undefined> {
+  const rows = await database.query<KeptAnswer>(
+    `select ${ANSWER} from idempotency_keys where scope = ? and created_at > ?`,
+    scope,
+    notBefore,
+  );
+  return rows[0];
+}
+
+export function answersAfter(
+  database: Pick<Queryable, 'query'>,
+  scope: string | undefined,
+  limit: number,
+): Promise<KeptAnswer[]> {
+  return database.query<KeptAnswer>(
+    `select ${ANSWER} from idempotency_keys ${scope === undefined ? '' : 'where scope > ?'} order by scope limit ? + 0`,
+    ...(scope === undefined ? [] : [scope]),
+    limit,
+  );
+}
+
+/** Forgets the answer kept under `scope`, if it is from before `until`. */
+export function forgetAnswer(
+  transaction: Transaction,
+  until: number,
+  scope: string,
+): Promise<{ scope: string }[]> {
+  return transaction.change<{ scope: string }>(
+    'delete from idempotency_keys where scope = ? and created_at <= ? returning scope',
+    scope,
+    until,
+  );
+}
+
+/** Forgets up to `limit` answers kept since before `until`. */
+export function forgetAnswers(
+  transaction: Transaction,
+  until: number,
+  limit: number,
+): Promise<{ scope: string }[]> {
+  return transaction.change<{ scope: string }>(
+    `delete from idempotency_keys where scope in (select scope from idempotency_keys where created_at <= ? order by created_at limit ? + 0)
+     and created_at <= ? returning scope`,
+    until,
+    limit,
+    until,
+  );
+}

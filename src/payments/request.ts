@@ -1,0 +1,165 @@
+// What a merchant may ask for: one schema that checks, explains and documents a payment request.
+import { z } from 'zod';
+import { holdsCardNumber } from '../lib/card-number.ts';
+import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { INEXACT } from '../lib/json.ts';
+import { isCurrency, parseAmount } from '../lib/money.ts';
+import { isEmailAddress, textFault } from '../lib/text.ts';
+import { webAddressFault } from '../lib/web-address.ts';
+import { NUMBERED, refuseCardFields, shownPath } from './card-data.ts';
+import { checkMetadata } from './metadata.ts';
+
+const DEFAULT_CURRENCY = 'USD';
+const NO_CURRENCY = 'Must be an ISO 4217 currency code.';
+const EXPIRES_IN = { minimum: 300, maximum: 15_552_000 };
+
+interface TextRule {
+  multiline?: boolean;
+  /** Free text, where a card number would be a mistake rather than a coincidence. */
+  refuseCards?: boolean;
+  check?: (text: string) => string | undefined;
+}
+
+function text(maximum: number, rule: TextRule = {}) {
+  return z
+    .string('Must be a string.')
+    .check(({ value, issues }) => {
+      const fault =
+        textFault(value, maximum, rule.multiline) ??
+        (rule.refuseCards && holdsCardNumber(value) ? NUMBERED : undefined) ??
+        rule.check?.(value);
+      if (fault) issues.push({ code: 'custom', message: fault, input: value });
+    })
+    .meta({ maxLength: maximum })
+    .nullish();
+}
+
+const webAddress = text(2048, { check: (url) => webAddressFault(url, { httpsOnly: false }) });
+
+const customerSchema = z.object(
+  {
+    name: text(255, { refuseCards: true }).describe("The customer's name."),
+    email: text(254, {
+      check: (email) => (isEmailAddress(email) ? undefined : 'Must be an e-mail address.'),
+    }).describe("The customer's e-mail address."),
+    phone: text(40).describe("The customer's telephone number."),
+  },
+  'Must be an object.',
+);
+
+/** `POST /v1/payments`. `null` counts as left out everywhere but for `amount`. */
+export const paymentRequestSchema = z.object(
+  {
+    amount: z
+      .number('Must be a number.')
+      .meta({ exclusiveMinimum: 0, maximum: 999999999999.99, examples: [49.9] })
+      .describe('Greater than zero, at most 2 decimal places, judged as written.'),
+    currency: z
+      .string('Must be a string.')
+      .regex(/^[A-Za-z]{3}$/, NO_CURRENCY) // or else `ſ` and `ﬆ` became letters of a code
+      .transform((code) => code.toUpperCase())
+      .refine((code) => isCurrency(code), NO_CURRENCY)
+      .nullish()
+      .describe('ISO 4217 code in either case. Default `USD`.'),
+    merchant_reference: text(255).describe(
+      "The merchant's own reference, such as an order number. Need not be unique.",
+    ),
+    description: text(1000, { multiline: true, refuseCards: true }).describe('What the payment is for.'),
+    return_url: webAddress.describe('Where the customer goes after paying.'),
+    cancel_url: webAddress.describe('Where the customer goes on cancelling.'),
+    customer: customerSchema.nullish().describe('What is known of the customer.'),
+    metadata: z
+      .custom<Record<string, unknown>>(
+        (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+        'Must be an object.',
+      )
+      .meta({ type: 'object', additionalProperties: true })
+      .nullish()
+      .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels.'),
+    expires_in: z
+      .int('Must be a whole number.')
+      .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
+      .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`)
+      .nullish()
+      .describe(
+        'Seconds until the payment expires, 300 to 15552000. Default: 24 hours unless configured otherwise.',
+      ),
+  },
+  'Must be a JSON object.',
+);
+const strictSchema = paymentRequestSchema.extend({ customer: customerSchema.strict().nullish() }).strict();
+
+/** A checked request: text as it was sent, the amount in minor units. */
+export interface PaymentRequest {
+  amount_minor: number;
+  currency: string;
+  merchant_reference: string | null;
+  description: string | null;
+  return_url: string | null;
+  cancel_url: string | null;
+  customer: { name: string | null; email: string | null; phone: string | null } | null;
+  metadata: Record<string, unknown> | null;
+  expires_in: number | null;
+}
+
+/**
+ * Checks a parsed body. `strict` refuses fields it does not know (`Prefer: handling=strict`, RFC 7240); `httpsOnly` refuses
+ * plain http addresses but for loopback. Raises `validation_failed` with every fault.
+ */
+export function parsePaymentRequest(
+  body: unknown,
+  rule: { strict: boolean; httpsOnly: boolean },
+): PaymentRequest {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw validationFailed({ body: 'Must be a JSON object.' });
+  }
+  const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
+  const fields = body as Record<string, unknown>;
+  const inexact = fields.amount === INEXACT;
+  const parsed = (rule.strict ? strictSchema : paymentRequestSchema).safeParse(
+    inexact ? { ...fields, amount: 0 } : fields,
+  );
+  for (const issue of parsed.error?.issues ?? []) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const name of issue.keys)
+        faults[shownPath([...issue.path.map(String), name])] ??= 'Is not a known field.';
+    } else {
+      faults[issue.path.join('.')] ??= issue.message;
+    }
+  }
+
+  const currency = typeof fields.currency === 'string' ? fields.currency.toUpperCase() : DEFAULT_CURRENCY;
+  let amount_minor = 0;
+  if (inexact) {
+    // A number that a double rounds has more digits than any amount may have, whole or decimal.
+    faults.amount = 'Must be greater than zero, at most 999999999999.99, with at most 2 decimal places.';
+  } else if (typeof fields.amount === 'number') {
+    const amount = parseAmount(fields.amount, currency);
+    if ('fault' in amount) faults.amount = amount.fault;
+    else amount_minor = amount.minor;
+  }
+  for (const name of ['return_url', 'cancel_url'] as const) {
+    const url = fields[name];
+    const fault = rule.httpsOnly && typeof url === 'string' && webAddressFault(url, { httpsOnly: true });
+    if (fault) faults[name] ??= fault;
+  }
+  const metadata = fields.metadata;
+  if (typeof metadata === 'object' && metadata !== null && !faults.metadata) checkMetadata(metadata, faults);
+  refuseCardFields(fields, faults);
+
+  if (Object.keys(faults).length > 0 || !parsed.success) throw validationFailed(faults);
+  const { customer, ...rest } = parsed.data;
+  return {
+    amount_minor,
+    currency,
+    merchant_reference: rest.merchant_reference ?? null,
+    description: rest.description ?? null,
+    return_url: rest.return_url ?? null,
+    cancel_url: rest.cancel_url ?? null,
+    customer: customer
+      ? { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null }
+      : null,
+    metadata: rest.metadata ?? null,
+    expires_in: rest.expires_in ?? null,
+  };
+}

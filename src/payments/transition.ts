@@ -1,0 +1,43 @@
+// Moves a payment along the table of moves, or says why it cannot be moved.
+
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { asOf, MOVES, type Move, type Payment, type StatusReason } from './payment.ts';
+import { findPaymentOf, movePayment, type Tenant } from './queries.ts';
+import { type Act, type Facts, recordPayment } from './record.ts';
+
+/** The same for an id that is unknown, malformed, or another merchant's. */
+export function paymentNotFound(): OperationalError {
+  return new OperationalError('not_found', 'There is no such payment.');
+}
+
+/**
+ * Moves a payment of `tenant` and records it. Raises `not_found` where there is no such payment, `invalid_status` where it is
+ * not in the status the move starts from, its time having passed included.
+ */
+export async function transition(
+  transaction: Transaction,
+  tenant: Tenant,
+  id: string,
+  move: Move,
+  act: Act,
+  reason: StatusReason | null,
+  facts: Facts = {},
+): Promise<Payment> {
+  const moved = await movePayment(transaction, move, id, tenant, reason);
+  if (!moved) {
+    const payment = await findPaymentOf(transaction, tenant, id);
+    if (!payment) throw paymentNotFound();
+    const { status } = asOf(payment, transaction.now);
+    throw new OperationalError(
+      'invalid_status',
+      `The payment is ${status}; only a ${MOVES[move].from} payment can become ${MOVES[move].to}.`,
+    );
+  }
+  recordPayment(transaction, act, `payment.${moved.status}`, moved, {
+    from: MOVES[move].from,
+    reason,
+    ...facts,
+  });
+  return moved;
+}

@@ -1,0 +1,123 @@
+// Keys: what counts as one, and that every refusal is the same to whoever tries.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { newSecret } from '../../src/lib/secrets.ts';
+import { DAY_MS } from '../../src/lib/time.ts';
+import { EXPIRED_KEY, type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const ENDING_KEY = newSecret('cfk_test_');
+const LIVE_LOOKING_KEY = newSecret('cfk_live_');
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const MERCHANTS = `  - id: mer_ending
+    name: Ending Shop
+    keys:
+      - key: ${ENDING_KEY}
+        expires_at: ${inHours(24)}
+      - key: ${LIVE_LOOKING_KEY}
+`;
+
+for (const engine of ENGINES) {
+  describe(`authentication on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine, { configuration: MERCHANTS });
+    });
+    after(() => service.close());
+
+    const list = (authorization?: string, headers: Record<string, string> = {}) =>
+      service.request('/v1/payments', {
+        key: null,
+        headers: authorization === undefined ? headers : { authorization, ...headers },
+      });
+
+    test('the scheme is Bearer in any case, with spaces before the key.', async () => {
+      for (const authorization of [`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`, `Bearer ${KEY} `])
+        assert.equal((await list(authorization)).status, 200, authorization);
+    });
+
+    test('whatever is wrong with a key, the answer is the same bytes.', async () => {
+      const cut = OTHER_KEY.slice(0, -1);
+      const mistyped = OTHER_KEY.replace('L', 'l');
+      const unknown = newSecret('cfk_test_');
+      const wrong = [
+        'Bearer',
+        'Bearer ',
+        `Bearer${KEY}`,
+        `Basic ${KEY}`,
+        `Token ${KEY}`,
+        KEY,
+        `Bearer ${KEY},`,
+        `Bearer "${KEY}"`,
+        `Bearer ${KEY} ${KEY}`,
+        `Bearer ${KEY}x`,
+        `Bearer ${KEY.toUpperCase()}`,
+        `Bearer ${cut}`,
+        `Bearer ${mistyped}`,
+        `Bearer ${unknown}`,
+        `Bearer ${EXPIRED_KEY}`,
+        `Bearer ${'x'.repeat(5000)}`,
+        'Bearer schlüssel',
+        'Bearer null',
+        `Bearer ${KEY.slice(0, -1)}`,
+        `Bearer\t${KEY}`,
+        `Digest username="${KEY}"`,
+      ];
+      const texts = new Set<string>();
+      for (const authorization of [undefined, '', ...wrong]) {
+        const answer = await list(authorization);
+        assert.equal(answer.status, 401, authorization ?? 'none');
+        assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="api"');
+        texts.add(answer.text);
+      }
+      assert.deepEqual(
+        [...texts],
+        ['{"error":{"code":"unauthorized","message":"The API key is missing or invalid."}}'],
+      );
+    });
+
+    test('a key elsewhere than in Authorization is no key.', async () => {
+      for (const name of ['x-api-key', 'api-key', 'cookie', 'proxy-authorization', 'x-authorization'])
+        assert.equal((await list(undefined, { [name]: `Bearer ${KEY}` })).status, 401, name);
+      for (const query of [`access_token=${KEY}`, `api_key=${KEY}`, `key=${KEY}`])
+        assert.equal((await service.request(`/v1/payments?${query}`, { key: null })).status, 401, query);
+    });
+
+    test('a key stops at its end.', async () => {
+      assert.equal((await list(`Bearer ${ENDING_KEY}`)).status, 200);
+      service.clock.advance(DAY_MS + 1000);
+      assert.equal((await list(`Bearer ${ENDING_KEY}`)).status, 401);
+    });
+
+    test('in development every key is a test key, one that looks live included.', async () => {
+      assert.equal((await service.create({}, { key: LIVE_LOOKING_KEY })).livemode, false);
+    });
+
+    test('everything under /v1 wants a key, known or not; nothing else does.', async () => {
+      for (const path of [
+        '/v1',
+        '/v1/',
+        '/v1/nothing',
+        '/v1/payments/',
+        '/v1/payments/x/y',
+        '/v1//payments',
+        '/v1?x',
+        '/v1/health',
+      ])
+        for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'HEAD'])
+          assert.equal((await service.request(path, { method, key: null })).status, 401, `${method} ${path}`);
+      for (const path of [
+        '/',
+        '/v1x',
+        '/V1/payments',
+        '/v2',
+        '/v10/payments',
+        '//v1/payments',
+        '/x/v1/payments',
+      ])
+        assert.equal((await service.request(path, { key: null })).status, 404, path);
+      for (const path of ['/health', '/openapi.json'])
+        assert.equal((await service.request(path, { key: null })).status, 200, path);
+    });
+  });
+}

@@ -1,0 +1,110 @@
+// Clients that mean harm, over bare sockets: none ends the process, holds up its stop, or gets an answer outside the contract.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { exchange, parseAnswers } from '../support/wire-client.ts';
+
+const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+const GET = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
+const REQUESTS_PER_SOCKET = 1000;
+const STOPS_WITHIN_MS = 3000;
+
+async function dial(service: Harness): Promise<Socket> {
+  const socket = connect({
+    port: Number(new URL(service.origin).port),
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+  });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('hostile clients', () => {
+  let service: Harness;
+  /** What would have ended the process. The test runner blames nobody for it, since the server was begun outside the test. */
+  const fatal: unknown[] = [];
+  const collect = (error: unknown) => void fatal.push(error);
+  before(async () => {
+    process.on('uncaughtException', collect);
+    service = await startHarness('sqlite');
+  });
+  after(async () => {
+    process.off('uncaughtException', collect);
+    await service.close();
+  });
+
+  for (const [title, text] of [
+    ['CONNECT', CONNECT],
+    ['CONNECT behind a request', GET + CONNECT],
+    ['an upgrade', 'GET /health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'],
+    ['an unmet Expect', 'GET /health HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n\r\n'],
+    ['what is no HTTP', 'NONSENSE\r\n\r\n'],
+  ] as const) {
+    test(`${title}, then a reset at any moment, harms nobody`, async () => {
+      for (let i = 0; i < 100; i++) {
+        const socket = await dial(service);
+        socket.write(text);
+        if (i % 2) await pause(i % 5);
+        socket.resetAndDestroy();
+      }
+      await pause(50);
+      assert.deepEqual(fatal.splice(0), []);
+      assert.equal((await service.request('/health')).status, 200);
+    });
+  }
+
+  test('CONNECT behind a request that is not answered yet is never taken for its answer', async () => {
+    const bytes = await exchange(Number(new URL(service.origin).port), Buffer.from(GET + CONNECT));
+    assert.equal(parseAnswers(bytes)[0]?.status ?? 200, 200);
+  });
+
+  for (const [title, text] of [
+    ['CONNECT', CONNECT],
+    ['what is no HTTP', 'NONSENSE\r\n\r\n'],
+  ] as const) {
+    test(`a client that sends ${title} and then neither reads nor closes holds up no stop`, async () => {
+      const other = await startHarness('sqlite');
+      const socket = await dial(other);
+      socket.pause();
+      socket.write(text);
+      await pause(100);
+      const begun = performance.now();
+      const late = setTimeout(() => socket.destroy(), STOPS_WITHIN_MS);
+      await other.close();
+      clearTimeout(late);
+      assert.ok(performance.now() - begun < STOPS_WITHIN_MS, String(performance.now() - begun));
+      socket.destroy();
+    });
+  }
+
+  test(`the answer ${REQUESTS_PER_SOCKET} of a connection is its last, and says so`, async () => {
+    const port = Number(new URL(service.origin).port);
+    const answers = parseAnswers(await exchange(port, Buffer.from(GET.repeat(REQUESTS_PER_SOCKET + 5))));
+    assert.equal(answers.length, REQUESTS_PER_SOCKET);
+    for (const [i, { status, headers }] of answers.entries()) {
+      assert.equal(status, 200);
+      assert.match(headers.get('x-request-id') ?? '', /^req_/);
+      assert.equal(headers.get('connection'), i === REQUESTS_PER_SOCKET - 1 ? 'close' : 'keep-alive');
+    }
+  });
+
+  test('a number of 60,000 digits takes no longer than a moment, wherever its digits are', async () => {
+    const many = '0'.repeat(60_000);
+    for (const amount of [
+      `0.1${many}1`,
+      `1${many}1`,
+      `1e${'9'.repeat(60_000)}`,
+      `1e-${'9'.repeat(60_000)}`,
+    ]) {
+      const begun = performance.now();
+      const body = `{"amount":${amount}}`;
+      const { status } = await service.request('/v1/payments', { method: 'POST', body });
+      assert.equal(status, 422);
+      assert.ok(performance.now() - begun < 500, String(performance.now() - begun));
+    }
+  });
+});

@@ -1,0 +1,187 @@
+// The house's rules about its own files: which may import which, who may know what, and how each opens.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { captionOf, readmePage } from '../scripts/write-docs.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const everywhere = globSync('{src,test,bench,scripts,bin}/**/*.{ts,js}', { cwd: root }).sort();
+const sources = everywhere.filter((file) => file.startsWith('src/'));
+
+/** Top to bottom: an import leads downwards, or stays within its folder. */
+const LAYERS = [
+  ['commands'],
+  ['main.ts'],
+  ['app.ts', 'config.ts'],
+  ['config-fault.ts', 'settings.ts'],
+  ['api', 'admin-api', 'checkout', 'console'],
+  ['ui'],
+  ['webhooks'],
+  ['payments'],
+  ['methods'],
+  ['merchants'],
+  ['journal'],
+  ['database'],
+  ['lib'],
+];
+const SURFACES = ['api', 'admin-api', 'checkout', 'console'];
+const PAGES = ['checkout', 'console'];
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** The text of a file without its comments, as the formatter lays them out. */
+function code(file: string): string {
+  return read(file)
+    .replace(/^\s*\/\*[\s\S]*?\*\//gm, '')
+    .replace(/(^|\s)\/\/ .*$/gm, '$1');
+}
+
+/** What a file imports, types included: `./x.ts` as the path from the root, packages by name. */
+function importsOf(file: string): string[] {
+  const found = code(file).matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'([^']+)'/g);
+  return [...found].map(([, name]) =>
+    name!.startsWith('.') ? normalize(join(dirname(file), name!)) : name!,
+  );
+}
+
+/** The part of `src/` a file belongs to: its folder, or itself. */
+const partOf = (file: string) => file.split('/')[1]!;
+const layerOf = (part: string) => LAYERS.findIndex((layer) => layer.includes(part));
+
+/** Every import between two parts of `src/`, as `[importer, imported]`. */
+const arrows = sources.flatMap((file) =>
+  importsOf(file)
+    .filter((name) => name.startsWith('src/'))
+    .map((name): [string, string] => [file, name])
+    .filter(([from, to]) => partOf(from) !== partOf(to)),
+);
+
+const told = ([from, to]: [string, string]) => `${from} → ${to}`;
+
+/** The lines of `files` that hold `pattern` outside comments, as `file: line`. */
+function linesWith(files: readonly string[], pattern: RegExp): string[] {
+  return files.flatMap((file) =>
+    code(file)
+      .split('\n')
+      .filter((line) => pattern.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+}
+
+test('every file of src/ belongs to a known layer', () => {
+  assert.deepEqual(
+    sources.filter((file) => layerOf(partOf(file)) === -1),
+    [],
+  );
+});
+
+test('imports lead downwards and never back', () => {
+  assert.ok(arrows.length > 50, 'the imports are found');
+  const wrong = arrows.filter(([from, to]) => layerOf(partOf(from)) >= layerOf(partOf(to)));
+  assert.deepEqual(wrong.map(told), []);
+});
+
+test('surfaces never import one another', () => {
+  const wrong = arrows.filter(
+    ([from, to]) => SURFACES.includes(partOf(from)) && SURFACES.includes(partOf(to)),
+  );
+  assert.deepEqual(wrong.map(told), []);
+});
+
+test('only pages are built of ui/, and ui/ is built of lib/ alone', () => {
+  const wrong = arrows.filter(
+    ([from, to]) =>
+      (partOf(to) === 'ui' && !PAGES.includes(partOf(from))) ||
+      (partOf(from) === 'ui' && partOf(to) !== 'lib'),
+  );
+  assert.deepEqual(wrong.map(told), []);
+});
+
+test('no import runs in a circle', () => {
+  const done = new Set<string>();
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) assert.fail([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file)) return;
+    for (const name of importsOf(file)) if (sources.includes(name)) visit(name, [...path, file]);
+    done.add(file);
+  };
+  for (const file of sources) visit(file, []);
+});
+
+test('only the surfaces, app.ts and main.ts know Fastify', () => {
+  const knowing = sources.filter((file) => importsOf(file).some((name) => /^@?fastify\b/.test(name)));
+  assert.ok(knowing.includes('src/app.ts'));
+  const mayKnow = [...SURFACES, 'app.ts', 'main.ts'];
+  assert.deepEqual(
+    knowing.filter((file) => !mayKnow.includes(partOf(file))),
+    [],
+  );
+});
+
+test('only database/ knows pg and node:sqlite', () => {
+  const knowing = sources.filter((file) => importsOf(file).some((name) => /^(pg|node:sqlite)$/.test(name)));
+  assert.equal(knowing.length, 2);
+  assert.deepEqual(
+    knowing.filter((file) => partOf(file) !== 'database'),
+    [],
+  );
+});
+
+test('SQL stands only in queries.ts, journal/ and database/', () => {
+  const sql =
+    /['"`]\s*(select\b.*\bfrom\b|with \w+ as\b|insert into\b|update \w+ set\b|delete from\b|(create|drop|alter) (table|index|trigger|database)\b|pragma \w+|begin( immediate)?['"`]|commit['"`]|rollback['"`])/i;
+  const isAllowed = (file: string) =>
+    basename(file) === 'queries.ts' || ['journal', 'database'].includes(partOf(file));
+  assert.ok(linesWith(sources.filter(isAllowed), sql).length > 15, 'the statements are found');
+  assert.deepEqual(
+    linesWith(
+      sources.filter((file) => !isAllowed(file)),
+      sql,
+    ),
+    [],
+  );
+});
+
+test('only config.ts reads the environment', () => {
+  const pattern = /\bprocess\.env\b|\benv\b.*from 'node:process'/;
+  assert.deepEqual(linesWith(sources, pattern), [
+    'src/config.ts: export const environment: Environment = process.env;',
+  ]);
+});
+
+test('only lib/time.ts reads the clock', () => {
+  const pattern =
+    /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|\bperformance\b|\bprocess\.(hrtime|uptime)\b|\bTemporal\.Now\b|stdTimeFunctions/;
+  const readers = linesWith(sources, pattern);
+  assert.ok(readers.length > 0);
+  assert.deepEqual(
+    readers.filter((line) => !line.startsWith('src/lib/time.ts: ')),
+    [],
+  );
+});
+
+test('no file is called by a name that says nothing', () => {
+  const empty = /^(utils?|helpers?|common|manager|services?|base|misc)$/;
+  const named = everywhere.filter((file) => !file.endsWith('.test.ts')); // tests are named after their subject
+  const nameless = named.filter((file) =>
+    file.split('/').some((part) => part.split(/[.-]/).some((word) => empty.test(word))),
+  );
+  assert.deepEqual(nameless, []);
+});
+
+test('every file opens with a sentence that says what it is', () => {
+  const silent = everywhere.filter((file) => !/^\S.{10,}[.:]$/.test(captionOf(file) ?? ''));
+  assert.deepEqual(silent, []);
+  assert.deepEqual(
+    sources.filter((file) => (captionOf(file) ?? '').length > 140),
+    [],
+    'a caption is one line of at most 140 characters',
+  );
+});
+
+test('the tree of the README is the captions', () => {
+  const readme = read('README.md');
+  assert.equal(readme, readmePage(readme), 'run: npm run docs');
+});

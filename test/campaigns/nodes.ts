@@ -1,0 +1,58 @@
+// One store served by one or two nodes of the real service, on one clock that tests move.
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfiguration } from '../../src/config.ts';
+import { silent } from '../../src/lib/log.ts';
+import { type Service, startService } from '../../src/main.ts';
+import { type Harness, KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type LoadClient, loadClient } from '../support/load-client.ts';
+import type { Engine } from '../support/stores.ts';
+
+const CONNECTIONS = 128;
+
+export interface Nodes {
+  harness: Harness;
+  services: Service[];
+  /** A client for each node. */
+  clients: LoadClient[];
+  close(): Promise<void>;
+}
+
+/** Starts one node on SQLite, two on PostgreSQL, where they share the database and nothing else. */
+export async function startNodes(engine: Engine): Promise<Nodes> {
+  const harness = await startHarness(engine);
+  const services = [harness.service];
+  const origins = [harness.origin];
+  const storage = mkdtempSync(join(tmpdir(), 'counterfoil-second-'));
+  if (engine === 'postgres') {
+    const file = writeConfiguration({ ...harness.store, storage });
+    const environment = {
+      PORT: '0',
+      COUNTERFOIL_STORAGE: storage,
+      DATABASE_URL: harness.store.database_url!,
+    };
+    const second = await startService(readConfiguration(file, environment), {
+      log: silent,
+      clock: harness.clock,
+      onBroken: (error) => {
+        throw error;
+      },
+    });
+    services.push(second);
+    origins.push(`http://127.0.0.1:${(second.app.server.address() as AddressInfo).port}`);
+  }
+  const clients = origins.map((origin) => loadClient(origin, KEY, CONNECTIONS));
+  return {
+    harness,
+    services,
+    clients,
+    async close() {
+      for (const client of clients) client.close();
+      await services[1]?.stop();
+      rmSync(storage, { recursive: true, force: true });
+      await harness.close();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+// counterfoil migrate and counterfoil audit verify, on both engines and beside a running server.
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { ANSI, run, temporaryFolder } from '../support/command.ts';
+import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { ENGINES, temporaryStore } from '../support/stores.ts';
+
+/** Changes a store behind the program's back, as an intruder with the database's password would. */
+async function tamper(harness: Harness, ...statements: string[]): Promise<void> {
+  const { storage, database_url } = harness.store;
+  if (database_url === null) {
+    const database = new DatabaseSync(`${storage}/counterfoil.sqlite`, { timeout: 5000 });
+    for (const statement of statements) database.exec(statement);
+    database.close();
+    return;
+  }
+  const client = new pg.Client(database_url);
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+for (const engine of ENGINES) {
+  describe(`on ${engine}`, () => {
+    let harness: Harness;
+    let commandLine: (...args: string[]) => ReturnType<typeof run>;
+    before(async () => {
+      harness = await startHarness(engine);
+      const config = writeConfiguration(harness.store);
+      const env = {
+        COUNTERFOIL_CONFIG: config,
+        COUNTERFOIL_STORAGE: harness.store.storage,
+        DATABASE_URL: harness.store.database_url ?? '',
+      };
+      commandLine = (...args) => run(args, { env });
+      for (let i = 0; i < 5; i++) await harness.create({ merchant_reference: `ORDER-${i}` });
+    });
+    after(() => harness.close());
+
+    test('the history of a running server is verified in one sentence', async () => {
+      const { code, stdout, stderr } = await commandLine('audit', 'verify');
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(
+        stdout,
+        /^Verified: 5 entries under \d seals?, 5 payments, 0 kept answers, \d checkpoints?\.\n$/,
+      );
+      assert.doesNotMatch(stdout, ANSI);
+    });
+
+    test('--json gives the numbers', async () => {
+      const { code, stdout } = await commandLine('audit', 'verify', '--json');
+      assert.equal(code, 0);
+      const { verified, entries, payments } = JSON.parse(stdout);
+      assert.deepEqual([verified, entries, payments], [true, 5, 5]);
+    });
+
+    test('a payment changed behind its back is found, with its entry, and the exit code is 1', async () => {
+      await tamper(harness, "update payments set amount_minor = 1 where merchant_reference = 'ORDER-2'");
+      const { code, stdout, stderr } = await commandLine('audit', 'verify');
+      assert.deepEqual([code, stderr], [1, '']);
+      assert.match(stdout, /^Broken at entry 3: payment pay_\w+ is not as entry 3 left it\.\n$/);
+      const json = await commandLine('audit', 'verify', '--json');
+      assert.equal(json.code, 1);
+      const { verified, entry, subject } = JSON.parse(json.stdout);
+      assert.deepEqual([verified, entry], [false, 3]);
+      assert.match(subject, /^pay_/);
+      await tamper(harness, "update payments set amount_minor = 4990 where merchant_reference = 'ORDER-2'");
+      assert.equal((await commandLine('audit', 'verify')).code, 0, 'and mended is whole again');
+    });
+
+    test('a history cut short is caught by the checkpoint of the last stop', async () => {
+      await harness.stop();
+      const drop =
+        engine === 'sqlite'
+          ? ['drop trigger audit_entries_no_delete', 'drop trigger seals_no_delete']
+          : [
+              'drop trigger audit_entries_append_only on audit_entries',
+              'drop trigger seals_append_only on seals',
+            ];
+      await tamper(
+        harness,
+        ...drop,
+        'delete from payments',
+        'delete from audit_entries',
+        'delete from seals',
+        'update journal_head set entries = 0, seals = 0',
+      );
+      const { code, stdout } = await commandLine('audit', 'verify');
+      assert.equal(code, 1);
+      assert.match(
+        stdout,
+        /^Broken at entry 1: the history ends at seal 0, but a checkpoint of .* vouches for seal \d/,
+      );
+      await harness.start();
+    });
+  });
+
+  test(`migrate makes the schema of an empty store on ${engine}, once`, async () => {
+    const store = await temporaryStore(engine);
+    try {
+      const env = {
+        COUNTERFOIL_CONFIG: writeConfiguration(store),
+        COUNTERFOIL_STORAGE: store.storage,
+        DATABASE_URL: store.database_url ?? '',
+      };
+      const unready = await run(['audit', 'verify'], { env });
+      assert.equal(unready.code, 1);
+      const said =
+        engine === 'sqlite'
+          ? /there is no store in/
+          : /the schema is not up to date: run counterfoil migrate/;
+      assert.match(unready.stderr, said);
+      const first = await run(['migrate'], { env });
+      assert.equal(first.code, 0);
+      assert.match(first.stdout, /^Applied 0001-journal(, \d{4}-[\w-]+)+\.\n$/);
+      assert.equal((await run(['migrate'], { env })).stdout, 'The schema is up to date.\n');
+      assert.deepEqual(JSON.parse((await run(['migrate', '--json'], { env })).stdout), { applied: [] });
+      const verified = await run(['audit', 'verify'], { env });
+      assert.match(verified.stdout, /^Verified: 0 entries under 0 seals, 0 payments, /);
+    } finally {
+      await store.drop();
+    }
+  });
+}
+
+test('a database that cannot be reached is told in one line', async () => {
+  const folder = temporaryFolder();
+  try {
+    const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
+    for (const command of [['migrate'], ['serve'], ['audit', 'verify']]) {
+      const { code, stdout, stderr } = await run(command, { cwd: folder.path, env });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^counterfoil: the database: .*ECONNREFUSED.*\n$/);
+    }
+  } finally {
+    folder.remove();
+  }
+});

@@ -1,0 +1,146 @@
+// counterfoil keys: a key is shown once, its digest goes into the file, and nothing else in the file changes.
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { readConfiguration } from '../../src/config.ts';
+import { isWholeKey, keyDigest, keyId } from '../../src/merchants/merchant.ts';
+import { ANSI, DEVELOPMENT, type Folder, run, temporaryFolder } from '../support/command.ts';
+
+const PRODUCTION = 'environment: production\nbase_url: https://pay.example\n';
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const text = () => readFileSync(folder.config, 'utf8');
+const create = (...args: string[]) => run(['keys', 'create', ...args], { cwd: folder.path });
+
+test('a key for a merchant that is there is printed alone on standard output and kept as a digest', async () => {
+  const { code, stdout, stderr } = await create('--merchant', 'Development Shop');
+  assert.equal(code, 0);
+  const key = stdout.trim();
+  assert.equal(stdout, `${key}\n`);
+  assert.ok(isWholeKey(key) && key.startsWith('cfk_test_'));
+  assert.match(stderr, new RegExp(`${keyId(keyDigest(key))} of Development Shop \\(mer_development\\)`));
+  assert.match(stderr, /only this once[\s\S]*SIGHUP/);
+  assert.ok(!stderr.includes(key) && !text().includes(key), 'the key stands nowhere else');
+  assert.doesNotMatch(stdout + stderr, ANSI);
+  const entry = `      - key_sha256: ${keyDigest(key)}\n        mode: test\n`;
+  assert.equal(text(), DEVELOPMENT + entry, 'comments and all else are as they were');
+});
+
+test('a merchant may be named by its id, and a name that is not there adds one', async () => {
+  assert.equal((await create('--merchant', 'mer_development')).code, 0);
+  assert.equal((await create('--merchant', 'Corner Shop')).code, 0);
+  assert.equal((await create('--merchant', 'Corner Shop')).code, 0);
+  const { merchants } = readConfiguration(folder.config, {});
+  assert.deepEqual(
+    merchants.map(({ name, keys }) => [name, keys.length]),
+    [
+      ['Development Shop', 2],
+      ['Corner Shop', 2],
+    ],
+  );
+  assert.match(merchants[1]!.id, /^mer_[0-9a-z]{20}$/);
+});
+
+test('an id that is not there makes no merchant of that name', async () => {
+  const { code, stderr } = await create('--merchant', 'mer_developmnet');
+  assert.equal(code, 1);
+  assert.equal(stderr, 'counterfoil: there is no merchant mer_developmnet; there are: mer_development\n');
+  assert.equal(text(), DEVELOPMENT);
+});
+
+test('a name that two merchants have is not guessed at', async () => {
+  folder.remove();
+  folder = temporaryFolder(
+    'environment: development\nmerchants:\n  - {id: mer_a, name: Shop}\n  - {id: mer_b, name: Shop}\n',
+  );
+  const { code, stderr } = await create('--merchant', 'Shop');
+  assert.equal(code, 1);
+  assert.match(stderr, /2 merchants are called "Shop": name one by its id \(mer_a, mer_b\)/);
+});
+
+test('--json gives one document, --expires an end', async () => {
+  const before = Date.now();
+  const { stdout, stderr } = await create('--merchant', 'Corner Shop', '--expires', '90d', '--json');
+  assert.equal(stderr, '');
+  const { key, id, mode, merchant, expires_at, file } = JSON.parse(stdout);
+  assert.equal(id, keyId(keyDigest(key)));
+  assert.deepEqual([mode, merchant.name, file], ['test', 'Corner Shop', folder.config]);
+  assert.ok(Math.abs(Date.parse(expires_at) - before - 90 * 86_400_000) < 60_000);
+  assert.match(text(), new RegExp(`expires_at: ${expires_at.replace('+', '\\+')}`));
+  const exact = await create('--merchant', 'Corner Shop', '--expires', '2099-01-31T00:00:00+02:00', '--json');
+  assert.equal(JSON.parse(exact.stdout).expires_at, '2099-01-30T22:00:00+00:00');
+});
+
+test('a live key needs production, where it is written as live', async () => {
+  const refused = await create('--merchant', 'Corner Shop', '--live');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^counterfoil: in development all keys make test payments; .*\n$/);
+  assert.equal(text(), DEVELOPMENT);
+  folder.remove();
+  folder = temporaryFolder(PRODUCTION);
+  const { stdout } = await create('--merchant', 'Corner Shop', '--live');
+  assert.match(stdout, /^cfk_live_/);
+  const [merchant] = readConfiguration(folder.config, {}).merchants;
+  assert.deepEqual(
+    merchant!.keys.map(({ mode }) => mode),
+    ['live'],
+  );
+});
+
+test('mode and owner of the file stay, and a link to it stays a link', async () => {
+  chmodSync(folder.config, 0o640);
+  const link = join(folder.path, 'link.yaml');
+  symlinkSync(folder.config, link);
+  const { uid, gid } = statSync(folder.config);
+  assert.equal((await create('--merchant', 'Corner Shop', '--config', link)).code, 0);
+  const after = statSync(folder.config);
+  assert.deepEqual([after.mode & 0o777, after.uid, after.gid], [0o640, uid, gid]);
+  assert.match(text(), /Corner Shop/);
+});
+
+test('a name that checkout could not show changes nothing', async () => {
+  const { code, stderr } = await create('--merchant', 'x'.repeat(121));
+  assert.equal(code, 78);
+  assert.match(
+    stderr,
+    /^counterfoil: .*counterfoil.yaml:\d+: merchants\[1\]\.name must be at most 120 characters\n$/,
+  );
+  assert.equal(text(), DEVELOPMENT);
+});
+
+test('keys list shows ids, modes, merchants and ends, never a key', async () => {
+  const key = (await create('--merchant', 'Corner Shop', '--expires', '12h')).stdout.trim();
+  const { code, stdout } = await run(['keys', 'list'], { cwd: folder.path });
+  assert.equal(code, 0);
+  const lines = stdout.trimEnd().split('\n');
+  assert.match(
+    lines[0]!,
+    /^key_[0-9a-f]{16} {2}test {2}Development Shop {2}mer_development +does not expire$/,
+  );
+  assert.match(lines[1]!, new RegExp(`^${keyId(keyDigest(key))} {2}test {2}Corner Shop .* expires 20`));
+  assert.doesNotMatch(stdout, /cfk_/);
+  assert.doesNotMatch(stdout, ANSI);
+  const { keys } = JSON.parse((await run(['keys', 'list', '--json'], { cwd: folder.path })).stdout);
+  assert.deepEqual(
+    keys.map((one: { merchant_id: string; expires_at: string | null }) => [
+      one.merchant_id,
+      one.expires_at !== null,
+    ]),
+    [
+      ['mer_development', false],
+      [readConfiguration(folder.config, {}).merchants[1]!.id, true],
+    ],
+  );
+});
+
+test('keys list says how to make the first', async () => {
+  folder.remove();
+  folder = temporaryFolder('environment: development\n');
+  const { stdout } = await run(['keys', 'list'], { cwd: folder.path });
+  assert.match(stdout, /^There are no keys\. Make one: counterfoil keys create /);
+});

@@ -1,0 +1,91 @@
+// A schema comes up to date step by step, each step once, however many nodes start together.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
+import { knownMigrations, migrate, missingMigrations, SchemaTooNew } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { startHarness } from '../support/harness.ts';
+import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
+
+const NODES = 4;
+const NAMES = knownMigrations().map(({ name }) => name);
+
+async function withDatabases(engine: Engine, count: number, use: (databases: Database[]) => Promise<void>) {
+  const store = await temporaryStore(engine);
+  const databases: Database[] = [];
+  try {
+    while (databases.length < count) databases.push(await openDatabase(store, () => {}));
+    await use(databases);
+  } finally {
+    await Promise.all(databases.map((database) => database.close()));
+    await store.drop();
+  }
+}
+
+/** What a newer program would have left behind. */
+async function makeNewer(database: Database): Promise<void> {
+  const row = { version: NAMES.length + 1, name: 'from-the-future', digest: '' };
+  await database.transaction((transaction) => transaction.insert('schema_migrations', [row]));
+}
+
+test('migrations are numbered from 1 without a gap', () => {
+  assert.deepEqual(
+    knownMigrations().map(({ version }) => version),
+    NAMES.map((_, i) => i + 1),
+  );
+});
+
+for (const engine of ENGINES) {
+  describe(`migrating on ${engine}`, () => {
+    test('an empty store takes every migration once and in order, an up-to-date one none', async () => {
+      await withDatabases(engine, 1, async ([database]) => {
+        assert.equal(await missingMigrations(database!), NAMES.length);
+        assert.deepEqual(await migrate(database!), NAMES);
+        assert.equal(await missingMigrations(database!), 0);
+        assert.deepEqual(await migrate(database!), []);
+        const rows = await database!.query<{ name: string }>(
+          'select name from schema_migrations order by version',
+        );
+        assert.deepEqual(
+          rows.map(({ name }) => name),
+          NAMES,
+        );
+      });
+    });
+
+    test('a schema newer than the program is refused, and left as it is', async () => {
+      await withDatabases(engine, 1, async ([database]) => {
+        await migrate(database!);
+        await makeNewer(database!);
+        await assert.rejects(migrate(database!), SchemaTooNew);
+        await assert.rejects(missingMigrations(database!), SchemaTooNew);
+      });
+    });
+
+    test('a migration that fails leaves nothing of itself, and can be run again', async () => {
+      await withDatabases(engine, 1, async ([database]) => {
+        const inItsWay = 'create table seals (number bigint)';
+        await database!.transaction(async () => database!.script(inItsWay));
+        await assert.rejects(migrate(database!), /seals/);
+        assert.equal(await missingMigrations(database!), NAMES.length);
+        await database!.transaction(async () => database!.script('drop table seals'));
+        assert.deepEqual(await migrate(database!), NAMES);
+      });
+    });
+  });
+}
+
+test(`${NODES} nodes that start at once on PostgreSQL share the migrations among them`, async () => {
+  await withDatabases('postgres', NODES, async (databases) => {
+    const applied = await Promise.all(databases.map((database) => migrate(database)));
+    assert.deepEqual(applied.flat().sort(), [...NAMES].sort());
+  });
+});
+
+test('a service refuses to start on a schema newer than itself', async () => {
+  const service = await startHarness('sqlite');
+  await makeNewer(service.service.database);
+  await service.stop();
+  await assert.rejects(service.start(), SchemaTooNew);
+  await service.store.drop();
+});

@@ -1,0 +1,171 @@
+// PostgreSQL at its worst: a standby that does not answer, connections that are cut. Nothing counts that is not certain.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { OperationalError } from '../../src/lib/errors.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+
+const PATIENCE_MS = 5000;
+const CUTS = 30;
+const CUT_EACH_MS = 50;
+/** The deadline of a statement in `postgres.ts`, and some. */
+const DEADLINE_MS = { atLeast: 7000, atMost: 11_000 };
+
+describe('a PostgreSQL in trouble', () => {
+  let server: Awaited<ReturnType<typeof startPostgres>>;
+  let operator: pg.Client;
+  let service: Harness;
+
+  before(async () => {
+    // A cluster of its own: what is set below is set for all of a cluster's databases.
+    server = await startPostgres();
+    process.env.COUNTERFOIL_TEST_POSTGRES = server.url;
+    service = await startHarness('postgres');
+    operator = new pg.Client(server.url);
+    await operator.connect();
+  });
+  after(async () => {
+    await demandStandby(false);
+    await service.close();
+    await operator.end();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    await demandStandby(false);
+    await eventually(
+      async () =>
+        (await service.request('/v1/payments', { method: 'POST', body: { amount: 1 } })).status === 201,
+    );
+  });
+
+  /** With a standby demanded that does not exist, every commit waits for ever. */
+  async function demandStandby(wanted: boolean): Promise<void> {
+    await operator.query(`alter system set synchronous_standby_names = '${wanted ? 'nobody' : ''}'`);
+    await operator.query('select pg_reload_conf()');
+    await eventually(async () => {
+      const { rows } = await operator.query('show synchronous_standby_names');
+      return rows[0].synchronous_standby_names === (wanted ? 'nobody' : '');
+    });
+    if (wanted) await delay(100); // the other backends read it when they next wait for a statement
+  }
+
+  async function eventually(happens: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await happens())) {
+      assert.ok(performance.now() < deadline, 'did not happen in time');
+      await delay(20);
+    }
+  }
+
+  /** Applies `pg_cancel_backend` or `pg_terminate_backend` to whoever waits for the standby. */
+  async function interruptWait(how: 'cancel' | 'terminate'): Promise<void> {
+    await eventually(async () => {
+      const { rows } = await operator.query(
+        `select pg_${how}_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+      );
+      return rows.length > 0;
+    });
+  }
+
+  const terminateAll = () =>
+    operator.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'counterfoil'",
+    );
+
+  const create = (key: string) =>
+    service.request('/v1/payments', {
+      method: 'POST',
+      body: { amount: 5, merchant_reference: key },
+      headers: { 'idempotency-key': key },
+    });
+
+  for (const how of ['cancel', 'terminate'] as const) {
+    test(`a commit whose wait for a standby was cut by ${how} is not acknowledged, and its retry finds what stands`, async () => {
+      await demandStandby(true);
+      const answer = create(`standby-${how}`);
+      await interruptWait(how);
+      const { status, json, headers } = await answer;
+      assert.equal(status, 503);
+      assert.equal(json.error.code, 'unavailable');
+      assert.ok(headers.get('retry-after'));
+      await demandStandby(false);
+      const retry = await create(`standby-${how}`);
+      assert.equal(retry.status, 201);
+      assert.equal(retry.headers.get('idempotency-replayed'), 'true', 'it had been committed locally');
+      const list = await service.request(`/v1/payments?merchant_reference=standby-${how}`);
+      assert.equal(list.json.data.length, 1);
+    });
+  }
+
+  test('a commit that waits for ever is given up by the deadline', async () => {
+    await demandStandby(true);
+    const begun = performance.now();
+    const { status } = await create('for-ever');
+    const ms = performance.now() - begun;
+    assert.equal(status, 503);
+    assert.ok(ms > DEADLINE_MS.atLeast && ms < DEADLINE_MS.atMost, `took ${ms} ms`);
+  });
+
+  test('connections cut while idle are noticed, and the next commit stands', async () => {
+    await terminateAll();
+    await delay(100);
+    assert.equal((await create('after-idle-cut')).status, 201);
+    assert.equal((await service.request('/v1/payments')).status, 200);
+  });
+
+  test('a connection cut in a transaction answers unavailable, and the next commit stands', async () => {
+    const { journal } = service.service;
+    const cut = journal.commit(async (transaction) => {
+      await terminateAll();
+      await transaction.query('select 1');
+    });
+    await assert.rejects(cut, (error) => error instanceof OperationalError && error.code === 'unavailable');
+    assert.equal((await create('after-cut')).status, 201);
+  });
+
+  test('connections cut at random under load lose and double nothing', async () => {
+    const statuses = new Map<number, number>();
+    const keys = Array.from({ length: 300 }, (_, i) => `cut-${i}`);
+    let open = keys.length;
+    const cutting = (async () => {
+      for (let cuts = 0; cuts < CUTS && open > 0; cuts++) {
+        await delay(CUT_EACH_MS);
+        await terminateAll();
+      }
+    })();
+    await Promise.all(
+      keys.map(async (key, i) => {
+        await delay(i);
+        for (;;) {
+          const { status } = await create(key);
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          if (status === 201) break;
+          assert.ok(status === 503 || status === 409, `${key} answered ${status}`);
+          await delay(30);
+        }
+        open--;
+      }),
+    );
+    await cutting;
+    await delay(100);
+    const doubled = await operatorOn(
+      "select merchant_reference from payments where merchant_reference like 'cut-%' group by merchant_reference having count(*) <> 1",
+    );
+    assert.deepEqual(doubled, []);
+    const found = await operatorOn(
+      "select count(*)::int as n from payments where merchant_reference like 'cut-%'",
+    );
+    assert.deepEqual(found, [{ n: keys.length }]);
+    await service.verify();
+  });
+
+  async function operatorOn(sql: string): Promise<object[]> {
+    const client = new pg.Client(service.store.database_url!);
+    await client.connect();
+    const { rows } = await client.query(sql);
+    await client.end();
+    return rows;
+  }
+});

@@ -1,0 +1,114 @@
+// The private directory: nobody else reads it, and one server at a time has a SQLite store.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { DatabaseError } from '../../src/database/database.ts';
+import { holdStore, openDatabase, prepareStorage, StorageExposed } from '../../src/database/open.ts';
+import { startHarness, writeConfiguration } from '../support/harness.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { startServerProcess } from '../support/server-process.ts';
+import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
+
+const permissions = (path: string) => statSync(path).mode & 0o777;
+
+async function withStore(use: (store: Store) => Promise<void>): Promise<void> {
+  const store = await temporaryStore('sqlite');
+  try {
+    await use(store);
+  } finally {
+    await store.drop();
+  }
+}
+
+describe('storage', () => {
+  test('the directory is made for its owner alone, with the directories above it', async () => {
+    await withStore(async ({ storage }) => {
+      const directory = join(storage, 'a', 'b');
+      prepareStorage(directory);
+      assert.equal(permissions(directory), 0o700);
+    });
+  });
+
+  for (const engine of ENGINES) {
+    test(`every file a running service has there is its owner's alone (${engine}), whatever the umask`, async () => {
+      const umask = process.umask(0);
+      const service = await startHarness(engine);
+      try {
+        await service.create();
+        const { storage } = service.store;
+        assert.equal(permissions(storage), 0o700);
+        const whileRunning = readdirSync(storage);
+        await service.stop();
+        await service.start();
+        for (const file of new Set([...whileRunning, ...readdirSync(storage)])) {
+          const mode = statSync(join(storage, file), { throwIfNoEntry: false })?.mode ?? 0o600;
+          assert.equal(mode & 0o777, 0o600, file);
+        }
+      } finally {
+        process.umask(umask);
+        await service.close();
+      }
+    });
+  }
+
+  for (const mode of [0o750, 0o705, 0o710, 0o701]) {
+    test(`a directory of mode ${mode.toString(8)} is refused`, async () => {
+      await withStore(async ({ storage }) => {
+        chmodSync(storage, mode);
+        assert.throws(() => prepareStorage(storage), StorageExposed);
+      });
+    });
+  }
+
+  test('one exposed file in it is refused, named, with the command that mends it', async () => {
+    const service = await startHarness('sqlite');
+    await service.stop();
+    const { storage } = service.store;
+    chmodSync(join(storage, 'counterfoil.sqlite'), 0o644);
+    await assert.rejects(service.start(), (error: Error) => {
+      assert.ok(error instanceof StorageExposed);
+      assert.match(error.message, /counterfoil\.sqlite .*chmod -R go= /);
+      return true;
+    });
+    chmodSync(join(storage, 'counterfoil.sqlite'), 0o600);
+    await service.start();
+    await service.close();
+  });
+
+  test('a store where the database should be but is none is refused', async () => {
+    await withStore(async (store) => {
+      mkdirSync(join(store.storage, 'counterfoil.sqlite'), { mode: 0o700 });
+      await assert.rejects(
+        openDatabase(store, () => {}),
+        DatabaseError,
+      );
+      rmSync(join(store.storage, 'counterfoil.sqlite'), { recursive: true });
+    });
+  });
+
+  test('a second hold on a store is refused until the first is let go', async () => {
+    await withStore(async (store) => {
+      const release = holdStore(store);
+      assert.throws(
+        () => holdStore(store),
+        (error) => error instanceof DatabaseError && error.failure === 'unavailable',
+      );
+      release();
+      holdStore(store)();
+    });
+  });
+
+  test('a second server on a store does not start, and does once the first was killed', async () => {
+    await withStore(async (store) => {
+      const config = writeConfiguration(store);
+      const start = async () =>
+        startServerProcess({ config, port: await freePort(), storage: store.storage });
+      const first = await start();
+      await assert.rejects(start(), /exited with [1-9].*another server/s);
+      await first.end('SIGKILL');
+      const second = await start();
+      assert.equal(await second.end('SIGTERM'), 0);
+    });
+  });
+});

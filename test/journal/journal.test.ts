@@ -1,0 +1,239 @@
+// What the journal promises every work and its neighbours, on both engines.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Database, DatabaseError } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import type { Transaction } from '../../src/journal/transaction.ts';
+import { verifyHistory } from '../../src/journal/verify.ts';
+import { OperationalError } from '../../src/lib/errors.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
+
+const BATCH = 100;
+/** As many as may wait, in `journal.ts`. */
+const LONGEST_QUEUE = 4096;
+
+/** A row that wants nothing but its key: a kept answer that answers nothing. */
+function keep(transaction: Transaction, scope: string): void {
+  const row = { scope, request_digest: '', status: 200, body: '', created_at: transaction.now };
+  transaction.insert('idempotency_keys', row);
+}
+
+function record(transaction: Transaction, subject: string): void {
+  transaction.record({ actor: 'test', action: 'tested', subject, request_id: null, facts: {} });
+}
+
+const keepAndRecord = (scope: string) => (transaction: Transaction) => {
+  keep(transaction, scope);
+  record(transaction, scope);
+  return scope;
+};
+
+async function touch(transaction: Transaction, scope: string): Promise<void> {
+  await transaction.change(
+    'update idempotency_keys set body = ? where scope = ? returning scope',
+    'touched',
+    scope,
+  );
+}
+
+const isUnavailable = (error: unknown) => error instanceof OperationalError && error.code === 'unavailable';
+
+for (const engine of ENGINES) {
+  describe(`the journal on ${engine}`, () => {
+    let store: Store;
+    let database: Database;
+    let journal: Journal;
+    before(async () => {
+      store = await temporaryStore(engine);
+      database = await openDatabase(store, () => {});
+      await migrate(database);
+      journal = new Journal(database, systemClock);
+    });
+    after(async () => {
+      await journal.close();
+      await database.close();
+      await store.drop();
+    });
+
+    const count = async (table: string) =>
+      (await database.query<{ n: number }>(`select count(*) as n from ${table}`))[0]!.n;
+    const kept = async (scope: string) =>
+      (await database.query<{ body: string }>('select body from idempotency_keys where scope = ?', scope))[0];
+    const scopes = (prefix: string) => Array.from({ length: BATCH }, (_, i) => `${prefix}-${i}`);
+
+    test('works that arrive together share one commit and one seal', async () => {
+      const [commits, seals] = [journal.counters.commits, await count('seals')];
+      const answers = await Promise.all(
+        scopes('together').map((scope) => journal.commit(keepAndRecord(scope))),
+      );
+      assert.deepEqual(answers, scopes('together'));
+      assert.equal(journal.counters.commits - commits, 1);
+      assert.equal((await count('seals')) - seals, 1);
+    });
+
+    test('a work that throws before it wrote costs its neighbours nothing', async () => {
+      const commits = journal.counters.commits;
+      const outcomes = await Promise.allSettled([
+        journal.commit(keepAndRecord('before-1')),
+        journal.commit(() => {
+          throw new RangeError('not this one');
+        }),
+        journal.commit(keepAndRecord('before-2')),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
+      assert.equal((outcomes[1] as PromiseRejectedResult).reason.message, 'not this one');
+      assert.equal(journal.counters.commits - commits, 1);
+    });
+
+    test('a work that throws before it wrote leaves none of the inserts and entries it had asked for', async () => {
+      const entries = await count('audit_entries');
+      const work = journal.commit((transaction) => {
+        keepAndRecord('half')(transaction);
+        throw new RangeError('changed my mind');
+      });
+      await assert.rejects(work, /changed my mind/);
+      assert.equal(await kept('half'), undefined);
+      assert.equal(await count('audit_entries'), entries);
+    });
+
+    test('a work that throws after it wrote is undone, and its neighbours stand', async () => {
+      await journal.commit(keepAndRecord('undone'));
+      const outcomes = await Promise.allSettled([
+        journal.commit(keepAndRecord('stands-1')),
+        journal.commit(async (transaction) => {
+          await touch(transaction, 'undone');
+          record(transaction, 'undone');
+          throw new RangeError('too late');
+        }),
+        journal.commit(keepAndRecord('stands-2')),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled'],
+      );
+      assert.equal((outcomes[1] as PromiseRejectedResult).reason.message, 'too late');
+      assert.equal((await kept('undone'))?.body, '');
+      assert.ok((await kept('stands-1')) && (await kept('stands-2')));
+    });
+
+    test('a taken key rejects the one work that wanted it, out of many', async () => {
+      await journal.commit(keepAndRecord('taken-50'));
+      const outcomes = await Promise.allSettled(
+        scopes('taken').map((scope) => journal.commit(keepAndRecord(scope))),
+      );
+      const rejected = outcomes.flatMap((outcome, i) =>
+        outcome.status === 'rejected' ? [{ i, outcome }] : [],
+      );
+      assert.deepEqual(
+        rejected.map(({ i }) => i),
+        [50],
+      );
+      const { reason } = rejected[0]!.outcome;
+      assert.ok(reason instanceof DatabaseError && reason.failure === 'conflict', String(reason));
+    });
+
+    test('of two works in one batch that want the same key, one gets it', async () => {
+      const outcomes = await Promise.allSettled(
+        [1, 2].map(() => journal.commit(keepAndRecord('wanted-twice'))),
+      );
+      assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    });
+
+    test('a statement that is wrong rejects its own work alone', async () => {
+      const outcomes = await Promise.allSettled([
+        journal.commit(keepAndRecord('right')),
+        journal.commit((transaction) => transaction.query('select nothing from nowhere')),
+      ]);
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'rejected'],
+      );
+      assert.ok(await kept('right'));
+    });
+
+    test('a work that inserts or changes rows and records nothing is refused', async () => {
+      await assert.rejects(
+        journal.commit((transaction) => keep(transaction, 'unrecorded')),
+        /recorded no entry/,
+      );
+      assert.equal(await kept('unrecorded'), undefined);
+      await assert.rejects(
+        journal.commit((transaction) => touch(transaction, 'right')),
+        /recorded no entry/,
+      );
+      assert.equal((await kept('right'))?.body, '');
+    });
+
+    test('a probe succeeds and leaves no entry', async () => {
+      const entries = await count('audit_entries');
+      await journal.probe();
+      assert.equal(await count('audit_entries'), entries);
+    });
+
+    test('works run in the order of the rows they name, and in the order they came for the same row', async () => {
+      const order: string[] = [];
+      const works = ['b-1', 'c-2', 'a-3', 'b-4'].map((name) =>
+        journal.commit(() => void order.push(name), name[0]),
+      );
+      await Promise.all(works);
+      assert.deepEqual(order, ['a-3', 'b-1', 'b-4', 'c-2']);
+    });
+
+    test('beyond the longest queue the answer is unavailable at once, and those waiting are done', async () => {
+      const works = Array.from({ length: LONGEST_QUEUE }, () => journal.commit(() => 1));
+      await assert.rejects(
+        journal.commit(() => 1),
+        isUnavailable,
+      );
+      assert.equal((await Promise.all(works)).length, LONGEST_QUEUE);
+    });
+
+    test('after all of these failures entries are numbered without a gap, and the seals match', async () => {
+      const numbers = await database.query<{ number: number }>(
+        'select number from audit_entries order by number',
+      );
+      assert.deepEqual(
+        numbers.map(({ number }) => number),
+        numbers.map((_, i) => i + 1),
+      );
+      const { entries } = await verifyHistory(database, { checkpoints: [] }, []);
+      assert.equal(entries, numbers.length);
+    });
+
+    test('closing finishes what waits and takes nothing more', async () => {
+      const closing = new Journal(database, systemClock);
+      const works = scopes('closing').map((scope) => closing.commit(keepAndRecord(scope)));
+      const closed = closing.close();
+      await assert.rejects(
+        closing.commit(() => 1),
+        isUnavailable,
+      );
+      await closed;
+      assert.equal((await Promise.all(works)).length, BATCH);
+      assert.ok(await kept('closing-99'));
+    });
+
+    for (const table of ['audit_entries', 'seals']) {
+      for (const statement of [
+        `update ${table} set at = at + 1 where number = 1`,
+        `delete from ${table} where number = 1`,
+        ...(engine === 'postgres' ? [`truncate ${table}`] : []),
+      ]) {
+        test(`the database itself refuses: ${statement}`, async () => {
+          const before = await count(table);
+          await assert.rejects(
+            database.transaction((transaction) => transaction.query(statement)),
+            /append-only/,
+          );
+          assert.equal(await count(table), before);
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,102 @@
+// The OpenAPI document: well-formed, complete, and of schemas that compile.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Harness, startHarness } from './support/harness.ts';
+import { type Document, METHODS } from './support/openapi.ts';
+
+describe('openapi.json', () => {
+  let service: Harness;
+  let document: Document;
+
+  before(async () => {
+    service = await startHarness('sqlite');
+    document = (await service.request('/openapi.json', { key: null })).json;
+  });
+  after(() => service.close());
+
+  const operations = () =>
+    Object.entries(document.paths).flatMap(([path, item]) =>
+      METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
+    );
+
+  test('it is OpenAPI 3.1, and names its title, version and server.', () => {
+    assert.match(document.openapi, /^3\.1\.\d+$/);
+    assert.equal(typeof document.info.title, 'string');
+    assert.match(document.info.version, /^\d+\.\d+\.\d+/);
+    assert.deepEqual(
+      document.servers.map(({ url }) => url),
+      [service.service.baseUrl],
+    );
+  });
+
+  test('it has exactly the endpoints of the specification.', () => {
+    const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+    for (const endpoint of [
+      'GET /health',
+      'POST /v1/payments',
+      'GET /v1/payments',
+      'GET /v1/payments/{payment_id}',
+      'POST /v1/payments/{payment_id}/cancel',
+    ])
+      assert.ok(named.includes(endpoint), endpoint);
+  });
+
+  test('every operation has an id of its own, a summary, and parameters that its path has.', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    assert.equal(new Set(ids).size, ids.length);
+    for (const { path, operation } of operations()) {
+      assert.ok(operation.summary);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const parameters = operation.parameters ?? [];
+      assert.deepEqual(
+        parameters.filter((one) => one.in === 'path').map(({ name }) => name),
+        inPath,
+      );
+      for (const one of parameters) {
+        assert.ok(['path', 'query', 'header', 'cookie'].includes(one.in));
+        assert.ok(one.schema && (one.in !== 'path' || one.required));
+      }
+      const keys = parameters.map((one) => `${one.in} ${one.name}`);
+      assert.equal(new Set(keys).size, keys.length);
+    }
+  });
+
+  test('every response has a description, X-Request-Id and a JSON schema; every reference leads somewhere.', () => {
+    for (const { operation } of operations()) {
+      for (const [status, response] of Object.entries(operation.responses)) {
+        assert.match(status, /^[1-5]\d\d$/);
+        assert.ok(response.description && response.headers?.['X-Request-Id']);
+        assert.ok(response.content['application/json']?.schema);
+      }
+    }
+    const references = /"\$ref":"#\/components\/schemas\/(\w+)"/g;
+    for (const [, name] of JSON.stringify(document).matchAll(references))
+      assert.ok(document.components.schemas[name!], String(name));
+    assert.equal([...JSON.stringify(document).matchAll(/"\$ref":"(?!#\/components\/schemas\/)/g)].length, 0);
+  });
+
+  test('every schema is JSON Schema 2020-12 that compiles strictly.', () => {
+    const strict = new Ajv2020({
+      strict: true,
+      strictRequired: false,
+      allowUnionTypes: true,
+      validateFormats: false,
+    });
+    strict.addKeyword('example');
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      assert.doesNotThrow(
+        () => strict.compile({ ...schema, $id: `https://${name.toLowerCase()}.example/` }),
+        name,
+      );
+  });
+
+  test('all under /v1 wants the Bearer key, nothing else does.', () => {
+    for (const { path, operation } of operations()) {
+      const security = operation.security ?? document.security;
+      assert.equal(security.length > 0, path.startsWith('/v1'), path);
+      for (const name of security.flatMap((one) => Object.keys(one)))
+        assert.ok(document.components.securitySchemes[name]);
+    }
+  });
+});

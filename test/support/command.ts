@@ -1,0 +1,137 @@
+// Commands as their users run them: processes of their own, in a folder of their own, on pipes or on a terminal.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KEY } from './harness.ts';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const COMMAND = join(ROOT, 'bin/counterfoil.js');
+const END_WITHIN_MS = 30_000;
+
+/** The environment of a person who has set nothing that Counterfoil reads. */
+export function plainEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const unset = /^(COUNTERFOIL_|npm_|NODE_|FORCE_COLOR$|NO_COLOR$|PORT$|DATABASE_URL$)/;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !unset.test(name)));
+  return {
+    ...env,
+    TERM: 'xterm-256color',
+    PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+    ...extra,
+  };
+}
+
+export interface Folder {
+  path: string;
+  /** Its `counterfoil.yaml`. */
+  config: string;
+  remove(): void;
+}
+
+export const DEVELOPMENT = `# First comment
+environment: development
+
+merchants:
+  # The shop's comment
+  - id: mer_development
+    name: Development Shop # beside the name
+    keys:
+      - key: ${KEY}
+`;
+
+/** A folder with a configuration, as a fresh clone has one. */
+export function temporaryFolder(text = DEVELOPMENT): Folder {
+  const path = mkdtempSync(join(tmpdir(), 'counterfoil-command-'));
+  const config = join(path, 'counterfoil.yaml');
+  writeFileSync(config, text, { mode: 0o600 });
+  return { path, config, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export interface Running {
+  child: ChildProcess;
+  stdout: string;
+  stderr: string;
+  /** Answers when standard output matches; fails when the process ends before, or too much time has passed. */
+  until(pattern: RegExp): Promise<RegExpExecArray>;
+  /** How it ended. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts any program. Its standard input stays open. */
+export function start(program: string, args: readonly string[], options: RunOptions = {}): Running {
+  const child = spawn(program, args, {
+    cwd: options.cwd ?? tmpdir(),
+    env: plainEnvironment(options.env),
+    stdio: 'pipe',
+  });
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+    child.stdout.destroy(); // a grandchild left behind may hold the other ends
+    child.stderr.destroy();
+  }, END_WITHIN_MS);
+  const running: Running = {
+    child,
+    stdout: '',
+    stderr: '',
+    ended: once(child, 'close').then(([code, signal]) => {
+      clearTimeout(timer);
+      return { code, signal };
+    }),
+    async until(pattern) {
+      for (;;) {
+        const found = pattern.exec(running.stdout);
+        if (found) return found;
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`ended without ${pattern}: ${running.stdout}${running.stderr}`);
+        await Promise.race([once(child.stdout!, 'data'), once(child, 'close')]);
+      }
+    },
+  };
+  child.stdout!.on('data', (bytes) => (running.stdout += bytes));
+  child.stderr!.on('data', (bytes) => (running.stderr += bytes));
+  return running;
+}
+
+/** Runs `counterfoil …` to its end. */
+export async function run(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const running = start(process.execPath, [COMMAND, ...args], options);
+  running.child.stdin!.end();
+  const { code } = await running.ended;
+  return { code, stdout: running.stdout, stderr: running.stderr };
+}
+
+function succeeds(program: string, args: string[], pattern: RegExp): boolean {
+  try {
+    return pattern.test(
+      execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this machine has the `script` of util-linux, which lends a process a terminal. */
+export const hasTerminal = succeeds('script', ['--version'], /util-linux/);
+
+/** Starts a shell command line on a terminal of its own; what is written to its standard input is typed there. */
+export function startOnTerminal(line: string, options: RunOptions = {}): Running {
+  return start('script', ['--quiet', '--return', '--echo', 'never', '--command', line, '/dev/null'], options);
+}
+
+/** A Node too old to run the sources, where this machine has one: the wrapper's reason to be. */
+export const oldNode = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'node'))
+  .find((node) => succeeds(node, ['--version'], /^v(20|22|24)\./));
+
+export const ANSI = new RegExp(String.fromCharCode(27));

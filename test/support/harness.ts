@@ -1,0 +1,197 @@
+// The whole service in this process, on a temporary store and a real socket, with a clock that tests move.
+import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { readConfiguration } from '../../src/config.ts';
+import { readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { type Clock, systemClock } from '../../src/lib/time.ts';
+import { type Service, startService } from '../../src/main.ts';
+import { keyDigest } from '../../src/merchants/merchant.ts';
+import { verifyKeptAnswers, verifyPayments } from '../../src/payments/verify.ts';
+import { type Engine, type Store, temporaryStore } from './stores.ts';
+
+/** Time goes on by itself, and by leaps a test asks for. */
+export class TestClock implements Clock {
+  #offset = 0;
+  now(): number {
+    return systemClock.now() + this.#offset;
+  }
+  advance(ms: number): void {
+    this.#offset += ms;
+  }
+}
+
+/** The development key, of Development Shop. */
+export const KEY = 'cfk_test_development_key_replace_before_production';
+/** A test key of Other Shop. */
+export const OTHER_KEY = 'cfk_test_ccnBvvPzL34JktAryfEaJ1eVnXlQ82M63KPYlL6DwvO1uDNzy';
+/** A key of Development Shop that expired in 2020. */
+export const EXPIRED_KEY = 'cfk_test_5IBcqcGeLxx9jXbVtGs95CBW15Mtcp1XW6QgxaYAWUI4LNIck';
+/** A live key and a test key of Production Shop, in `production` harnesses alone. */
+export const LIVE_KEY = 'cfk_live_rr4BamsA7oGqTB2WCrcSCrNRjv9LvcnFe2kkPYiwfW60k9nas';
+export const TEST_KEY_IN_PRODUCTION = 'cfk_test_5OrfwScgJiTetAaPj9hmxoCd9xsNsgSvLvNilEPtSAV3TnHIL';
+
+const DEVELOPMENT = `
+environment: development
+merchants:
+  - id: mer_development
+    name: Development Shop
+    keys:
+      - key: ${KEY}
+      - key: ${EXPIRED_KEY}
+        expires_at: 2020-01-01T00:00:00+00:00
+  - id: mer_other
+    name: Other Shop
+    keys:
+      - key: ${OTHER_KEY}
+`;
+
+const PRODUCTION = `
+environment: production
+base_url: https://pay.example/api
+checkout_base_url: https://pay.example/checkout
+merchants:
+  - id: mer_production
+    name: Production Shop
+    keys:
+      - key_sha256: ${keyDigest(LIVE_KEY)}
+        mode: live
+      - key_sha256: ${keyDigest(TEST_KEY_IN_PRODUCTION)}
+        mode: test
+`;
+
+/** Writes a configuration beside (not into) the store's files. Returns its path. */
+export function writeConfiguration(
+  store: Store,
+  environment: 'development' | 'production' = 'development',
+  extra = '',
+): string {
+  const file = join(store.storage, 'counterfoil.yaml');
+  writeFileSync(file, (environment === 'production' ? PRODUCTION : DEVELOPMENT) + extra, { mode: 0o600 });
+  return file;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body, for answers that are JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely and say what they expect there
+  json: any;
+}
+
+export interface RequestOptions {
+  method?: string;
+  key?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as it is when text or bytes, else as JSON. */
+  body?: unknown;
+}
+
+export interface Harness {
+  engine: Engine;
+  store: Store;
+  service: Service;
+  clock: TestClock;
+  /** Where the service listens; the base URLs in answers may be others. */
+  origin: string;
+  /** What was logged, a line each. */
+  logged: string[];
+  /** `path` as in the specification: `/health`, `/v1/payments`. Sends the development key unless told otherwise. */
+  request(path: string, options?: RequestOptions): Promise<Answer>;
+  /** Creates a payment and returns its `data`; fails the test when that is refused. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  create(fields?: object, options?: RequestOptions): Promise<any>;
+  /** Verifies the history as `counterfoil audit verify` does. Raises `HistoryBroken`. */
+  verify(): Promise<Verification>;
+  /** Stops the service and keeps the store; `start` runs it again. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops and drops everything. */
+  close(): Promise<void>;
+}
+
+export interface HarnessOptions {
+  environment?: 'development' | 'production';
+  /** Further lines of the configuration file. */
+  configuration?: string;
+}
+
+export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
+  const store = await temporaryStore(engine);
+  const file = writeConfiguration(store, options.environment, options.configuration);
+  const clock = new TestClock();
+  const logged: string[] = [];
+  const log = createLogger('info', { write: (line: string) => void logged.push(line) });
+  const environment = {
+    PORT: '0',
+    COUNTERFOIL_STORAGE: store.storage,
+    DATABASE_URL: store.database_url ?? undefined,
+  };
+  const configuration = readConfiguration(file, environment);
+  const start = () =>
+    startService(configuration, {
+      log,
+      clock,
+      onBroken: (error) => {
+        throw error;
+      },
+    });
+
+  const harness: Harness = {
+    engine,
+    store,
+    service: await start(),
+    clock,
+    origin: '',
+    logged,
+    async request(path, { method = 'GET', key = KEY, headers = {}, body } = {}) {
+      const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+      const response = await fetch(harness.origin + path, {
+        method,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: isJson ? JSON.parse(text) : undefined,
+      };
+    },
+    async create(fields = {}, requestOptions = {}) {
+      const body = { amount: 49.9, ...fields };
+      const answer = await harness.request('/v1/payments', { method: 'POST', body, ...requestOptions });
+      if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${answer.text}`);
+      return answer.json.data;
+    },
+    verify() {
+      const reading = readCheckpoints(store.storage);
+      return verifyHistory(harness.service.database, reading, [verifyPayments, verifyKeptAnswers]);
+    },
+    stop: () => harness.service.stop(),
+    async start() {
+      harness.service = await start();
+      locate();
+    },
+    async close() {
+      await harness.service.stop();
+      await store.drop();
+    },
+  };
+  function locate(): void {
+    const { port } = harness.service.app.server.address() as AddressInfo;
+    const { pathname } = new URL(harness.service.baseUrl);
+    harness.origin = `http://127.0.0.1:${port}${pathname === '/' ? '' : pathname}`;
+  }
+  locate();
+  return harness;
+}

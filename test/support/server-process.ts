@@ -1,0 +1,87 @@
+// The service as its operators run it: a process of its own, told apart by its port, ended by signals.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const COMMAND = fileURLToPath(new URL('../../bin/counterfoil.js', import.meta.url));
+const READY_WITHIN_MS = 20_000;
+
+export interface ServerProcess {
+  child: ChildProcess;
+  pid: number;
+  /** `http://127.0.0.1:PORT` */
+  origin: string;
+  /** The line that said it was ready. */
+  ready: Record<string, unknown>;
+  readyMs: number;
+  /** Everything on standard output and error after that line. */
+  output: string[];
+  /** Sends a signal and answers with the exit code (null when a signal ended it). */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface ServerProcessOptions {
+  config: string;
+  port: number;
+  storage: string;
+  database_url?: string | null;
+  env?: Record<string, string>;
+  nodeArguments?: string[];
+}
+
+/** Starts `counterfoil serve` and answers when it is ready. */
+export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {
+  const begun = performance.now();
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArguments ?? []), COMMAND, 'serve', '--config', options.config],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        PORT: String(options.port),
+        COUNTERFOIL_STORAGE: options.storage,
+        DATABASE_URL: options.database_url ?? '',
+        ...options.env,
+      },
+    },
+  );
+  const output: string[] = [];
+  createInterface({ input: child.stderr! }).on('line', (line) => output.push(line));
+  const exited = once(child, 'exit');
+  const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`not ready in time: ${output.join('\n')}`));
+    }, READY_WITHIN_MS);
+    let first = true;
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (!first) {
+        output.push(line);
+        return;
+      }
+      first = false;
+      clearTimeout(timer);
+      resolve(JSON.parse(line));
+    });
+    exited.then(([code]) => {
+      clearTimeout(timer);
+      // Its last words may come after its end.
+      setTimeout(() => reject(new Error(`exited with ${code}: ${output.join('\n')}`)), 50);
+    });
+  });
+  return {
+    child,
+    pid: child.pid!,
+    origin: `http://127.0.0.1:${options.port}`,
+    ready,
+    readyMs: performance.now() - begun,
+    output,
+    async end(signal) {
+      child.kill(signal);
+      const [code] = await exited;
+      return code as number | null;
+    },
+  };
+}

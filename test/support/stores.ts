@@ -1,0 +1,56 @@
+// Temporary stores on both engines, each gone when its test is.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+export type Engine = 'sqlite' | 'postgres';
+export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
+
+export interface Store {
+  engine: Engine;
+  /** A private directory of its own. */
+  storage: string;
+  database_url: string | null;
+  drop(): Promise<void>;
+}
+
+async function onServer(sql: string): Promise<void> {
+  const client = new pg.Client(serverUrl());
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function serverUrl(): string {
+  const url = process.env.COUNTERFOIL_TEST_POSTGRES;
+  if (!url) throw new Error('run tests through `npm test -- FILE`, which starts the PostgreSQL they need');
+  return url;
+}
+
+/** Makes an empty store. */
+export async function temporaryStore(engine: Engine): Promise<Store> {
+  const storage = mkdtempSync(join(tmpdir(), 'counterfoil-test-')); // mode 0700
+  let database_url: string | null = null;
+  let name = '';
+  if (engine === 'postgres') {
+    name = `test_${randomBytes(8).toString('hex')}`;
+    await onServer(`create database ${name}`);
+    const url = new URL(serverUrl());
+    url.pathname = `/${name}`;
+    database_url = url.href;
+  }
+  return {
+    engine,
+    storage,
+    database_url,
+    async drop() {
+      rmSync(storage, { recursive: true, force: true });
+      if (name) await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}
