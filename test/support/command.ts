@@ -123,9 +123,14 @@ function succeeds(program: string, args: string[], pattern: RegExp): boolean {
 /** Whether this machine has the `script` of util-linux, which lends a process a terminal. */
 export const hasTerminal = succeeds('script', ['--version'], /util-linux/);
 
-/** Starts a shell command line on a terminal of its own; what is written to its standard input is typed there. */
+/** Starts one command, as the terminal's only process (`exec`, for a shell between would end as Ctrl-C found it); what
+ * is written to its standard input is typed there. */
 export function startOnTerminal(line: string, options: RunOptions = {}): Running {
-  return start('script', ['--quiet', '--return', '--echo', 'never', '--command', line, '/dev/null'], options);
+  return start(
+    'script',
+    ['--quiet', '--return', '--echo', 'never', '--command', `exec ${line}`, '/dev/null'],
+    options,
+  );
 }
 
 /** A Node too old to run the sources, where this machine has one: the wrapper's reason to be. */
