@@ -33,8 +33,14 @@ const workspace = mkdtempSync(join(tmpdir(), 'counterfoil-bench-'));
 const directory = (name: string) => join(workspace, name);
 const bare = await startServer('bare');
 
-async function ratio(what: string, server: Server, route: Route, least: number): Promise<number> {
-  const result = await compare(server.port, bare.port, route);
+async function ratio(
+  what: string,
+  server: Server,
+  route: Route,
+  least: number,
+  bareRoute = route,
+): Promise<number> {
+  const result = await compare(server.port, bare.port, route, bareRoute);
   const rates = `${Math.round(result.ours).toLocaleString('en')} of ${Math.round(result.theirs).toLocaleString('en')}/s`;
   report(what, `${result.ratio.toFixed(2)}  (${rates})`, `≥ ${least}`, result.ratio >= least);
   return result.ratio;
@@ -56,6 +62,17 @@ async function threeRatios(
 try {
   const empty = await startServer('counterfoil', directory('empty'));
   const fresh = await threeRatios(empty, '', { create: 0.35, read: 0.5, list: 0.2 });
+
+  const id = await createOne(empty.port);
+  const page = (query = ''): Route => ({ method: 'GET', path: `/payment.php?payment_id=${id}${query}` });
+  await ratio('page of a pending payment', empty, page(), 0.25, read(id));
+  await ratio(
+    'the same with a transfer and its QR code',
+    empty,
+    page('&method=bank_transfer'),
+    0.25,
+    read(id),
+  );
 
   const oneByOne = await startServer('one-commit', directory('one-by-one'));
   const grouped = await compare(empty.port, oneByOne.port, CREATE);

@@ -31,11 +31,57 @@ checkout_base_url: https://pay.example
 storage: /var/lib/counterfoil
 database_url: postgres://counterfoil@db.internal/counterfoil
 payment_lifetime_s: 86400
+time_zone: Europe/Zurich
+checkout_forms_per_payment: 30
+checkout_forms_per_address: 300
+trust_proxy: [10.0.0.0/8]
 log_level: info
+
+methods:
+  - type: bank_transfer
+    accounts:
+      - currency: EUR
+        holder: Corner Shop GmbH
+        iban: DE89 3704 0044 0532 0130 00
+        bic: COBADEFFXXX
+      - currency: CHF
+        holder: Corner Shop AG
+        iban: CH93 0076 2011 6238 5295 7
+        address:
+          street: Bahnhofstrasse
+          building: "1"
+          postal_code: "8001"
+          city: Zürich
+          country: CH
+      - currency: INR
+        holder: Corner Shop Pvt Ltd
+        upi_id: cornershop@okaxis
+      - currency: BRL
+        holder: Corner Shop Ltda
+        pix_key: 123e4567-e12b-42d1-a456-426655440000
+        city: Brasilia
+      - currency: USD
+        holder: Corner Shop Inc.
+        rows:
+          - label: Account number
+            value: "000123456789"
+          - label: Routing number
+            value: "021000021"
+  - id: cash
+    type: manual
+    name: Cash on delivery
+    instructions: |
+      Pay the courier when the parcel arrives.
+    currencies: [EUR, CHF]
+  - type: details
+  - type: test_card
 
 merchants:
   - id: mer_corner_shop
     name: Corner Shop
+    website: https://corner.example
+    support: help@corner.example
+    methods: [bank_transfer, cash, test_card]
     keys:
       # Written by: counterfoil keys create --merchant mer_corner_shop --live --expires 365d
       - key_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
@@ -88,6 +134,8 @@ export function configurationPage(): string {
   const schema = z.toJSONSchema(configurationSchema, { io: 'input', unrepresentable: 'any' }) as Property;
   const merchant = schema.properties!.merchants!.items!;
   const key = merchant.properties!.keys!.items!;
+  const method = schema.properties!.methods!.items!;
+  const account = method.properties!.accounts!.items!;
   return `# Configuration
 
 <!-- Written by npm run docs from src/settings.ts; change it there. -->
@@ -124,8 +172,34 @@ Each key has either \`key_sha256\` or \`key\`. \`counterfoil keys create\` makes
 comments and all else left as they are. No key may stand in the file twice. A plain \`key\`, and the development key in any form,
 are refused in production. In development every key makes test payments, whatever its mode.
 
-The server reads \`merchants\` again on SIGHUP. A file that is wrong by then changes nothing: the log says what is wrong, and
-merchants and keys stay as they were. All other settings are read at the start only.
+## methods
+
+${table(method, false)}
+
+A customer is offered the methods that fit the payment, in this order, the first one opened. \`test_card\` is offered for test
+payments alone and takes the test numbers alone: no setting makes Counterfoil take real cards. Where no method fits, the customer
+is asked for contact details, as by \`details\`.
+
+## methods[].accounts
+
+${table(account, false)}
+
+Each transfer has a reference of its own, an ISO 11649 creditor reference (RF…) or, with a Swiss QR-IBAN, a QR reference. The account
+shows as a QR code where there is one for its currency: EPC069-12 for EUR, the Swiss QR-bill for CHF, UPI for INR, PIX for BRL.
+
+## methods[].accounts[].rows
+
+${table(account.properties!.rows!.items!, false)}
+
+## methods[].accounts[].address
+
+${table(account.properties!.address!, false)}
+
+## SIGHUP
+
+The server reads \`merchants\` and \`methods\` again on SIGHUP. A file that is wrong by then changes nothing: the log says what is
+wrong, and all stays as it was. All other settings are read at the start only. Customers who have sent their form go on seeing the
+account they were shown.
 
 ## A complete example
 

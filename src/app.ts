@@ -15,14 +15,16 @@ import { API_HEADERS } from './api/headers.ts';
 import { addHealthRoute } from './api/health.ts';
 import { openApiDocument } from './api/openapi.ts';
 import { v1 } from './api/v1.ts';
-import { checkout } from './checkout/checkout.ts';
+import { type Checkout, checkout } from './checkout/checkout.ts';
 import type { Database } from './database/database.ts';
 import type { Journal } from './journal/journal.ts';
 import { OperationalError, unavailable } from './lib/errors.ts';
 import { randomId } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, SECOND_MS } from './lib/time.ts';
+import { pathOf } from './lib/web-address.ts';
 import type { Directory } from './merchants/merchant.ts';
+import type { Offer } from './methods/offer.ts';
 
 export const VERSION = packageJson.version;
 
@@ -43,26 +45,28 @@ export interface AppParts {
   journal: Journal;
   clock: Clock;
   directory: Directory;
+  offer: Offer;
   log: Logger;
   baseUrl: string;
   checkoutBaseUrl: string;
   lifetimeS: number;
   httpsOnly: boolean;
-}
-
-function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
+  timeZone: string;
+  limits: Checkout['limits'];
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  trustProxy: readonly string[];
 }
 
 /** Builds the service. Base URLs come without a slash at their end; their paths are where it serves. */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { database, journal, clock, log, baseUrl, checkoutBaseUrl } = parts;
+  const { journal, clock, log, baseUrl, checkoutBaseUrl, trustProxy } = parts;
   const basePath = pathOf(baseUrl);
   const checkoutPath = pathOf(checkoutBaseUrl);
   const app = fastify({
     logger: false,
     genReqId: () => randomId('req_', 16),
     requestIdHeader: false,
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
     bodyLimit: LIMITS.bodyBytes,
     requestTimeout: LIMITS.requestTimeoutMs,
     keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
@@ -136,14 +140,13 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
   app.register(v1, { ...parts, prefix: `${basePath}/v1` });
   app.register(checkout, {
-    database,
-    clock,
-    basePath: checkoutPath,
+    ...parts,
     prefix: checkoutPath,
     asOperationalError,
-    report: (error: unknown, requestId: string) =>
-      log.error({ request_id: requestId, err: error }, 'a page failed'),
-  });
+    report: (error, requestId) => log.error({ request_id: requestId, err: error }, 'a page failed'),
+    reportPolicy: (found) =>
+      log.warn(found, 'a browser reports that the content security policy stopped something'),
+  } satisfies Checkout & { prefix: string });
   await app.ready();
   return app;
 }

@@ -137,9 +137,21 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
 function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
   const development = settings.environment === 'development';
   const seen = new Map<string, string>();
+  const methods = settings.methods.map(({ id }) => id);
+  for (const [m, one] of settings.merchants.entries()) {
+    const unknown = one.methods?.findIndex((id) => !methods.includes(id)) ?? -1;
+    if (unknown !== -1)
+      throw fail(
+        ['merchants', m, 'methods', unknown],
+        `is no id of a method; there are ${methods.join(', ') || 'none'}`,
+      );
+  }
   return settings.merchants.map((one, m) => ({
     id: one.id,
     name: one.name,
+    website: one.website ?? null,
+    support: one.support ?? null,
+    methods: one.methods ?? null,
     keys: one.keys.map((entry, k) => {
       const place = ['merchants', m, 'keys', k];
       if (entry.key !== undefined && !development) {

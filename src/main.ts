@@ -12,6 +12,7 @@ import { newestSeal } from './journal/queries.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from './lib/time.ts';
 import { Directory } from './merchants/merchant.ts';
+import { Offer } from './methods/offer.ts';
 import { startSweeper } from './payments/expire.ts';
 
 const CHECKPOINT_EVERY_MS = MINUTE_MS;
@@ -27,6 +28,7 @@ export interface Service {
   database: Database;
   journal: Journal;
   directory: Directory;
+  offer: Offer;
   /** The port asked for, when another had to be taken. */
   portTaken: number | undefined;
   /** Finishes what was accepted, signs a last checkpoint, closes the store. */
@@ -75,21 +77,29 @@ export async function startService(
     const baseUrl = configuration.base_url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const checkoutBaseUrl = configuration.checkout_base_url ?? baseUrl;
     const directory = new Directory(configuration.merchants);
+    const offer = new Offer(configuration.methods, configuration.merchants);
     const app = await buildApp({
       database,
       journal,
       clock,
       directory,
+      offer,
       log,
       baseUrl,
       checkoutBaseUrl,
       lifetimeS: configuration.payment_lifetime_s,
       httpsOnly: configuration.environment === 'production',
+      timeZone: configuration.time_zone,
+      limits: {
+        perPayment: configuration.checkout_forms_per_payment,
+        perAddress: configuration.checkout_forms_per_address,
+      },
+      trustProxy: configuration.trust_proxy,
     });
     undo.push(() => closeApp(app));
     await app.listen({ host, port });
     const portTaken = port === configuration.port ? undefined : configuration.port;
-    return { baseUrl, checkoutBaseUrl, app, database, journal, directory, portTaken, stop };
+    return { baseUrl, checkoutBaseUrl, app, database, journal, directory, offer, portTaken, stop };
   } catch (error) {
     await stop();
     throw error;

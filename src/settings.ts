@@ -1,8 +1,11 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
+import { isIP } from 'node:net';
 import { z } from 'zod';
-import { textFault } from './lib/text.ts';
+import { isEmailAddress, textFault } from './lib/text.ts';
+import { isTimeZone } from './lib/time.ts';
 import { webAddressFault } from './lib/web-address.ts';
 import { isWholeKey } from './merchants/merchant.ts';
+import { METHOD_GROUPS, methodsSchema } from './methods/settings.ts';
 
 export const POSTGRES_URL = /^postgres(ql)?:\/\//;
 
@@ -69,7 +72,42 @@ const merchantSchema = z.strictObject({
     .describe('Business name: what checkout shows.')
     .meta({ check: '1 to 120 characters, no control characters' }),
   keys: z.array(keySchema).default([]).describe('The keys that act for this merchant.'),
+  website: z
+    .string()
+    .superRefine((url, context) => {
+      const fault = webAddressFault(url, { httpsOnly: false });
+      if (fault) context.addIssue(fault);
+    })
+    .optional()
+    .describe("The merchant's site. Links back to another host name that host beside them.")
+    .meta({ check: 'http or https URL' }),
+  support: z
+    .string()
+    .refine(
+      (contact) => isEmailAddress(contact) || /^\+?[\d ()/-]{3,40}$/.test(contact) || isWebAddress(contact),
+      'must be an e-mail address, a phone number or an http or https URL',
+    )
+    .optional()
+    .describe('Where customers get help with a payment; shown at checkout.')
+    .meta({ check: 'e-mail address, phone number, or http or https URL' }),
+  methods: z
+    .array(z.string())
+    .min(1)
+    .optional()
+    .describe("The ids of the ways to pay that this merchant's customers are offered; all when left out.")
+    .meta({ check: 'ids below `methods`' }),
 });
+
+const isWebAddress = (text: string) => !webAddressFault(text, { httpsOnly: false });
+
+/** Whether text is an IP address, or one with the length of its network's prefix (CIDR, RFC 4632). */
+function isNetwork(text: string): boolean {
+  const [address, prefix, ...rest] = text.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address!)]!;
+  return (
+    bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
+  );
+}
 
 /** The schema is the documentation: docs/configuration.md is written from it. */
 export const configurationSchema = z.strictObject({
@@ -117,6 +155,36 @@ export const configurationSchema = z.strictObject({
     .max(15_552_000)
     .default(86_400)
     .describe('Seconds a payment stays open when the request does not say.'),
+  methods: methodsSchema
+    .default([])
+    .describe(
+      "The ways to pay that customers are offered, in this order; those that fit a payment's currency and mode. Contact details alone when none does. Read again on SIGHUP.",
+    ),
+  time_zone: z
+    .string()
+    .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
+    .default('UTC')
+    .describe('The time zone customers read moments in.')
+    .meta({ check: 'a name of the IANA time zone database' }),
+  checkout_forms_per_payment: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(30)
+    .describe('How often the forms of one payment are taken in 10 minutes, by each node.'),
+  checkout_forms_per_address: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(300)
+    .describe(
+      'How often forms are taken from one network address (IPv6: one /64 network) in 10 minutes, by each node.',
+    ),
+  trust_proxy: z
+    .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
+    .default([])
+    .describe("The proxies in front: the customer's address is then taken from their X-Forwarded-For.")
+    .meta({ check: 'IP addresses and networks' }),
   log_level: z
     .enum(['error', 'warn', 'info', 'debug'])
     .default('info')
@@ -137,10 +205,11 @@ export const configurationSchema = z.strictObject({
 
 export type Settings = z.output<typeof configurationSchema>;
 
+const GROUPS = { merchants: merchantSchema, keys: keySchema, ...METHOD_GROUPS };
+
 /** The names of settings at a place in the file: `['merchants', 0]` → `id`, `name`, `keys`. */
 export function namesAt(path: readonly PropertyKey[]): string[] {
-  const schema = { merchants: merchantSchema, keys: keySchema }[
-    String(path.findLast((part) => typeof part === 'string'))
-  ];
-  return Object.keys((schema ?? configurationSchema).shape);
+  const group = String(path.findLast((part) => typeof part === 'string'));
+  const schema = Object.hasOwn(GROUPS, group) ? GROUPS[group as keyof typeof GROUPS] : configurationSchema;
+  return Object.keys(schema.shape);
 }

@@ -130,7 +130,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
         payment_id,
         'cancel',
         act,
-        'cancelled_by_merchant',
+        { status_reason: 'cancelled_by_merchant' },
         facts,
       );
       return { status: 200, body: `{"data":${present(payment, transaction.now)}}` };

@@ -1,175 +1,186 @@
-// The customer's page of a payment: one address, whose status picks what it shows.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+// The customer's pages of a payment: one address, whose status picks what it shows and what its forms may do.
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import type { OperationalError } from '../lib/errors.ts';
-import { type Html, html } from '../lib/html.ts';
-import { formatAmount } from '../lib/money.ts';
-import { type Clock, formatTimestamp } from '../lib/time.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Work } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { isHttps } from '../lib/web-address.ts';
+import type { Directory } from '../merchants/merchant.ts';
+import type { Offer } from '../methods/offer.ts';
+import { QrCodes } from '../methods/transfer/qr-code.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
+import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
-import { PAGE_HEADERS, page } from '../ui/page.ts';
+import { pageHeaders } from '../ui/page.ts';
+import { knownContacts, readForm, submissionOf } from './form.ts';
+import { actionOf, isSameOrigin } from './form-guard.ts';
+import { Languages } from './languages.ts';
+import type { Subject } from './parts.ts';
+import { cancelPage, pendingPage } from './pending-page.ts';
+import { type PolicyReport, policyReports } from './policy-reports.ts';
+import { busyPage, failurePage, missingPage, refusedPage } from './problem-page.ts';
+import { statePage } from './state-page.ts';
+import { createThrottle, type ThrottleLimits } from './throttle.ts';
+import { anonymous, PAGE_PATH, themeCookie, type Visit, visitOf } from './visit.ts';
 
-const LOCALE = 'en';
-
-interface State {
-  status: number;
-  heading: (merchant: string) => string;
-  money: (amount: string, merchant: string) => string;
-}
-
-const CANCELLED: State = {
-  status: 200,
-  heading: () => 'This payment was cancelled',
-  money: () => 'You have not been charged.',
-};
-
-const EXPIRED: State = {
-  status: 410,
-  heading: () => 'This payment link has expired',
-  money: () => 'You have not been charged.',
-};
-
-/** What each status says, and with which HTTP status. */
-const STATES: Record<Payment['status'], State> = {
-  pending: {
-    status: 200,
-    heading: (merchant) => `Pay ${merchant}`,
-    money: () => 'You have not been charged.',
-  },
-  requires_review: {
-    status: 200,
-    heading: (merchant) => `${merchant} is checking your payment`,
-    money: () => 'You have not been charged yet.',
-  },
-  approved: {
-    status: 200,
-    heading: () => 'Payment approved',
-    money: (amount, merchant) => `${amount} to ${merchant} is confirmed.`,
-  },
-  rejected: {
-    status: 200,
-    heading: (merchant) => `${merchant} could not accept this payment`,
-    money: () => 'You have not been charged.',
-  },
-  cancelled: CANCELLED,
-};
-
-/** Signs that several currencies share. */
-const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
-
-/** The amount as people write it, never losing a fraction, with the code behind it where its sign names several currencies. */
-function money(payment: Payment): string {
-  const decimal = formatAmount(payment.amount_minor) as `${number}`;
-  const format = new Intl.NumberFormat(LOCALE, {
-    style: 'currency',
-    currency: payment.currency,
-    ...(decimal.endsWith('.00') ? {} : { minimumFractionDigits: 2 }),
-  });
-  const parts = format.formatToParts(decimal);
-  const shared = parts.some(({ type, value }) => type === 'currency' && SHARED_SIGNS.has(value));
-  return parts.map(({ value }) => value).join('') + (shared ? ` ${payment.currency}` : '');
-}
-
-const MOMENT = new Intl.DateTimeFormat(LOCALE, {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-  timeZone: 'UTC',
-  timeZoneName: 'short',
-});
-
-function moment(ms: number): Html {
-  return html`<time datetime="${formatTimestamp(ms)}">${MOMENT.format(ms)}</time>`;
-}
-
-/** Each status in the customer's words. */
-const STATUS_WORDS: Record<Payment['status'], string> = {
-  pending: 'Waiting for payment',
-  requires_review: 'Being checked',
-  approved: 'Approved',
-  rejected: 'Not accepted',
-  cancelled: 'Cancelled',
-};
-
-function paymentPage(payment: Payment, basePath: string): { status: number; text: string } {
-  const state = payment.status_reason === 'expired' ? EXPIRED : STATES[payment.status];
-  const amount = money(payment);
-  const heading = state.heading(payment.merchant_name);
-  const rows: [string, Html | string | null][] = [
-    ['Merchant', payment.merchant_name],
-    ['Status', state === EXPIRED ? 'Expired' : STATUS_WORDS[payment.status]],
-    ['Reference', payment.merchant_reference],
-    [
-      payment.status === 'pending' ? 'Pay by' : 'Last changed',
-      moment(payment.status === 'pending' ? payment.expires_at : payment.updated_at),
-    ],
-    ['Payment', payment.id],
-  ];
-  const content = html`${payment.mode === 'test' && html`<p class="test">Test payment. No money will move.</p>`}
-<h1>${heading}</h1>
-<p class="amount"><bdi>${amount}</bdi></p>
-<p>${state.money(amount, payment.merchant_name)}</p>
-${payment.description && html`<p class="description">${payment.description}</p>`}
-<dl>
-${rows.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>`;
-  const title = `${heading} – ${payment.merchant_name}`;
-  return { status: state.status, text: page({ title, basePath, content }) };
-}
-
-function notFoundPage(basePath: string): string {
-  const content = html`<h1>We cannot find this payment</h1>
-<p>If you were sent this link, check that it was copied in full.</p>`;
-  return page({ title: 'We cannot find this payment', basePath, content });
-}
-
-function failurePage(basePath: string, requestId: string): string {
-  const content = html`<h1>There is a problem with this page</h1>
-<p>You have not been charged by this page load. Try again in a few minutes.</p>
-<dl><div><dt>Error reference</dt><dd><bdi>${requestId}</bdi></dd></div></dl>`;
-  return page({ title: 'There is a problem with this page', basePath, content });
-}
+const FORM_BYTES = 16 * 1024;
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface Checkout {
   database: Database;
+  journal: Journal;
   clock: Clock;
-  /** The path of `checkout_base_url`, without a slash at its end. */
-  basePath: string;
+  directory: Directory;
+  offer: Offer;
+  /** Without a slash at its end. */
+  checkoutBaseUrl: string;
+  timeZone: string;
+  limits: ThrottleLimits;
   /** A failure as the contract knows it; nothing where it is a defect. */
   asOperationalError(error: unknown): OperationalError | undefined;
   /** Logs a failure whose page only shows the request's id. */
   report(error: unknown, requestId: string): void;
+  /** Logs what a browser's policy stopped. */
+  reportPolicy(found: PolicyReport): void;
 }
 
-/** Registers the customer's pages and what they load on `app`, below `basePath`. */
+/** Registers the customer's pages, their forms and what they load on `app`. */
 export async function checkout(app: FastifyInstance, settings: Checkout): Promise<void> {
-  const { database, clock, basePath, asOperationalError, report } = settings;
+  const { database, journal, clock, directory, offer, checkoutBaseUrl, asOperationalError } = settings;
+  const headers = pageHeaders(checkoutBaseUrl);
+  const { origin } = new URL(checkoutBaseUrl);
+  const languages = new Languages(settings.timeZone);
+  const codes = new QrCodes();
+  const throttle = await createThrottle(app, settings.limits);
+
   const send = (reply: FastifyReply, status: number, text: string) =>
-    reply.code(status).headers(PAGE_HEADERS).send(text);
+    reply.code(status).headers(headers).send(text);
+  const seeOther = (reply: FastifyReply, address: string) =>
+    reply
+      .code(303)
+      .headers({ ...headers, location: address })
+      .send();
+
+  async function find(visit: Visit): Promise<Payment | undefined> {
+    const { payment_id } = visit.asked;
+    if (payment_id === undefined || !isPaymentId(payment_id)) return undefined;
+    const payment = await findPayment(database, payment_id);
+    return payment && asOf(payment, clock.now());
+  }
+
+  function subjectOf(payment: Payment, { words }: Visit): Subject {
+    return {
+      payment,
+      profile: directory.profile(payment.merchant_id),
+      words,
+      amount: words.money(payment.amount_minor, payment.currency),
+    };
+  }
+
+  async function show(request: FastifyRequest, reply: FastifyReply) {
+    const visit = visitOf(request, languages, checkoutBaseUrl);
+    const { theme, method: wanted, view, edit } = visit.asked;
+    if (theme !== undefined) {
+      const cookie = themeCookie(theme, visit.basePath, isHttps(checkoutBaseUrl));
+      return seeOther(reply.header('set-cookie', cookie), visit.address({ method: wanted, view, edit }));
+    }
+    const payment = await find(visit);
+    if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
+    const subject = subjectOf(payment, visit);
+    if (payment.status !== 'pending') {
+      const { status, text } = statePage(visit, subject, codes);
+      return send(reply, status, text);
+    }
+    if (view === 'cancel') return send(reply, 200, cancelPage(visit, subject));
+    const methods = offer.methodsFor(payment);
+    const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
+    if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
+    return send(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }));
+  }
+
+  async function take(request: FastifyRequest, reply: FastifyReply) {
+    const visit = visitOf(request, languages, checkoutBaseUrl);
+    const payment = await find(visit);
+    if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
+    const waitMs = await throttle(request, payment.id);
+    if (waitMs > 0) {
+      reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+      return send(reply, 429, busyPage(visit, waitMs));
+    }
+    const sent = request.body as URLSearchParams;
+    const action = isSameOrigin(request.headers, origin) ? actionOf(payment, sent) : undefined;
+    if (!action) return send(reply, 403, refusedPage(visit, 'refused'));
+    if (action === 'submit') return submit(request, reply, visit, payment, sent);
+    const { id } = payment;
+    const act = action === 'cancel' ? cancelByCustomer : requestLink;
+    return change(reply, visit, id, (transaction) => act(transaction, id, request.id));
+  }
+
+  async function submit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    visit: Visit,
+    payment: Payment,
+    sent: URLSearchParams,
+  ) {
+    if (payment.status !== 'pending') return seeOther(reply, visit.address()); // shown what became of it
+    const { words, asked } = visit;
+    const methods = offer.methodsFor(payment);
+    const method = methods.find(({ id }) => id === asked.method);
+    if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
+    const known = asked.edit === 'contact' ? new Map() : knownContacts(payment, method);
+    const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
+    if (typed.faults.length > 0) {
+      const subject = subjectOf(payment, visit);
+      return send(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, codes }));
+    }
+    const submission = submissionOf(payment, method, typed.kept, words.tag);
+    const { id } = payment;
+    return change(reply, visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
+  }
+
+  /** Does `work` and leads to the payment's page, which shows what is: also to whoever came second. */
+  async function change(reply: FastifyReply, visit: Visit, id: string, work: Work<unknown>) {
+    try {
+      await journal.commit(work, id);
+    } catch (error) {
+      if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
+    }
+    return seeOther(reply, visit.address());
+  }
 
   app.setErrorHandler((error, request, reply) => {
-    // A request that was refused for its form before it came here is no failure of a page.
     const known = asOperationalError(error);
-    if (known && known.status < 500) throw known;
-    report(error, request.id);
+    const ours = request.method === 'POST' && request.routeOptions.url?.endsWith(PAGE_PATH);
+    // A request that was refused for its form before it came here is no failure of a page.
+    if (known && known.status < 500 && !ours) throw known;
+    const visit = visitOf(request, languages, checkoutBaseUrl);
+    if (known && known.status < 500) return send(reply, known.status, refusedPage(visit, 'refused'));
+    settings.report(error, request.id);
     if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-    return send(reply, known?.status ?? 500, failurePage(basePath, request.id));
+    return send(reply, known?.status ?? 500, failurePage(visit, request.id));
   });
 
-  app.get('/payment.php', async (request, reply) => {
-    const { payment_id } = request.query as Record<string, unknown>;
-    const payment =
-      typeof payment_id === 'string' && isPaymentId(payment_id)
-        ? await findPayment(database, payment_id)
-        : undefined;
-    if (!payment) return send(reply, 404, notFoundPage(basePath));
-    const { status, text } = paymentPage(asOf(payment, clock.now()), basePath);
-    return send(reply, status, text);
+  app.get(`/${PAGE_PATH}`, show);
+  app.register(async (scope) => {
+    scope.addContentTypeParser(
+      FORM_TYPE,
+      { parseAs: 'buffer', bodyLimit: FORM_BYTES },
+      (_request, body: Buffer, done) => {
+        if (isUtf8(body)) done(null, new URLSearchParams(body.toString()));
+        else done(new OperationalError('bad_request', 'The form is not UTF-8.'));
+      },
+    );
+    scope.addHook('preHandler', async ({ body }) => {
+      if (!(body instanceof URLSearchParams))
+        throw new OperationalError('unsupported_media_type', `The form must be ${FORM_TYPE}.`);
+    });
+    scope.post(`/${PAGE_PATH}`, take);
   });
-
+  app.register(policyReports, { now: () => clock.now(), report: settings.reportPolicy });
   for (const { name, type, content } of assets) {
     app.get(`/${name}`, (_request, reply) =>
       reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),

@@ -24,7 +24,7 @@ Examples:
   npm start -- --config /etc/counterfoil.yaml
 
 Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATABASE_URL.
-SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants and keys again.`,
+SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys and methods again.`,
     )
     .action((options: { config?: string; json?: boolean }) =>
       serve(configurationFile(options.config), options),
@@ -73,7 +73,7 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs))}\n`);
 }
 
-/** Takes over merchants and keys from the file, or keeps what is and says why. */
+/** Takes over merchants, keys and methods from the file, or keeps what is and says why. */
 function reread(
   file: string,
   running: Configuration['environment'],
@@ -81,12 +81,13 @@ function reread(
   log: Pick<Logger, 'info' | 'error'>,
 ): void {
   try {
-    const { environment, merchants } = readConfiguration(file);
+    const { environment, merchants, methods } = readConfiguration(file);
     // What development lets pass, the development key above all, must not reach a server in production.
     if (environment !== running) throw new Error('environment changed: restart to take it over');
     service.directory.replace(merchants);
-    log.info('merchants and keys were read again');
+    service.offer.replace(methods, merchants);
+    log.info('merchants, keys and methods were read again');
   } catch (error) {
-    log.error(`merchants and keys stay as they were: ${(error as Error).message}`);
+    log.error(`merchants, keys and methods stay as they were: ${(error as Error).message}`);
   }
 }

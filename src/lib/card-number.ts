@@ -95,10 +95,10 @@ function holdsNumber(run: string): boolean {
   return false;
 }
 
-/** Decimal digits of any script as 0–9: Unicode lays each script's ten out in a row, zero first, apart from the next. */
-function asciiDigits(text: string): string {
+/** A text with its decimal digits of any script as 0–9: Unicode lays each script's ten out in a row, zero first, apart from the next. */
+export function asciiDigits(text: string): string {
   // NFKC turns the compatibility digits (full-width, mathematical), whose rows do touch, into 0–9.
-  return text.normalize('NFKC').replace(/[^0-9]/gu, (digit) => {
+  return text.normalize('NFKC').replace(/(?![0-9])\p{Nd}/gu, (digit) => {
     let value = 0;
     while (/\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) value++;
     return String(value);

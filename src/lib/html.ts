@@ -17,6 +17,11 @@ class Markup {
   }
 }
 
+/** Whether a value is markup that `html` made. */
+export function isHtml(value: unknown): value is Html {
+  return value instanceof Markup;
+}
+
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -37,4 +42,21 @@ export function html(strings: TemplateStringsArray, ...values: Insertable[]): Ht
   let text = strings[0]!;
   for (let i = 0; i < values.length; i++) text += render(values[i]) + strings[i + 1];
   return new Markup(text) as unknown as Html;
+}
+
+/** Attributes as a tag holds them, each with a space in front; those that are `undefined` or `false` are left out. */
+export function attributes(
+  values: Readonly<Record<string, string | number | true | false | undefined>>,
+): Html {
+  let text = '';
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === false) continue;
+    text += value === true ? ` ${name}` : ` ${name}="${render(value)}"`;
+  }
+  return new Markup(text) as unknown as Html;
+}
+
+/** The address, if following it runs nothing: http, https, mailto, tel, or a payment app's own; else nothing. */
+export function safeUrl(text: string): string | undefined {
+  return URL.canParse(text) && /^(?:https?|mailto|tel|upi):$/.test(new URL(text).protocol) ? text : undefined;
 }

@@ -47,3 +47,12 @@ export function formatTimestampMs(ms: number): string {
 export function monotonicMs(): number {
   return performance.now();
 }
+
+/** Whether `name` is a time zone of the IANA database that this system knows. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

@@ -42,3 +42,13 @@ export function webAddressFault(text: string, rule: { httpsOnly: boolean }): str
     return 'Must be an https URL.';
   return undefined;
 }
+
+/** The path of a base URL, without a slash at its end. */
+export function pathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/+$/, '');
+}
+
+/** Whether a base URL is reached by https. */
+export function isHttps(baseUrl: string): boolean {
+  return new URL(baseUrl).protocol === 'https:';
+}

@@ -46,13 +46,26 @@ export function keyDigest(key: string): string {
   return sha256Hex(key);
 }
 
-export interface MerchantWithKeys extends Merchant {
-  keys: readonly ApiKey[];
+/** What checkout knows of a merchant besides the name that each payment carries. */
+export interface Profile {
+  /** The merchant's own site; nothing where unknown. */
+  website: string | null;
+  /** Where customers get help: an e-mail address, a phone number or a web address. */
+  support: string | null;
 }
+
+export interface MerchantWithKeys extends Merchant, Profile {
+  keys: readonly ApiKey[];
+  /** The ids of the ways to pay its customers are offered; nothing where it is all of them. */
+  methods: readonly string[] | null;
+}
+
+const NO_PROFILE: Profile = { website: null, support: null };
 
 /** Merchants and keys as they stand now; replaced whole when the configuration is read again. */
 export class Directory {
   #callers = new Map<string, Caller>();
+  #profiles = new Map<string, Profile>();
 
   constructor(merchants: readonly MerchantWithKeys[]) {
     this.replace(merchants);
@@ -70,6 +83,12 @@ export class Directory {
         callers.set(key.digest, { merchant: { id, name }, key, actor: `merchant:${id}` });
     }
     this.#callers = callers;
+    this.#profiles = new Map(merchants.map(({ id, website, support }) => [id, { website, support }]));
+  }
+
+  /** What is known of a merchant, who may have left the configuration since. */
+  profile(merchantId: string): Profile {
+    return this.#profiles.get(merchantId) ?? NO_PROFILE;
   }
 
   /**

@@ -41,6 +41,9 @@ export function createPayment(
     created_at: now,
     updated_at: now,
     expires_at: now + (request.expires_in ?? lifetimeS) * SECOND_MS,
+    submission: null,
+    review_message: null,
+    link_requested_at: null,
   };
   transaction.insert('payments', payment);
   recordPayment(transaction, act, 'payment.created', payment, {

@@ -23,9 +23,10 @@ export async function expireDuePayments(journal: Journal): Promise<number> {
   return expired.filter(Boolean).length;
 }
 
-async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
+/** Writes down that a payment has expired, if it has and nobody did. Returns whether it was written now. */
+export async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
   const payment = await expirePayment(transaction, id);
-  if (!payment) return false; // another node was quicker
+  if (!payment) return false; // not due, or another node was quicker
   recordPayment(transaction, { actor: 'clock', request_id: null }, 'payment.cancelled', payment, {
     from: 'pending',
     reason: 'expired',

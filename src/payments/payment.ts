@@ -17,7 +17,10 @@ export type Move = keyof typeof MOVES;
 
 export type StatusReason = 'expired' | 'cancelled_by_merchant' | 'cancelled_by_customer';
 
-/** A row of `payments`. Times in milliseconds since 1970; `customer`, `metadata`, `payment_details` are JSON text. */
+/**
+ * A row of `payments`. Times in milliseconds since 1970; `customer`, `metadata`, `payment_details` and `submission` are
+ * JSON text.
+ */
 export interface Payment {
   id: string;
   merchant_id: string;
@@ -33,6 +36,7 @@ export interface Payment {
   cancel_url: string | null;
   customer: string | null;
   metadata: string | null;
+  /** What the customer sent, masked: for the merchant, and for whoever holds the link. */
   payment_details: string | null;
   /** Random, so that the digests in the history tell nothing about an erased row. */
   salt: string;
@@ -41,6 +45,12 @@ export interface Payment {
   created_at: number;
   updated_at: number;
   expires_at: number;
+  /** What the customer sent, whole: for the reviewer alone. */
+  submission: string | null;
+  /** What the reviewer tells the customer. */
+  review_message: string | null;
+  /** When the customer asked for a new link, after this one had expired. */
+  link_requested_at: number | null;
 }
 
 /** The columns that a payment's digest in the history covers: all, in this order. Append only. */
@@ -65,6 +75,9 @@ export const PAYMENT_COLUMNS = [
   'created_at',
   'updated_at',
   'expires_at',
+  'submission',
+  'review_message',
+  'link_requested_at',
 ] as const satisfies (keyof Payment)[];
 
 export const PAYMENT_ID_PREFIX = 'pay_';

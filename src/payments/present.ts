@@ -45,6 +45,9 @@ export const paymentSchema = z.strictObject({
     .record(z.string(), z.unknown())
     .nullable()
     .describe('What the customer submitted, masked.'),
+  link_requested_at: timestamp
+    .nullable()
+    .describe('When the customer asked for a new link, after this one had expired.'),
 });
 
 /** The hosted page of a payment. `checkoutBaseUrl` without a slash at its end. */
@@ -71,6 +74,7 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"return_url":${quoted(payment.return_url)},"cancel_url":${quoted(payment.cancel_url)}` +
     `,"customer":${payment.customer},"metadata":${payment.metadata}` +
     `,"status_reason":${quoted(payment.status_reason)},"updated_at":"${formatTimestamp(payment.updated_at)}"` +
-    `,"payment_details":${payment.payment_details}}`
+    `,"payment_details":${payment.payment_details}` +
+    `,"link_requested_at":${payment.link_requested_at === null ? null : `"${formatTimestamp(payment.link_requested_at)}"`}}`
   );
 }

@@ -2,14 +2,7 @@
 import type { Queryable } from '../database/database.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from '../merchants/merchant.ts';
-import {
-  MOVES,
-  type Move,
-  PAYMENT_COLUMNS,
-  type Payment,
-  type Status,
-  type StatusReason,
-} from './payment.ts';
+import { MOVES, type Move, PAYMENT_COLUMNS, type Payment, type Status } from './payment.ts';
 
 const COLUMNS = PAYMENT_COLUMNS.join(', ');
 
@@ -88,6 +81,11 @@ export function listPayments(database: Pick<Queryable, 'query'>, listing: Listin
   );
 }
 
+/** What a move writes besides the status. */
+export type Written = Partial<
+  Pick<Payment, 'status_reason' | 'payment_details' | 'submission' | 'review_message'>
+>;
+
 /**
  * The one statement that moves a payment. Its condition is the guard: of two moves at once, and of a move and the clock,
  * one finds the row as it must be, and the other finds nothing. No row back: absent, another's, or elsewhere by now.
@@ -97,16 +95,17 @@ export async function movePayment(
   move: Move,
   id: string,
   tenant: Tenant | undefined,
-  reason: StatusReason | null,
+  written: Written,
 ): Promise<Payment | undefined> {
   const { from, to } = MOVES[move];
+  const columns = Object.keys(written) as (keyof Written)[];
   const rows = await transaction.change<Payment>(
-    `update payments set status = ?, status_reason = ?, updated_at = ?, version = version + 1
+    `update payments set status = ?, updated_at = ?, version = version + 1${columns.map((name) => `, ${name} = ?`).join('')}
      where id = ? and status = ? ${from === 'pending' ? 'and expires_at > ?' : ''}
      ${tenant ? 'and merchant_id = ? and mode = ?' : ''} returning ${COLUMNS}`,
     to,
-    reason,
     transaction.now,
+    ...columns.map((name) => written[name] ?? null),
     id,
     from,
     ...(from === 'pending' ? [transaction.now] : []),
@@ -127,6 +126,18 @@ export async function expirePayment(transaction: Transaction, id: string): Promi
      where id = ? and status = 'pending' and expires_at <= ? returning ${COLUMNS}`,
     id,
     transaction.now,
+  );
+  return rows[0];
+}
+
+/** Notes that a new link was asked for, once, on a payment that was written down as expired. */
+export async function markLinkRequested(transaction: Transaction, id: string): Promise<Payment | undefined> {
+  const rows = await transaction.change<Payment>(
+    `update payments set link_requested_at = ?, updated_at = ?, version = version + 1
+     where id = ? and status_reason = 'expired' and link_requested_at is null returning ${COLUMNS}`,
+    transaction.now,
+    transaction.now,
+    id,
   );
   return rows[0];
 }

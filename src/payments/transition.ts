@@ -2,8 +2,8 @@
 
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { asOf, MOVES, type Move, type Payment, type StatusReason } from './payment.ts';
-import { findPaymentOf, movePayment, type Tenant } from './queries.ts';
+import { asOf, MOVES, type Move, type Payment } from './payment.ts';
+import { findPayment, findPaymentOf, movePayment, type Tenant, type Written } from './queries.ts';
 import { type Act, type Facts, recordPayment } from './record.ts';
 
 /** The same for an id that is unknown, malformed, or another merchant's. */
@@ -12,21 +12,23 @@ export function paymentNotFound(): OperationalError {
 }
 
 /**
- * Moves a payment of `tenant` and records it. Raises `not_found` where there is no such payment, `invalid_status` where it is
+ * Moves a payment of `tenant`, or anybody's where none is given, and records it. Raises `not_found` where there is no such payment, `invalid_status` where it is
  * not in the status the move starts from, its time having passed included.
  */
 export async function transition(
   transaction: Transaction,
-  tenant: Tenant,
+  tenant: Tenant | undefined,
   id: string,
   move: Move,
   act: Act,
-  reason: StatusReason | null,
+  written: Written,
   facts: Facts = {},
 ): Promise<Payment> {
-  const moved = await movePayment(transaction, move, id, tenant, reason);
+  const moved = await movePayment(transaction, move, id, tenant, written);
   if (!moved) {
-    const payment = await findPaymentOf(transaction, tenant, id);
+    const payment = tenant
+      ? await findPaymentOf(transaction, tenant, id)
+      : await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();
     const { status } = asOf(payment, transaction.now);
     throw new OperationalError(
@@ -36,7 +38,7 @@ export async function transition(
   }
   recordPayment(transaction, act, `payment.${moved.status}`, moved, {
     from: MOVES[move].from,
-    reason,
+    reason: moved.status_reason,
     ...facts,
   });
   return moved;

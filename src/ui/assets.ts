@@ -16,7 +16,8 @@ function asset(file: string, type: string): Asset {
 }
 
 export const stylesheet = asset('style.css', 'text/css; charset=utf-8');
-export const assets: readonly Asset[] = [stylesheet];
+export const icon = asset('icon.svg', 'image/svg+xml');
+export const assets: readonly Asset[] = [stylesheet, icon];
 
 export const ASSET_HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',

@@ -94,7 +94,7 @@ for (const engine of ENGINES) {
         await beforeTheSweeper(async () => {
           pass();
           moved = service.service.journal
-            .commit((transaction) => transition(transaction, TENANT, id, move, act, null))
+            .commit((transaction) => transition(transaction, TENANT, id, move, act, {}))
             .catch((error) => error.code);
         });
         assert.equal(await moved, 'invalid_status');
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
       const { id } = await create('review');
       const act = { actor: 'customer', request_id: null };
       await service.service.journal.commit((transaction) =>
-        transition(transaction, TENANT, id, 'submit', act, null),
+        transition(transaction, TENANT, id, 'submit', act, {}),
       );
       pass();
       await expireDuePayments(service.service.journal);

@@ -27,7 +27,7 @@ for (const engine of ENGINES) {
       for (const move of WAY[status]!) {
         const act = { actor: 'customer', request_id: null };
         await service.service.journal.commit((transaction) =>
-          transition(transaction, TENANT, id, move, act, null),
+          transition(transaction, TENANT, id, move, act, {}),
         );
       }
       return id;

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Move } from '../../src/payments/payment.ts';
 import { transition } from '../../src/payments/transition.ts';
-import { PAGE_HEADERS } from '../../src/ui/page.ts';
+import { pageHeaders } from '../../src/ui/page.ts';
+import { load } from '../support/customer.ts';
 import { type Harness, LIVE_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -59,16 +60,10 @@ for (const engine of ENGINES) {
     });
     after(() => service.close());
 
-    const page = async (query: string, method = 'GET') => {
-      const response = await fetch(`${service.service.checkoutBaseUrl}/payment.php${query}`, {
-        method,
-        redirect: 'manual',
-      });
-      return { status: response.status, headers: response.headers, text: await response.text() };
-    };
+    const page = (query: string) => load(new URL(`${service.service.checkoutBaseUrl}/payment.php${query}`));
     const move = (id: string, one: Move) =>
       service.service.journal.commit((transaction) =>
-        transition(transaction, TENANT, id, one, { actor: 'customer', request_id: null }, null),
+        transition(transaction, TENANT, id, one, { actor: 'customer', request_id: null }, {}),
       );
 
     for (const { status, moves, http, heading, money } of PAGES) {
@@ -78,10 +73,11 @@ for (const engine of ENGINES) {
         const answer = await page(`?payment_id=${id}`);
         assert.equal(answer.status, http);
         assert.ok(answer.text.startsWith('<!doctype html>'));
-        assert.ok(answer.text.includes(`<h1>${heading}</h1>`), answer.text);
-        assert.ok(answer.text.includes(money));
-        for (const shown of ['€1,234.50', 'Development Shop', 'R-1', id, 'Test payment. No money will move.'])
-          assert.ok(answer.text.includes(shown), shown);
+        const text = answer.body;
+        assert.equal(answer.h1, heading);
+        assert.ok(text.includes(money), text);
+        for (const one of ['€1,234.50', 'Development Shop', 'R-1', id, 'Test payment. No money will move.'])
+          assert.ok(text.includes(one), one);
       });
     }
 
@@ -90,7 +86,7 @@ for (const engine of ENGINES) {
       service.clock.advance(300_001);
       const answer = await page(`?payment_id=${id}`);
       assert.equal(answer.status, 410);
-      assert.ok(answer.text.includes('<h1>This payment link has expired</h1>'));
+      assert.equal(answer.h1, 'This payment link has expired');
     });
 
     test('the headers are exactly those of a page, with no script and nobody else let in.', async () => {
@@ -98,7 +94,7 @@ for (const engine of ENGINES) {
       for (const query of [`?payment_id=${id}`, '?payment_id=unknown']) {
         const { headers } = await page(query);
         const rest = Object.fromEntries([...headers].filter(([name]) => !TRANSPORT_HEADERS.includes(name)));
-        assert.deepEqual(rest, PAGE_HEADERS);
+        assert.deepEqual(rest, pageHeaders(service.service.checkoutBaseUrl));
         assert.match(
           rest['content-security-policy']!,
           /^default-src 'none';.*script-src 'none';.*form-action 'self'; frame-ancestors 'none';/,
@@ -128,13 +124,15 @@ for (const engine of ENGINES) {
         `?payment_id=${id}%20`,
       );
       const bodies = new Set<string>();
+      const headings = new Set<string>();
       for (const query of queries) {
         const answer = await page(query);
         assert.equal(answer.status, 404, query);
         bodies.add(answer.text);
+        headings.add(answer.h1);
       }
       assert.equal(bodies.size, 1);
-      assert.match([...bodies][0]!, /<h1>We cannot find this payment<\/h1>/);
+      assert.deepEqual([...headings], ['We cannot find this payment']);
     });
 
     test('what a merchant wrote is shown as text, never as markup.', async () => {
@@ -157,7 +155,7 @@ for (const engine of ENGINES) {
         const { text } = await page(query);
         assert.doesNotMatch(text, /<script|\son\w+=|\sstyle=|<style|javascript:/i);
         for (const [, address] of text.matchAll(/\s(?:href|src|action)="([^"]*)"/g))
-          assert.match(address!, /^\/(?!\/)/);
+          if (address !== `https://shop.example/?payment_id=${id}`) assert.match(address!, /^(?:\/(?!\/)|#)/);
       }
     });
 

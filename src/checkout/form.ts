@@ -1,0 +1,148 @@
+// The form of a method: its fields as markup, and what a customer sent in them.
+import { attributes, type Html, html } from '../lib/html.ts';
+import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
+import type { Method } from '../methods/method.ts';
+import type { FieldFault, Kept } from '../methods/reading.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { Submission } from '../payments/submit.ts';
+import type { Key, Words } from './languages.ts';
+
+/** What is wrong with one field, in the customer's language. */
+export interface FormFault {
+  field: FieldName;
+  message: Html;
+}
+
+/** A form as it came: what was typed and what is wrong with it. */
+export interface Typed {
+  values: ReadonlyMap<FieldName, string>;
+  faults: readonly FormFault[];
+}
+
+const CONTACTS: Partial<Record<FieldName, 'name' | 'email' | 'phone'>> = {
+  'payer-name': 'name',
+  'payer-email': 'email',
+  'payer-phone': 'phone',
+};
+
+/** The contact details the merchant handed over with the payment, by the field that would ask for them. */
+export function knownContacts(payment: Payment, method: Method): Map<FieldName, string> {
+  const known = new Map<FieldName, string>();
+  const customer = payment.customer === null ? {} : JSON.parse(payment.customer);
+  for (const { name } of method.fields) {
+    const value = CONTACTS[name] && customer[CONTACTS[name]];
+    if (value) known.set(name, value);
+  }
+  return known;
+}
+
+/** Reads what was sent for `method`. `known` is what the form did not ask, since the merchant had said it. */
+export function readForm(
+  sent: URLSearchParams,
+  method: Method,
+  known: ReadonlyMap<FieldName, string>,
+  words: Words,
+  merchant: string,
+  now: number,
+): Typed & { kept: ReadonlyMap<FieldName, Kept> } {
+  const values = new Map<FieldName, string>();
+  const kept = new Map<FieldName, Kept>();
+  const faults: FormFault[] = [];
+  for (const use of method.fields) {
+    const { name } = use;
+    const given = known.get(name);
+    if (given !== undefined) {
+      kept.set(name, given);
+      continue;
+    }
+    const raw = sent.get(name) ?? '';
+    const reading = readField(use, raw, now);
+    const repeatable = !('secret' in FIELDS[name]) && !('fault' in reading && reading.fault === 'card');
+    if (repeatable) values.set(name, raw);
+    if ('fault' in reading)
+      faults.push({ field: name, message: faultMessage(words, use, reading.fault, merchant) });
+    else if (reading.kept !== null) kept.set(name, reading.kept);
+  }
+  return { values, faults, kept };
+}
+
+function faultMessage(words: Words, { name }: FieldUse, fault: FieldFault, merchant: string): Html {
+  if (fault === 'text' || fault === 'card')
+    return words.html(`error.${fault}`, { field: words.html(`field.${name}`, { merchant }) });
+  return words.html(`error.${name}.${fault}` as Key, { maximum: FIELDS[name].maximum });
+}
+
+/** The submission that a faultless form makes: whole for the reviewer, masked for all others. */
+export function submissionOf(
+  payment: Payment,
+  method: Method,
+  kept: ReadonlyMap<FieldName, Kept>,
+  language: string,
+): Submission {
+  const head = { method: method.id, type: method.type, name: method.name };
+  const whole: Record<string, unknown> = { ...head, language };
+  const masked: Record<string, unknown> = { ...head };
+  for (const [name, value] of kept) {
+    const field: Field = FIELDS[name];
+    if (field.keptAs === null) continue;
+    whole[field.keptAs] = value;
+    masked[field.keptAs] = typeof value === 'string' && field.mask ? field.mask(value) : value;
+  }
+  const instructions = method.instructions(payment);
+  if (instructions) whole.instructions = instructions;
+  if (instructions?.kind === 'transfer') masked.transfer_reference = instructions.reference;
+  return { method: method.id, whole, masked };
+}
+
+/** What is wrong, above everything else, each with a link to where. */
+export function errorSummary(words: Words, { faults }: Typed): Html | null {
+  if (faults.length === 0) return null;
+  return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
+<h2 id="errors-heading">${words.html('error.heading', { count: faults.length })}</h2>
+<ul>${faults.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul>
+</div>`;
+}
+
+/** One field with its label, its hint and, where there is one, its fault in the summary's words. */
+export function fieldPart(
+  words: Words,
+  { name }: FieldUse,
+  merchant: string,
+  typed: Typed | undefined,
+): Html {
+  const field: Field = FIELDS[name];
+  const fault = typed?.faults.find((one) => one.field === name);
+  const again = name === 'card-number' && typed !== undefined;
+  const hint = again ? words.html('field.card-number.again') : hintOf(words, name, merchant);
+  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
+  const value = typed?.values.get(name) ?? '';
+  const common = {
+    id: name,
+    name,
+    dir: 'auto',
+    ...field.attributes,
+    'aria-invalid': fault && 'true',
+    'aria-describedby': described || undefined,
+  };
+  const control = field.lines
+    ? html`<textarea${attributes({ ...common, rows: field.lines })}>\n${value}</textarea>`
+    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
+  return html`<div class="field${fault && ' wrong'}">
+<label for="${name}">${words.html(`field.${name}`, { merchant })}</label>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault.message}</p>\n`}${control}
+</div>
+`;
+}
+
+function hintOf(words: Words, name: FieldName, merchant: string): Html | null {
+  switch (name) {
+    case 'payer-email':
+    case 'customer-reference':
+    case 'card-expiry':
+      return words.html(`field.${name}.hint`);
+    case 'transfer-iban':
+      return words.html('field.transfer-iban.hint', { merchant });
+    default:
+      return null;
+  }
+}

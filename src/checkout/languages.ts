@@ -1,0 +1,82 @@
+// The languages of the customer's pages, and which of them a request is answered in.
+import { readFileSync } from 'node:fs';
+import { match } from '@formatjs/intl-localematcher';
+import Negotiator from 'negotiator';
+import { type Language, Locale } from '../lib/locale.ts';
+import type english from './languages/en.json';
+
+export type Key = keyof typeof english;
+export type Words = Locale<Key>;
+
+export const LANGUAGES: readonly Language[] = [
+  { tag: 'en', name: 'English', direction: 'ltr' },
+  { tag: 'de', name: 'Deutsch', direction: 'ltr' },
+  { tag: 'fr', name: 'Français', direction: 'ltr' },
+  { tag: 'es', name: 'Español', direction: 'ltr' },
+  { tag: 'it', name: 'Italiano', direction: 'ltr' },
+  { tag: 'nl', name: 'Nederlands', direction: 'ltr' },
+  { tag: 'pl', name: 'Polski', direction: 'ltr' },
+  { tag: 'pt-BR', name: 'Português (Brasil)', direction: 'ltr' },
+  { tag: 'tr', name: 'Türkçe', direction: 'ltr' },
+  { tag: 'ar', name: 'العربية', direction: 'rtl' },
+  { tag: 'he', name: 'עברית', direction: 'rtl' },
+  { tag: 'ja', name: '日本語', direction: 'ltr' },
+  { tag: 'zh-Hans', name: '简体中文', direction: 'ltr' },
+  { tag: 'hi', name: 'हिन्दी', direction: 'ltr' },
+];
+const DEFAULT = 'en';
+const TAGS = LANGUAGES.map(({ tag }) => tag);
+
+/** How many of a header's languages are looked at, and how many headers are remembered. */
+const PREFERENCES_MAXIMUM = 8;
+const HEADERS_REMEMBERED = 500;
+
+/** The messages of one language. Raises the system's error where the file is missing. */
+export function messagesOf(tag: string): Record<Key, string> {
+  return JSON.parse(readFileSync(new URL(`languages/${tag}.json`, import.meta.url), 'utf8'));
+}
+
+/** All languages, with moments told in `timeZone`. */
+export class Languages {
+  readonly #locales: ReadonlyMap<string, Words>;
+  readonly #chosen = new Map<string, Words>();
+
+  constructor(timeZone: string) {
+    this.#locales = new Map(
+      LANGUAGES.map((language) => [
+        language.tag,
+        new Locale<Key>(language, messagesOf(language.tag), timeZone),
+      ]),
+    );
+  }
+
+  /** The language named in the address, else the one that suits an Accept-Language header (RFC 9110, section 12.5.4) best. */
+  choose(named: string | undefined, acceptLanguage: string | undefined): Words {
+    const own = named === undefined ? undefined : this.#locales.get(named);
+    if (own) return own;
+    if (!acceptLanguage) return this.#locales.get(DEFAULT)!;
+    let chosen = this.#chosen.get(acceptLanguage);
+    if (!chosen) {
+      chosen = this.#locales.get(matching(acceptLanguage))!;
+      if (this.#chosen.size >= HEADERS_REMEMBERED) this.#chosen.clear();
+      this.#chosen.set(acceptLanguage, chosen);
+    }
+    return chosen;
+  }
+}
+
+function matching(acceptLanguage: string): string {
+  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
+    .languages()
+    .filter(isLanguageTag)
+    .slice(0, PREFERENCES_MAXIMUM);
+  return match(wanted, TAGS, DEFAULT);
+}
+
+function isLanguageTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length > 0;
+  } catch {
+    return false; // `*` among them
+  }
+}

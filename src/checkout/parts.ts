@@ -1,0 +1,124 @@
+// The pieces that several of the customer's pages are made of.
+import { type Html, html, safeUrl } from '../lib/html.ts';
+import type { Profile } from '../merchants/merchant.ts';
+import type { Payment } from '../payments/payment.ts';
+import { type IconName, icon } from '../ui/icons.ts';
+import type { Words } from './languages.ts';
+
+/** What a page of a payment is about, and what is known of its merchant. */
+export interface Subject {
+  payment: Payment;
+  profile: Profile;
+  words: Words;
+  /** The payment's amount in the customer's language. */
+  amount: string;
+}
+
+/** A payment's status as customers are told it; expiry is one of its own to them. */
+export type Shown = Payment['status'] | 'expired';
+export const shownStatus = ({ status, status_reason }: Payment): Shown =>
+  status_reason === 'expired' ? 'expired' : status;
+
+const ICONS: Record<Shown, IconName> = {
+  pending: 'clock',
+  requires_review: 'eye',
+  approved: 'check',
+  rejected: 'cross',
+  cancelled: 'slash',
+  expired: 'late',
+};
+
+export function stamp(words: Words, status: Shown): Html {
+  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
+}
+
+export type Fact = [term: Html, value: Html | string | null];
+
+/** Terms and what they say; what has nothing to say is left out. */
+export function facts(rows: readonly Fact[]): Html {
+  const told = rows.filter(([, value]) => value !== null);
+  return html`<dl>
+${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>`;
+}
+
+/** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
+export function slip(
+  subject: Subject,
+  heading: Html,
+  money: Html,
+  rows: readonly Fact[],
+  next?: Html | null,
+): Html {
+  const { payment, words, amount } = subject;
+  return html`<div class="slip">
+${stamp(words, shownStatus(payment))}
+<h1>${heading}</h1>
+<p class="amount"><bdi>${amount}</bdi></p>
+<p class="money">${money}</p>
+${next && html`<p>${next}</p>`}
+${payment.description && html`<p class="description" dir="auto">${payment.description}</p>`}
+${facts([
+  [words.html('fact.reference'), payment.merchant_reference],
+  ...rows,
+  [words.html('fact.payment'), html`<code>${payment.id}</code>`],
+])}
+</div>`;
+}
+
+/** `address` with the payment's id behind its query; what was there stays as it was. */
+export function withPaymentId(address: string, id: string): string {
+  const [, before, fragment] = /^([^#]*)(#.*)?$/s.exec(address)!;
+  const joint = !before!.includes('?') ? '?' : /[?&]$/.test(before!) ? '' : '&';
+  return `${before}${joint}payment_id=${id}${fragment ?? ''}`;
+}
+
+/** The host that a link leads to, where it is not the merchant's own site as the configuration knows it. */
+function strangeHost(url: URL, website: string | null): string | null {
+  if (website !== null) {
+    const own = new URL(website).host.replace(/^www\./, '');
+    if (url.host === own || url.host.endsWith(`.${own}`)) return null;
+  }
+  return url.host;
+}
+
+/** The link out, or nothing where the merchant gave no address. */
+export function wayOut(
+  subject: Subject,
+  address: string | null,
+  kind: 'return' | 'back',
+  look: 'primary' | 'plain',
+): Html | null {
+  const { payment, profile, words } = subject;
+  const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
+  if (!target) return null;
+  const host = strangeHost(new URL(target), profile.website);
+  const values = { merchant: payment.merchant_name };
+  const label =
+    host === null
+      ? words.html(kind === 'return' ? 'return' : 'pending.back', values)
+      : words.html(`${kind}.host`, { ...values, host });
+  return html`<p><a class="${look}" href="${target}" rel="noreferrer noopener external">${label}</a></p>`;
+}
+
+/** Where to ask, always at the same place. */
+export function help({ payment, profile, words }: Subject): Html {
+  const merchant = payment.merchant_name;
+  const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
+  return html`<div class="help">
+<h2>${words.html('help.heading')}</h2>
+<p>${words.html('help.text', { merchant })}</p>
+${contact && html`<p>${words.html('help.contact', { merchant, contact })}</p>`}
+</div>`;
+}
+
+function contactLink(support: string, id: string): Html | null {
+  const address = support.includes('://')
+    ? support
+    : support.includes('@')
+      ? `mailto:${encodeURIComponent(support).replace('%40', '@')}?subject=${id}`
+      : `tel:${support.replace(/[^+\d]/g, '')}`;
+  const target = safeUrl(address);
+  return target
+    ? html`<a href="${target}" rel="noreferrer noopener"><bdi>${support}</bdi></a>`
+    : html`<bdi>${support}</bdi>`;
+}

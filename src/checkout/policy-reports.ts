@@ -1,0 +1,64 @@
+// Takes what browsers report of the pages' content security policy, and logs which rule stopped what kind of thing.
+import type { FastifyInstance } from 'fastify';
+import { POLICY_REPORTS } from '../ui/page.ts';
+
+const BODY_BYTES = 16 * 1024;
+const REPORTS_MAXIMUM = 10;
+/** Reports logged in a minute, so that nobody fills the log with them. */
+const LOGGED_A_MINUTE = 60;
+
+export interface PolicyReport {
+  directive: string;
+  /** A scheme and host, or a word of the standard such as `inline`: never a path, which could name a payment. */
+  blocked: string;
+}
+
+/** Adds `POST /csp-report`, in the form of CSP Level 2 (`report-uri`) and of the Reporting API (`report-to`). */
+export async function policyReports(
+  app: FastifyInstance,
+  { now, report }: { now(): number; report(found: PolicyReport): void },
+): Promise<void> {
+  app.addContentTypeParser(
+    ['application/csp-report', 'application/reports+json', 'application/json'],
+    { parseAs: 'string', bodyLimit: BODY_BYTES },
+    (_request, body, done) => done(null, body),
+  );
+  let minute = 0;
+  let logged = 0;
+  app.post(`/${POLICY_REPORTS}`, (request, reply) => {
+    const current = Math.floor(now() / 60_000);
+    if (current !== minute) [minute, logged] = [current, 0];
+    for (const found of reportsIn(String(request.body ?? ''))) if (logged++ < LOGGED_A_MINUTE) report(found);
+    return reply.code(204).header('cache-control', 'no-store').send();
+  });
+}
+
+/** What a body reports; nothing where it is none of the two forms. */
+function reportsIn(body: string): PolicyReport[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return [];
+  }
+  return [value]
+    .flat()
+    .slice(0, REPORTS_MAXIMUM)
+    .flatMap((one) => {
+      const report = one as Record<string, unknown> | null;
+      const told = (report?.['csp-report'] ?? report?.body) as Record<string, unknown> | null | undefined;
+      if (typeof told !== 'object' || told === null) return [];
+      const directive = told['effective-directive'] ?? told['violated-directive'] ?? told.effectiveDirective;
+      const blocked = told['blocked-uri'] ?? told.blockedURL;
+      return [{ directive: word(directive), blocked: origin(blocked) }];
+    });
+}
+
+const word = (value: unknown) => /^[a-z-]{1,40}/.exec(String(value))?.[0] ?? '';
+
+function origin(value: unknown): string {
+  const text = String(value).slice(0, 2048);
+  if (!URL.canParse(text)) return word(text);
+  const url = new URL(text);
+  return url.origin === 'null' ? url.protocol : url.origin;
+}

@@ -1,0 +1,177 @@
+// The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
+import { type Html, html } from '../lib/html.ts';
+import type { Instructions } from '../methods/method.ts';
+import type { QrCodes } from '../methods/transfer/qr-code.ts';
+import { checkoutUrl } from '../payments/present.ts';
+import { hiddenToken } from './form-guard.ts';
+import { instructed } from './instructions.ts';
+import type { Key } from './languages.ts';
+import { type Fact, help, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
+import { methodName } from './pending-page.ts';
+import { framed, type Visit } from './visit.ts';
+
+/** What was kept of what the customer sent, as far as this page shows it. */
+interface Details {
+  type: 'bank_transfer' | 'manual' | 'details' | 'test_card';
+  name: string | null;
+  payer_name?: string;
+  payer_email?: string;
+  card?: { brand: string; last4: string };
+  submitted_at: string;
+}
+
+interface State {
+  status: number;
+  heading: Key;
+  money: Key;
+  next: Key;
+  /** The term of the moment it came to this, where that is not when it was sent. */
+  when?: Key;
+  /** Which of the merchant's addresses leads on. */
+  out: 'return_url' | 'cancel_url';
+}
+
+const STATES: Record<Exclude<Shown, 'pending'>, State> = {
+  requires_review: {
+    status: 200,
+    heading: 'review.heading',
+    money: 'money.not_yet',
+    next: 'review.next',
+    out: 'return_url',
+  },
+  approved: {
+    status: 200,
+    heading: 'approved.heading',
+    money: 'approved.money',
+    next: 'approved.next',
+    when: 'fact.decided',
+    out: 'return_url',
+  },
+  rejected: {
+    status: 200,
+    heading: 'rejected.heading',
+    money: 'money.none',
+    next: 'rejected.next',
+    when: 'fact.rejected',
+    out: 'cancel_url',
+  },
+  cancelled: {
+    status: 200,
+    heading: 'cancelled.heading',
+    money: 'money.none',
+    next: 'cancelled.by_merchant',
+    when: 'fact.cancelled',
+    out: 'cancel_url',
+  },
+  expired: {
+    status: 410,
+    heading: 'expired.heading',
+    money: 'money.none',
+    next: 'expired.next',
+    out: 'cancel_url',
+  },
+};
+
+/** The page of a payment whose status is not `pending`, and its HTTP status. */
+export function statePage(visit: Visit, subject: Subject, codes: QrCodes): { status: number; text: string } {
+  const { payment, words, amount } = subject;
+  const merchant = payment.merchant_name;
+  const shown = shownStatus(payment) as Exclude<Shown, 'pending'>;
+  const details: Details | null =
+    payment.payment_details === null ? null : JSON.parse(payment.payment_details);
+  const state = { ...STATES[shown] };
+  const waits = shown === 'requires_review' && details?.type === 'bank_transfer';
+  if (waits) Object.assign(state, { heading: 'waiting.heading', money: 'waiting.money' });
+  if (payment.status_reason === 'cancelled_by_customer') state.next = 'cancelled.by_customer';
+
+  const text = { merchant, amount };
+  const content = html`${slip(
+    subject,
+    words.html(state.heading, text),
+    words.html(state.money, text),
+    factsOf(subject, state, details),
+    words.html(state.next, text),
+  )}
+<div class="task">
+${shown === 'rejected' && payment.review_message !== null && message(subject, payment.review_message)}
+${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
+${shown === 'requires_review' && repeated(subject, codes)}
+${shown === 'expired' && ask(visit, subject)}
+${onward(visit, subject, state)}
+${help(subject)}
+<p class="paper">${checkoutUrl(visit.baseUrl, payment.id)}</p>
+</div>`;
+  const heading = words.text(state.heading, text);
+  const test = payment.mode === 'test';
+  return { status: state.status, text: framed(visit, { heading, merchant, test, content, wide: waits }) };
+}
+
+function factsOf({ payment, words }: Subject, state: State, details: Details | null): Fact[] {
+  const rows: Fact[] = [];
+  if (details) {
+    rows.push(
+      [words.html('fact.method'), methodName(words, details)],
+      [words.html('fact.card'), details.card ? words.html('fact.card.value', details.card) : null],
+      [words.html('fact.payer_name'), details.payer_name ?? null],
+      [words.html('fact.payer_email'), details.payer_email ?? null],
+      [words.html('fact.submitted'), words.moment(Date.parse(details.submitted_at))],
+    );
+  }
+  if (state.when) rows.push([words.html(state.when), words.moment(payment.updated_at)]);
+  if (payment.status_reason === 'expired')
+    rows.push([words.html('fact.expired'), words.moment(payment.expires_at)]);
+  return rows;
+}
+
+/** Whether a transfer may be on its way although nothing comes of it here. */
+function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
+  return shown === 'expired' || (shown === 'rejected' && details?.type !== 'test_card');
+}
+
+function message({ payment, words }: Subject, text: string): Html {
+  return html`<section class="message">
+<h2>${words.html('rejected.message', { merchant: payment.merchant_name })}</h2>
+<p class="words" dir="auto">${text}</p>
+</section>`;
+}
+
+/** What the customer was told to do, again, as it stood when they said they would. */
+function repeated(subject: Subject, codes: QrCodes): Html | null {
+  const { payment, words } = subject;
+  const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
+    Details & { instructions: Instructions }
+  >;
+  if (!instructions) return null;
+  const heading =
+    instructions.kind === 'transfer'
+      ? words.html('transfer.heading')
+      : methodName(words, { type: type!, name: name! });
+  return html`<h2>${heading}</h2>
+${instructed(subject, instructions, codes)}`;
+}
+
+/** The request for a new link: a button once, then when it was pressed. */
+function ask({ address }: Visit, { payment, words }: Subject): Html {
+  const merchant = payment.merchant_name;
+  if (payment.link_requested_at !== null) {
+    const time = words.moment(payment.link_requested_at);
+    return html`<p class="notice" role="status">${words.html('expired.asked', { merchant, time })}</p>`;
+  }
+  return html`<form method="post" action="${address()}" class="actions">
+${hiddenToken(payment, 'ask')}
+<button class="primary">${words.html('expired.ask', { merchant })}</button>
+</form>`;
+}
+
+/** The way on: to the merchant where there is an address, and another look at what may still change. */
+function onward({ address }: Visit, subject: Subject, { out }: State): Html {
+  const { payment, words } = subject;
+  const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
+  const second = out === 'return_url' ? payment.cancel_url : payment.return_url;
+  const asking = shownStatus(payment) === 'expired' && payment.link_requested_at === null;
+  const link = wayOut(subject, first ?? second, 'return', asking ? 'plain' : 'primary');
+  const again =
+    payment.status === 'requires_review' &&
+    html`<p><a class="${link ? 'secondary' : 'primary'}" href="${address()}">${words.html('review.again')}</a></p>`;
+  return html`<div class="actions">${link}${again}</div>`;
+}

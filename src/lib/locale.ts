@@ -1,0 +1,106 @@
+// What a language needs: its messages (ICU MessageFormat), money, moments, and the direction it is read in.
+import { IntlMessageFormat } from 'intl-messageformat';
+import { type Html, html, isHtml } from './html.ts';
+import { formatAmount } from './money.ts';
+import { formatTimestamp } from './time.ts';
+
+/** Signs that several currencies share. */
+const SHARED_SIGNS = new Set(['$', '¥', 'kr', '£']);
+
+export interface Language {
+  /** BCP 47. */
+  tag: string;
+  /** What its speakers call it. */
+  name: string;
+  direction: 'ltr' | 'rtl';
+}
+
+export type TextValues = Readonly<Record<string, string | number>>;
+export type HtmlValues = Readonly<Record<string, string | number | Html>>;
+
+/** One language with its messages, which are known by `Key`. */
+export class Locale<Key extends string> implements Language {
+  readonly tag: string;
+  readonly name: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly #messages: Readonly<Record<Key, string>>;
+  readonly #compiled = new Map<Key, IntlMessageFormat>();
+  readonly #plain = new Map<Key, Html>();
+  readonly #currencies = new Map<string, Intl.NumberFormat>();
+  readonly #moments: Intl.DateTimeFormat;
+
+  /** `timeZone` is the one in which moments are told. */
+  constructor(language: Language, messages: Readonly<Record<Key, string>>, timeZone: string) {
+    this.tag = language.tag;
+    this.name = language.name;
+    this.direction = language.direction;
+    this.#messages = messages;
+    this.#moments = new Intl.DateTimeFormat(this.tag, {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      timeZone,
+      timeZoneName: 'short',
+    });
+  }
+
+  #message(key: Key): IntlMessageFormat {
+    let message = this.#compiled.get(key);
+    if (!message) {
+      message = new IntlMessageFormat(this.#messages[key], this.tag, undefined, { ignoreTag: true });
+      this.#compiled.set(key, message);
+    }
+    return message;
+  }
+
+  /** A message as bare text. */
+  text(key: Key, values: TextValues = {}): string {
+    return String(this.#message(key).format(values));
+  }
+
+  /** A message as markup. Values that are text are isolated from the direction of what stands around them. */
+  html(key: Key, values?: HtmlValues): Html {
+    if (!values) {
+      let plain = this.#plain.get(key);
+      if (!plain) {
+        plain = html`${this.text(key)}`;
+        this.#plain.set(key, plain);
+      }
+      return plain;
+    }
+    const isolated: Record<string, number | Html> = {};
+    for (const [name, value] of Object.entries(values))
+      isolated[name] = typeof value === 'string' ? html`<bdi>${value}</bdi>` : value;
+    const parts = this.#message(key).formatToParts<Html>(isolated as Record<string, Html>);
+    return html`${parts.map(({ value }) => (isHtml(value) ? value : String(value)))}`;
+  }
+
+  /**
+   * An amount (hundredths) as people write it, never losing a fraction, with the code behind it where its sign names several
+   * currencies.
+   */
+  money(minor: number, currency: string): string {
+    const decimal = formatAmount(minor) as `${number}`;
+    const whole = decimal.endsWith('.00');
+    let format = this.#currencies.get(currency + whole);
+    if (!format) {
+      format = new Intl.NumberFormat(this.tag, {
+        style: 'currency',
+        currency,
+        ...(whole ? {} : { minimumFractionDigits: 2 }),
+      });
+      this.#currencies.set(currency + whole, format);
+    }
+    const parts = format.formatToParts(decimal);
+    const shared = parts.some(({ type, value }) => type === 'currency' && SHARED_SIGNS.has(value));
+    return parts.map(({ value }) => value).join('') + (shared ? ` ${currency}` : '');
+  }
+
+  /** A moment, milliseconds since 1970. */
+  moment(ms: number): Html {
+    return html`<time datetime="${formatTimestamp(ms)}">${this.#moments.format(ms)}</time>`;
+  }
+}

@@ -1,0 +1,134 @@
+// Every field a checkout form can have: how it is asked, what is taken from it, and what of that may be shown again.
+import { holdsCardNumber } from '../lib/card-number.ts';
+import { isEmailAddress, textFault } from '../lib/text.ts';
+import { parseCardNumber, parseExpiry } from './card-fields.ts';
+import type { FieldFault, Reading } from './reading.ts';
+
+import { isBankAccountNumber, maskIban } from './transfer/payer-account.ts';
+
+export interface Field {
+  /** The name under which it is kept, in `payment_details` and for the reviewer; nothing where it is only checked. */
+  keptAs: string | null;
+  /** Longest text taken, in code points. */
+  maximum: number;
+  /** What a longer text is told; `long` where nothing stands here. */
+  tooLong?: FieldFault;
+  attributes: Readonly<Record<string, string>>;
+  lines?: number;
+  /** Never written back into a page. */
+  secret?: true;
+  /** Reads text that is neither empty nor too long, at `now` (milliseconds since 1970). */
+  read?(text: string, now: number): Reading;
+  /** What may be shown to whoever holds the payment's link. */
+  mask?(kept: string): string;
+}
+
+const FIRST_LETTER = /^\P{M}\p{M}*/u;
+
+/** `Ada Lovelace` → `A••• L•••` */
+export function maskName(name: string): string {
+  return name
+    .split(/\s+/)
+    .map((word) => `${FIRST_LETTER.exec(word)?.[0] ?? ''}•••`)
+    .join(' ');
+}
+
+/** `ada@example.com` → `a•••@example.com` */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  return `${[...email.slice(0, at)][0] ?? ''}•••${email.slice(at)}`;
+}
+
+/** `+49 170 1234567` → `••• 67` */
+export function maskPhone(phone: string): string {
+  return `••• ${phone.replace(/\P{Nd}/gu, '').slice(-2)}`;
+}
+
+/** Numbers, addresses and codes run left to right in every language, and are no words. */
+const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
+
+export const FIELDS = {
+  'payer-name': {
+    keptAs: 'payer_name',
+    maximum: 120,
+    attributes: { autocomplete: 'name' },
+    mask: maskName,
+  },
+  'payer-email': {
+    keptAs: 'payer_email',
+    maximum: 254,
+    attributes: { type: 'email', inputmode: 'email', autocomplete: 'email', ...LTR },
+    read: (text) => (isEmailAddress(text) && /\.[^.]+$/.test(text) ? { kept: text } : { fault: 'form' }),
+    mask: maskEmail,
+  },
+  'payer-phone': {
+    keptAs: 'payer_phone',
+    maximum: 40,
+    attributes: { type: 'tel', inputmode: 'tel', autocomplete: 'tel', ...LTR },
+    read: (text) =>
+      /^[\p{Nd}+()\s-]+$/u.test(text) && /\p{Nd}/u.test(text) ? { kept: text } : { fault: 'form' },
+    mask: maskPhone,
+  },
+  'transfer-name': {
+    keptAs: 'transfer_name',
+    maximum: 140,
+    attributes: { autocomplete: 'off' },
+    mask: maskName,
+  },
+  'transfer-iban': {
+    keptAs: 'transfer_account',
+    maximum: 42, // an IBAN of 34 in groups of four
+    attributes: { autocomplete: 'off', ...LTR, autocapitalize: 'characters' },
+    read: (text) => (isBankAccountNumber(text) ? { kept: text } : { fault: 'form' }),
+    mask: maskIban,
+  },
+  'customer-reference': {
+    keptAs: 'customer_reference',
+    maximum: 140,
+    attributes: { autocomplete: 'off' },
+    mask: (reference) => `•••${reference.length > 4 ? reference.slice(-4) : ''}`,
+  },
+  note: { keptAs: 'note', maximum: 140, attributes: { autocomplete: 'off' }, lines: 2 },
+  'card-number': {
+    keptAs: 'card',
+    maximum: 60,
+    tooLong: 'unknown',
+    attributes: { inputmode: 'numeric', autocomplete: 'cc-number', ...LTR },
+    secret: true,
+    read: parseCardNumber,
+  },
+  'card-expiry': {
+    keptAs: null,
+    maximum: 20,
+    tooLong: 'form',
+    attributes: { inputmode: 'numeric', autocomplete: 'cc-exp', ...LTR },
+    secret: true,
+    read: parseExpiry,
+  },
+  'card-name': {
+    keptAs: null,
+    maximum: 120,
+    attributes: { autocomplete: 'cc-name' },
+    secret: true,
+    read: (text) => (/\p{Nd}/u.test(text) ? { fault: 'empty' } : { kept: null }),
+  },
+} as const satisfies Record<string, Field>;
+
+export type FieldName = keyof typeof FIELDS;
+/** A field as a method asks it. */
+export interface FieldUse {
+  name: FieldName;
+  required: boolean;
+}
+
+/** Reads one field's text as it came. Spaces around it do not count; a line break is a line feed. */
+export function readField({ name, required }: FieldUse, raw: string, now: number): Reading {
+  const field: Field = FIELDS[name];
+  const text = raw.replace(/\r\n?/g, '\n').trim();
+  if (text === '') return required ? { fault: 'empty' } : { kept: null };
+  if ([...text].length > field.maximum) return { fault: field.tooLong ?? 'long' };
+  if (textFault(text, field.maximum, field.lines !== undefined)) return { fault: 'text' };
+  // A card number typed where none belongs would be kept: it is refused, and not written back either.
+  if (name !== 'card-number' && holdsCardNumber(text)) return { fault: 'card' };
+  return field.read?.(text, now) ?? { kept: text };
+}

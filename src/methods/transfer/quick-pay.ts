@@ -1,0 +1,133 @@
+// Which codes and links pay into an account at one go, by currency and account; and what is wrong with a configured account.
+import { electronicFormatIBAN, isQRIBAN, isSEPACountry, isValidBIC, isValidIBAN } from 'ibantools';
+import { creditorReference, qrReference } from './creditor-reference.ts';
+import { epcPayload } from './epc.ts';
+import { asciiFolded } from './payload-text.ts';
+import { isPixKey, pixPayload } from './pix.ts';
+import { isSwissIban, isSwissText, type StructuredAddress, swissPayload } from './swiss.ts';
+import { isUpiId, upiPayload } from './upi.ts';
+
+/** An account that takes transfers in one currency. */
+export interface Account {
+  holder: string;
+  currency: string;
+  iban?: string;
+  bic?: string;
+  upi_id?: string;
+  pix_key?: string;
+  /** The holder's town, for PIX. */
+  city?: string;
+  /** The holder's, for the Swiss QR-bill. */
+  address?: StructuredAddress;
+  /** Further lines to copy, for accounts without an IBAN. */
+  rows?: readonly { label: string; value: string }[];
+}
+
+/** What a transfer needs to know of a payment: the amount in hundredths. */
+export interface Transferable {
+  id: string;
+  salt: string;
+  amount_minor: number;
+  currency: string;
+  merchant_reference: string | null;
+}
+
+/** One code to scan. */
+export interface QuickPay {
+  scheme: 'epc' | 'swiss' | 'upi' | 'pix';
+  /** The text of the QR code, at level M. */
+  payload: string;
+  /** Whether the payload is also made to be copied into an app. */
+  copyable: boolean;
+  /** What opens an app on the same device. */
+  link: string | undefined;
+}
+
+/** The reference a transfer into `account` has to carry: a QR reference into a QR-IBAN, which takes no other; else ISO 11649. */
+export function transferReference(account: Account, payment: Transferable): string {
+  return isQRIBAN(electronicIban(account)) ? qrReference(payment) : creditorReference(payment);
+}
+
+/**
+ * The codes that pay `payment` into `account`; none where its currency, account or amount fits no scheme, which leaves the
+ * account's rows. Euro into Switzerland or Liechtenstein goes by EPC code, since SEPA includes them; a QR-bill takes its place
+ * where EPC does not serve: into a QR-IBAN, or without a BIC.
+ */
+export function quickPayments(account: Account, payment: Transferable): QuickPay[] {
+  if (account.currency !== payment.currency) return [];
+  const { holder, upi_id, pix_key, city } = account;
+  const { currency, amount_minor, merchant_reference: message } = payment;
+  const reference = transferReference(account, payment);
+  const code = (scheme: QuickPay['scheme'], payload: string | undefined): QuickPay[] =>
+    payload === undefined
+      ? []
+      : [{ scheme, payload, copyable: scheme === 'pix', link: scheme === 'upi' ? payload : undefined }];
+  if (currency === 'EUR') {
+    const epc = code('epc', epcOf(account, amount_minor, reference));
+    return epc.length > 0 ? epc : code('swiss', swissOf(account, payment, reference));
+  }
+  if (currency === 'CHF') return code('swiss', swissOf(account, payment, reference));
+  if (currency === 'INR' && upi_id)
+    return code('upi', upiPayload({ holder, upi_id, amount_minor, reference, message }));
+  if (currency === 'BRL' && pix_key && city)
+    return code('pix', pixPayload({ holder, city, pix_key, amount_minor, txid: reference }));
+  return [];
+}
+
+function epcOf(account: Account, amount_minor: number, reference: string): string | undefined {
+  const iban = electronicIban(account);
+  if (!isSEPACountry(iban.slice(0, 2)) || isQRIBAN(iban)) return undefined;
+  return epcPayload({
+    holder: account.holder,
+    iban,
+    bic: account.bic?.toUpperCase(),
+    amount_minor,
+    reference,
+  });
+}
+
+function swissOf(account: Account, payment: Transferable, reference: string): string | undefined {
+  const { holder, currency, address } = account;
+  const { amount_minor, merchant_reference: message } = payment;
+  const iban = electronicIban(account);
+  return address && swissPayload({ holder, iban, address, amount_minor, currency, reference, message });
+}
+
+function electronicIban({ iban }: Account): string {
+  return electronicFormatIBAN(iban) ?? '';
+}
+
+/** What is wrong with a configured account first of all, to stand behind the setting's name; or nothing. */
+export function accountFault(account: Account): { field: keyof Account; problem: string } | undefined {
+  const { holder, currency, bic, upi_id, pix_key, city, address } = account;
+  const iban = electronicIban(account);
+  if (account.iban !== undefined && !isValidIBAN(iban))
+    return { field: 'iban', problem: 'must be an IBAN whose check digits are right' };
+  if (isQRIBAN(iban) && currency !== 'CHF' && currency !== 'EUR')
+    return { field: 'iban', problem: 'must be an IBAN, not a QR-IBAN, which takes CHF and EUR alone' };
+  if (isQRIBAN(iban) && !address)
+    return { field: 'address', problem: 'must be given for a QR-IBAN, which takes QR-bills alone' };
+  if (bic !== undefined && !isValidBIC(bic))
+    return { field: 'bic', problem: 'must be a BIC, 8 or 11 letters and digits' };
+  if (address && isSwissIban(iban)) {
+    const latin = 'must be of Latin letters, since the Swiss QR-bill has no others';
+    if (!isSwissText(holder)) return { field: 'holder', problem: latin };
+    if (!Object.values(address).every((part) => isSwissText(part ?? '')))
+      return { field: 'address', problem: latin };
+  }
+  if (upi_id !== undefined && currency !== 'INR')
+    return { field: 'upi_id', problem: 'must be in an account for INR' };
+  if (upi_id !== undefined && !isUpiId(upi_id))
+    return { field: 'upi_id', problem: 'must be a UPI id, such as name@bank' };
+  if (pix_key !== undefined && currency !== 'BRL')
+    return { field: 'pix_key', problem: 'must be in an account for BRL' };
+  if (pix_key !== undefined && !isPixKey(pix_key))
+    return {
+      field: 'pix_key',
+      problem:
+        'must be a PIX key as it is registered: CPF or CNPJ without punctuation, e-mail address in lower case, +55 phone number or random key',
+    };
+  if (pix_key && city !== undefined && asciiFolded(city) === '')
+    return { field: 'city', problem: 'must be of Latin letters, since PIX has no others' };
+  return undefined;
+}

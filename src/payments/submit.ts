@@ -1,0 +1,54 @@
+// What a customer does with a payment: sends what checkout asks, cancels it, or asks for a new link when it is too late.
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import { expireDuePayment } from './expire.ts';
+import type { Payment } from './payment.ts';
+import { markLinkRequested } from './queries.ts';
+import { recordPayment } from './record.ts';
+import { transition } from './transition.ts';
+
+/** What a customer sent by one method: whole for the reviewer, masked for the merchant and for whoever holds the link. */
+export interface Submission {
+  /** The method's id. */
+  method: string;
+  whole: object;
+  masked: object;
+}
+
+const CUSTOMER = 'customer';
+
+/** Hands a payment over to review. Raises `not_found`, and `invalid_status` where it is no longer pending. */
+export function submitPayment(
+  transaction: Transaction,
+  id: string,
+  requestId: string,
+  { method, whole, masked }: Submission,
+): Promise<Payment> {
+  const submitted_at = formatTimestamp(transaction.now);
+  const written = {
+    submission: JSON.stringify({ ...whole, submitted_at }),
+    payment_details: JSON.stringify({ ...masked, submitted_at }),
+  };
+  const act = { actor: CUSTOMER, request_id: requestId };
+  return transition(transaction, undefined, id, 'submit', act, written, { method });
+}
+
+/** Cancels a payment for its customer. Raises `not_found`, and `invalid_status` where it is no longer pending. */
+export function cancelByCustomer(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
+  const act = { actor: CUSTOMER, request_id: requestId };
+  return transition(transaction, undefined, id, 'cancel', act, { status_reason: 'cancelled_by_customer' });
+}
+
+/**
+ * Notes once that the customer of an expired payment wants a new link. Raises `invalid_status` where it has not expired, or
+ * was asked for before.
+ */
+export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
+  // The sweeper may have yet to write that it expired: the order of the history is the order of things.
+  await expireDuePayment(transaction, id);
+  const asked = await markLinkRequested(transaction, id);
+  if (!asked) throw new OperationalError('invalid_status', 'No new link can be asked for, or one was.');
+  recordPayment(transaction, { actor: CUSTOMER, request_id: requestId }, 'payment.link_requested', asked);
+  return asked;
+}

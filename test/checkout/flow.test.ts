@@ -1,0 +1,178 @@
+// A customer's way through checkout by each method, and what the merchant reads of it afterwards.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { open, send, TYPED } from '../support/customer.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
+import { ENGINES } from '../support/stores.ts';
+import { submitted } from './scenes.ts';
+
+type Method = keyof typeof TYPED;
+
+/** What the API shows of what was typed: masked. */
+const MASKED: Record<Method, object> = {
+  card: {
+    method: 'test_card',
+    type: 'test_card',
+    name: null,
+    card: { brand: 'Visa', last4: '4242' },
+    payer_email: 'a•••@example.org',
+  },
+  transfer: {
+    method: 'bank_transfer',
+    type: 'bank_transfer',
+    name: null,
+    payer_email: 'a•••@example.org',
+    transfer_name: 'A••• L•••',
+    transfer_account: 'GB•• •••• 5432',
+  },
+  cash: {
+    method: 'cash',
+    type: 'manual',
+    name: 'Cash on delivery',
+    payer_name: 'A••• L•••',
+    payer_email: 'a•••@example.org',
+    customer_reference: '•••t 17',
+  },
+  details: {
+    method: 'details',
+    type: 'details',
+    name: null,
+    payer_name: 'A••• L•••',
+    payer_email: 'a•••@example.org',
+    payer_phone: '••• 58',
+    note: 'After six, thank you.',
+  },
+};
+
+const HEADINGS: Record<Method, string> = {
+  card: 'Corner Shop is checking your payment',
+  transfer: 'Waiting for your transfer',
+  cash: 'Corner Shop is checking your payment',
+  details: 'Corner Shop is checking your payment',
+};
+
+for (const engine of ENGINES) {
+  describe(`checkout's flow on ${engine}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine, { configuration: SHOP });
+    });
+    after(() => harness.close());
+
+    const read = async (id: string, offer: OfferName) =>
+      (await harness.request(`/v1/payments/${id}`, { key: KEYS[offer] })).json.data;
+    const entries = async (id: string) =>
+      harness.service.database.query<{ action: string; actor: string; facts: string }>(
+        'select action, actor, facts from audit_entries where subject = ? order by number',
+        id,
+      );
+
+    for (const method of Object.keys(TYPED) as Method[]) {
+      test(`${method}: what is sent moves the payment to review, and the API shows it masked.`, async () => {
+        const { id } = await createAt(harness, method);
+        const page = await send(await open(harness, id), TYPED[method]);
+        assert.deepEqual([page.status, page.h1], [200, HEADINGS[method]]);
+        const payment = await read(id, method);
+        assert.equal(payment.status, 'requires_review');
+        const { submitted_at, transfer_reference, ...details } = payment.payment_details;
+        assert.deepEqual(details, MASKED[method]);
+        assert.match(submitted_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
+        assert.equal(/^RF\d\d/.test(transfer_reference), method === 'transfer');
+        const [, submit] = await entries(id);
+        assert.deepEqual([submit!.action, submit!.actor], ['payment.requires_review', 'customer']);
+      });
+    }
+
+    test('the reviewer has what was typed whole, and of a card its brand and last four alone.', async () => {
+      const { id } = await submitted(harness, 'card');
+      const [row] = await harness.service.database.query<{ submission: string }>(
+        'select submission from payments where id = ?',
+        id,
+      );
+      const { submitted_at, ...whole } = JSON.parse(row!.submission);
+      assert.deepEqual(whole, {
+        method: 'test_card',
+        type: 'test_card',
+        name: null,
+        language: 'en',
+        card: { brand: 'Visa', last4: '4242' },
+        payer_email: 'ada@example.org',
+      });
+    });
+
+    test('a payment is cancelled by its customer after one question, and its page says by whom.', async () => {
+      const { id } = await createAt(harness, 'details');
+      const page = await open(harness, id);
+      const question = await open(
+        harness,
+        id,
+        Object.fromEntries(page.link('Cancel this payment').searchParams),
+      );
+      assert.equal(question.h1, 'Cancel this payment?');
+      const done = await send(question);
+      assert.equal(done.h1, 'This payment was cancelled');
+      const { status, status_reason } = await read(id, 'details');
+      assert.deepEqual([status, status_reason], ['cancelled', 'cancelled_by_customer']);
+    });
+
+    test('a new link is asked for once, and the merchant sees when.', async () => {
+      const { id } = await createAt(harness, 'details', { expires_in: 300 });
+      harness.clock.advance(300_001);
+      const page = await open(harness, id);
+      assert.deepEqual([page.status, page.forms[0]!.button], [410, 'Ask Corner Shop for a new link']);
+      const asked = await send(page);
+      assert.deepEqual([asked.status, asked.forms.length], [410, 0]);
+      const before = await read(id, 'details');
+      assert.match(before.link_requested_at, /^\d{4}-/);
+      const again = await send(page);
+      assert.equal(again.status, 410);
+      assert.deepEqual(await read(id, 'details'), before);
+      const actions = (await entries(id)).map(({ action }) => action);
+      assert.deepEqual(actions, ['payment.created', 'payment.cancelled', 'payment.link_requested']);
+    });
+
+    test('a second form finds the payment moved, and is shown what it is.', async () => {
+      const { id } = await createAt(harness, 'details');
+      const [page, question] = [await open(harness, id), await open(harness, id, { view: 'cancel' })];
+      assert.equal((await send(page, TYPED.details)).h1, 'Corner Shop is checking your payment');
+      for (const late of [await send(page, TYPED.details), await send(question)])
+        assert.equal(late.h1, 'Corner Shop is checking your payment');
+      assert.equal((await entries(id)).length, 2);
+    });
+
+    test('a form with faults names each at its field, keeps what was typed, and changes nothing.', async () => {
+      const { id } = await createAt(harness, 'details');
+      const page = await open(harness, id);
+      const answer = await send(page, {
+        'payer-name': 'Ada <Lovelace>',
+        'payer-email': 'ada@',
+        note: 'x'.repeat(141),
+      });
+      assert.equal(answer.status, 422);
+      assert.equal(answer.title, 'Error: Pay Corner Shop');
+      assert.equal(answer.forms[0]!.values['payer-name'], 'Ada <Lovelace>');
+      for (const message of [
+        'Email address must look like name@example.com',
+        'Message must be 140 characters or fewer',
+      ])
+        assert.equal(answer.text.split(message).length, 3, message); // in the summary and at the field
+      assert.equal((await read(id, 'details')).status, 'pending');
+    });
+
+    test('no card data is ever written back.', async () => {
+      const { id } = await createAt(harness, 'card');
+      const typed = { ...TYPED.card, 'card-number': '4000 0000 0000 0002' };
+      const answer = await send(await open(harness, id), typed);
+      assert.equal(answer.status, 422);
+      assert.equal(answer.forms[0]!.values['payer-email'], 'ada@example.org');
+      for (const secret of ['4000 0000', '12/40', 'Ada Lovelace'])
+        assert.ok(!answer.text.includes(secret), secret);
+    });
+
+    test('the history verifies with all of it.', async () => {
+      const { payments } = await harness.verify();
+      assert.ok(payments! > 8);
+    });
+  });
+}
