@@ -119,7 +119,8 @@ export function cancelPage(visit: Visit, subject: Subject): string {
   const { words, payment, amount } = subject;
   const merchant = payment.merchant_name;
   const heading = words.text('cancel.heading');
-  const content = html`<h1>${words.html('cancel.heading')}</h1>
+  const content = html`<div class="slip">
+<h1>${words.html('cancel.heading')}</h1>
 <p class="amount"><bdi>${amount}</bdi></p>
 <p class="money">${words.html('money.none')}</p>
 <p>${words.html('cancel.lead')}</p>
@@ -128,6 +129,7 @@ ${facts([
   [words.html('fact.reference'), payment.merchant_reference],
   [words.html('fact.pay_by'), words.moment(payment.expires_at)],
 ])}
+</div>
 <form method="post" action="${visit.address()}" class="actions">
 ${hiddenToken(payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>

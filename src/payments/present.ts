@@ -11,6 +11,23 @@ const timestamp = z
   .describe('ISO 8601 with a numeric UTC offset.');
 const optionalText = z.string().nullable();
 
+/** What of a submission everybody with the link may see; a field that was not filled in is not there. */
+const paymentDetailsSchema = z.looseObject({
+  method: z.string().describe("The method's id in the configuration."),
+  type: z.string().describe('`bank_transfer`, `manual`, `details` or `test_card`.'),
+  name: optionalText.describe("The configuration's name for the method."),
+  submitted_at: timestamp,
+  payer_name: z.string().optional(),
+  payer_email: z.string().optional(),
+  payer_phone: z.string().optional(),
+  transfer_name: z.string().optional(),
+  transfer_account: z.string().optional(),
+  transfer_reference: z.string().optional().describe('The reference that the transfer carries, whole.'),
+  customer_reference: z.string().optional(),
+  note: z.string().optional().describe('The message to the merchant, whole.'),
+  card: z.strictObject({ brand: z.string(), last4: z.string() }).optional(),
+});
+
 /** The specification's fields, then our own; every field is always there, `null` when unset. */
 export const paymentSchema = z.strictObject({
   id: z
@@ -41,10 +58,7 @@ export const paymentSchema = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).nullable(),
   status_reason: z.enum(['expired', 'cancelled_by_merchant', 'cancelled_by_customer']).nullable(),
   updated_at: timestamp,
-  payment_details: z
-    .record(z.string(), z.unknown())
-    .nullable()
-    .describe('What the customer submitted, masked.'),
+  payment_details: paymentDetailsSchema.nullable().describe('What the customer submitted, masked.'),
   link_requested_at: timestamp
     .nullable()
     .describe('When the customer asked for a new link, after this one had expired.'),
