@@ -6,7 +6,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
-import { isHttps } from '../lib/web-address.ts';
+import { isHttps, pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/merchant.ts';
 import type { Offer } from '../methods/offer.ts';
 import { QrCodes } from '../methods/transfer/qr-code.ts';
@@ -52,7 +52,11 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   const { database, journal, clock, directory, offer, checkoutBaseUrl, asOperationalError } = settings;
   const headers = pageHeaders(checkoutBaseUrl);
   const { origin } = new URL(checkoutBaseUrl);
-  const languages = new Languages(settings.timeZone);
+  const place = {
+    languages: new Languages(settings.timeZone),
+    baseUrl: checkoutBaseUrl,
+    basePath: pathOf(checkoutBaseUrl),
+  };
   const codes = new QrCodes();
   const throttle = await createThrottle(app, settings.limits);
 
@@ -81,7 +85,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply) {
-    const visit = visitOf(request, languages, checkoutBaseUrl);
+    const visit = visitOf(request, place);
     const { theme, method: wanted, view, edit } = visit.asked;
     if (theme !== undefined) {
       const cookie = themeCookie(theme, visit.basePath, isHttps(checkoutBaseUrl));
@@ -102,7 +106,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply) {
-    const visit = visitOf(request, languages, checkoutBaseUrl);
+    const visit = visitOf(request, place);
     const payment = await find(visit);
     if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
     const waitMs = await throttle(request, payment.id);
@@ -157,7 +161,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const ours = request.method === 'POST' && request.routeOptions.url?.endsWith(PAGE_PATH);
     // A request that was refused for its form before it came here is no failure of a page.
     if (known && known.status < 500 && !ours) throw known;
-    const visit = visitOf(request, languages, checkoutBaseUrl);
+    const visit = visitOf(request, place);
     if (known && known.status < 500) return send(reply, known.status, refusedPage(visit, 'refused'));
     settings.report(error, request.id);
     if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));

@@ -1,5 +1,5 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
-import { attributes, type Html, html } from '../lib/html.ts';
+import { attributes, type Html, html, settled } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
@@ -104,12 +104,13 @@ export function errorSummary(words: Words, { faults }: Typed): Html | null {
 }
 
 /** One field with its label, its hint and, where there is one, its fault in the summary's words. */
-export function fieldPart(
-  words: Words,
-  { name }: FieldUse,
-  merchant: string,
-  typed: Typed | undefined,
-): Html {
+export function fieldPart(words: Words, use: FieldUse, merchant: string, typed: Typed | undefined): Html {
+  if (typed) return drawn(words, use, merchant, typed);
+  const name = `${use.name}\0${merchant}`;
+  return words.remembered(name, () => settled(drawn(words, use, merchant, undefined)));
+}
+
+function drawn(words: Words, { name }: FieldUse, merchant: string, typed: Typed | undefined): Html {
   const field: Field = FIELDS[name];
   const fault = typed?.faults.find((one) => one.field === name);
   const again = name === 'card-number' && typed !== undefined;

@@ -1,5 +1,5 @@
 // The pieces that several of the customer's pages are made of.
-import { type Html, html, safeUrl } from '../lib/html.ts';
+import { type Html, html, safeUrl, settled } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Payment } from '../payments/payment.ts';
 import { type IconName, icon } from '../ui/icons.ts';
@@ -29,7 +29,9 @@ const ICONS: Record<Shown, IconName> = {
 };
 
 export function stamp(words: Words, status: Shown): Html {
-  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
+  const make = () =>
+    html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
+  return words.remembered(`stamp ${status}`, () => settled(make()));
 }
 
 export type Fact = [term: Html, value: Html | string | null];

@@ -1,16 +1,17 @@
 // One look at a payment's page: in which language and light, and the address of the next.
 import type { FastifyRequest } from 'fastify';
-import { type Html, html } from '../lib/html.ts';
-import { pathOf } from '../lib/web-address.ts';
+import { type Html, html, slotted } from '../lib/html.ts';
 import { page, THEMES, type Theme } from '../ui/page.ts';
 import { LANGUAGES, type Languages, type Words } from './languages.ts';
 
 export const PAGE_PATH = 'payment.php';
 const THEME_COOKIE = 'counterfoil_theme';
+const COOKIE = new RegExp(`(?:^|;\\s*)${THEME_COOKIE}=(\\w+)`);
 const YEAR_S = 365 * 24 * 60 * 60;
 
 /** What the address may say besides the payment. */
 const PARAMETERS = ['payment_id', 'lang', 'method', 'view', 'edit', 'theme'] as const;
+const CHANGEABLE = ['method', 'view', 'edit', 'theme'] as const;
 export type Parameters = Partial<Record<(typeof PARAMETERS)[number], string | undefined>>;
 
 export interface Visit {
@@ -25,43 +26,43 @@ export interface Visit {
   address(change?: Parameters): string;
 }
 
-export function visitOf(request: FastifyRequest, languages: Languages, baseUrl: string): Visit {
-  const basePath = pathOf(baseUrl);
+/** Where checkout is, and the languages it speaks. */
+export interface Place {
+  languages: Languages;
+  baseUrl: string;
+  basePath: string;
+}
+
+export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath }: Place): Visit {
   const query = request.query as Record<string, unknown>;
   const asked: Parameters = {};
   for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
   const words = languages.choose(asked.lang, request.headers['accept-language']);
-  const cookie = new RegExp(`(?:^|;\\s*)${THEME_COOKIE}=(\\w+)`).exec(request.headers.cookie ?? '')?.[1];
-  return {
-    words,
-    theme: THEMES.find((theme) => theme === cookie),
-    asked,
-    baseUrl,
-    basePath,
-    address(change = {}) {
-      const { payment_id, lang } = asked;
-      const named = lang === undefined ? {} : { lang: words.tag };
-      return addressOf(basePath, { payment_id, ...named, ...change });
-    },
-  };
+  const cookie = COOKIE.exec(request.headers.cookie ?? '')?.[1];
+  const theme = cookie === undefined ? undefined : THEMES.find((one) => one === cookie);
+  return { words, theme, asked, baseUrl, basePath, address: addresses(basePath, words, asked) };
 }
 
 /** The same visit with nothing in it that tells which payment was asked for. */
 export function anonymous(visit: Visit): Visit {
   const { words, asked, basePath } = visit;
-  const { lang } = asked;
-  return {
-    ...visit,
-    asked: { lang },
-    address: (change = {}) =>
-      addressOf(basePath, { ...(lang !== undefined && { lang: words.tag }), ...change }),
-  };
+  const rest = { lang: asked.lang };
+  return { ...visit, asked: rest, address: addresses(basePath, words, rest) };
 }
 
-function addressOf(basePath: string, parameters: Parameters): string {
-  const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const text = new URLSearchParams(pairs).toString();
-  return `${basePath}/${PAGE_PATH}${text && `?${text}`}`;
+function addresses(basePath: string, words: Words, { payment_id, lang }: Parameters): Visit['address'] {
+  const page = `${basePath}/${PAGE_PATH}`;
+  const first = payment_id === undefined ? '' : `?payment_id=${encodeURIComponent(payment_id)}`;
+  const language = lang === undefined ? undefined : words.tag;
+  return (change = {}) => {
+    let query = first;
+    const add = (name: keyof Parameters, value: string | undefined) => {
+      if (value !== undefined) query += `${query === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`;
+    };
+    add('lang', 'lang' in change ? change.lang : language);
+    for (const name of CHANGEABLE) if (name in change) add(name, change[name]);
+    return page + query;
+  };
 }
 
 /** The cookie that keeps a choice of light or dark for a year; `auto` forgets it. */
@@ -106,14 +107,22 @@ export function framed(visit: Visit, { heading, merchant, test, content, wide, w
 function preferences({ words, theme, asked, address }: Visit): Html {
   // What the page shows beside its state stays as it is; a form's address becomes the page's own.
   const { method, view, edit } = asked;
-  const here = { method, view, edit };
-  const languages = LANGUAGES.map(
-    ({ tag, name }) =>
-      html`<li><a href="${address({ ...here, lang: tag })}" lang="${tag}" hreflang="${tag}"${tag === words.tag && html` aria-current="true"`}>${name}</a></li>`,
+  const here = address({ lang: undefined, method, view, edit });
+  const named = asked.lang !== undefined;
+  const name = `preferences ${theme} ${named} ${here.includes('?')}`;
+  return words.remembered(name, () => slotted((slot) => choices(words, theme, named, slot, here)))(here);
+}
+
+function choices(words: Words, theme: Theme | undefined, named: boolean, slot: Html, here: string): Html {
+  const joint = here.includes('?') ? '&' : '?';
+  const link = (query: string, attributes: Html | null, text: Html | string, current: boolean) =>
+    html`<li><a href="${slot}${joint}${query}"${attributes}${current && html` aria-current="true"`}>${text}</a></li>`;
+  const languages = LANGUAGES.map(({ tag, name }) =>
+    link(`lang=${tag}`, html` lang="${tag}" hreflang="${tag}"`, name, tag === words.tag),
   );
-  const themes = [...THEMES, 'auto' as const].map(
-    (one) =>
-      html`<li><a href="${address({ ...here, theme: one })}"${one === (theme ?? 'auto') && html` aria-current="true"`}>${words.html(`theme.${one}`)}</a></li>`,
+  const kept = named ? `lang=${words.tag}&` : '';
+  const themes = [...THEMES, 'auto' as const].map((one) =>
+    link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
   );
   return html`<nav aria-label="${words.text('footer.language')}"><details><summary><span class="muted">${words.html('footer.language')}:</span> ${words.name}</summary><ul>${languages}</ul></details></nav>
 <nav aria-label="${words.text('footer.theme')}"><ul>${themes}</ul></nav>`;

@@ -8,12 +8,12 @@ export type Html = { readonly [brand]: true; toString(): string };
 type Insertable = Html | string | number | null | undefined | false | readonly Insertable[];
 
 class Markup {
-  readonly #text: string;
+  readonly text: string;
   constructor(text: string) {
-    this.#text = text;
+    this.text = text;
   }
   toString(): string {
-    return this.#text;
+    return this.text;
   }
 }
 
@@ -30,11 +30,19 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
+const SPECIAL = /[&<>"']/;
+const ALL_SPECIAL = /[&<>"']/g;
+
 function render(value: Insertable): string {
+  if (value instanceof Markup) return value.text;
   if (value === null || value === undefined || value === false) return '';
-  if (value instanceof Markup) return value.toString();
-  if (Array.isArray(value)) return value.map(render).join('');
-  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  if (Array.isArray(value)) {
+    let text = '';
+    for (const one of value) text += render(one);
+    return text;
+  }
+  const text = String(value);
+  return SPECIAL.test(text) ? text.replace(ALL_SPECIAL, (character) => ENTITIES[character]!) : text;
 }
 
 /** Escapes every inserted value for element content and quoted attributes; nested `html` pieces and lists stay markup. */
@@ -42,6 +50,22 @@ export function html(strings: TemplateStringsArray, ...values: Insertable[]): Ht
   let text = strings[0]!;
   for (let i = 0; i < values.length; i++) text += render(values[i]) + strings[i + 1];
   return new Markup(text) as unknown as Html;
+}
+
+/** The same markup in one piece of memory, for what is inserted again and again. */
+export function settled(markup: Html): Html {
+  return new Markup(Buffer.from(markup.toString()).toString()) as unknown as Html;
+}
+
+/** A noncharacter of Unicode, which no text of a page holds. */
+const SLOT = '\ufdd0';
+
+/** Markup with a slot that is left open: made once, filled with a value each time it is wanted. */
+export function slotted(make: (slot: Html) => Html): (value: Insertable) => Html {
+  const parts = make(new Markup(SLOT) as unknown as Html)
+    .toString()
+    .split(SLOT);
+  return (value) => new Markup(parts.join(render(value))) as unknown as Html;
 }
 
 /** Attributes as a tag holds them, each with a space in front; those that are `undefined` or `false` are left out. */

@@ -1,11 +1,15 @@
 // What a language needs: its messages (ICU MessageFormat), money, moments, and the direction it is read in.
 import { IntlMessageFormat } from 'intl-messageformat';
-import { type Html, html, isHtml } from './html.ts';
+import { LRUCache } from 'lru-cache';
+import { type Html, html, isHtml, settled } from './html.ts';
 import { formatAmount } from './money.ts';
 import { formatTimestamp } from './time.ts';
 
 /** Signs that several currencies share. */
 const SHARED_SIGNS = new Set(['$', '¥', 'kr', '£']);
+
+/** How many pieces of pages a language remembers; a piece has at most a few thousand characters. */
+const PIECES_REMEMBERED = 1000;
 
 export interface Language {
   /** BCP 47. */
@@ -25,8 +29,9 @@ export class Locale<Key extends string> implements Language {
   readonly direction: 'ltr' | 'rtl';
   readonly #messages: Readonly<Record<Key, string>>;
   readonly #compiled = new Map<Key, IntlMessageFormat>();
-  readonly #plain = new Map<Key, Html>();
-  readonly #currencies = new Map<string, Intl.NumberFormat>();
+  readonly #pieces = new LRUCache<string, object>({ max: PIECES_REMEMBERED });
+  /** How each currency is written, with the code that goes behind it where its sign is not its own. */
+  readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
   readonly #moments: Intl.DateTimeFormat;
 
   /** `timeZone` is the one in which moments are told. */
@@ -63,14 +68,26 @@ export class Locale<Key extends string> implements Language {
 
   /** A message as markup. Values that are text are isolated from the direction of what stands around them. */
   html(key: Key, values?: HtmlValues): Html {
-    if (!values) {
-      let plain = this.#plain.get(key);
-      if (!plain) {
-        plain = html`${this.text(key)}`;
-        this.#plain.set(key, plain);
-      }
-      return plain;
+    if (!values) return this.remembered(key, () => settled(html`${this.text(key)}`));
+    const names = Object.keys(values);
+    const only = names.length === 1 ? values[names[0]!] : undefined;
+    // The merchant's name, above all: messages that take nothing else come again for each of its payments.
+    return typeof only === 'string'
+      ? this.remembered(`${key}\0${only}`, () => settled(this.#format(key, values)))
+      : this.#format(key, values);
+  }
+
+  /** A piece of a page in this language, made once for as long as it is among those asked for last. */
+  remembered<T extends object>(name: string, make: () => T): T {
+    let piece = this.#pieces.get(name) as T | undefined;
+    if (!piece) {
+      piece = make();
+      this.#pieces.set(name, piece);
     }
+    return piece;
+  }
+
+  #format(key: Key, values: HtmlValues): Html {
     const isolated: Record<string, number | Html> = {};
     for (const [name, value] of Object.entries(values))
       isolated[name] = typeof value === 'string' ? html`<bdi>${value}</bdi>` : value;
@@ -85,18 +102,19 @@ export class Locale<Key extends string> implements Language {
   money(minor: number, currency: string): string {
     const decimal = formatAmount(minor) as `${number}`;
     const whole = decimal.endsWith('.00');
-    let format = this.#currencies.get(currency + whole);
-    if (!format) {
-      format = new Intl.NumberFormat(this.tag, {
+    const name = currency + whole;
+    let manner = this.#currencies.get(name);
+    if (!manner) {
+      const format = new Intl.NumberFormat(this.tag, {
         style: 'currency',
         currency,
         ...(whole ? {} : { minimumFractionDigits: 2 }),
       });
-      this.#currencies.set(currency + whole, format);
+      const sign = format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
+      manner = { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };
+      this.#currencies.set(name, manner);
     }
-    const parts = format.formatToParts(decimal);
-    const shared = parts.some(({ type, value }) => type === 'currency' && SHARED_SIGNS.has(value));
-    return parts.map(({ value }) => value).join('') + (shared ? ` ${currency}` : '');
+    return manner.format.format(decimal) + manner.code;
   }
 
   /** A moment, milliseconds since 1970. */
