@@ -1,4 +1,5 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
+import { holdsCardNumber } from '../lib/card-number.ts';
 import { attributes, type Html, html, settled } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
@@ -57,7 +58,8 @@ export function readForm(
     }
     const raw = sent.get(name) ?? '';
     const reading = readField(use, raw, now);
-    const repeatable = !('secret' in FIELDS[name]) && !('fault' in reading && reading.fault === 'card');
+    const risky = 'fault' in reading && (reading.fault === 'card' || holdsCardNumber(raw));
+    const repeatable = !('secret' in FIELDS[name]) && !risky;
     if (repeatable) values.set(name, raw);
     if ('fault' in reading)
       faults.push({ field: name, message: faultMessage(words, use, reading.fault, merchant) });

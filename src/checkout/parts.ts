@@ -70,14 +70,14 @@ ${facts([
 /** `address` with the payment's id behind its query; what was there stays as it was. */
 export function withPaymentId(address: string, id: string): string {
   const [, before, fragment] = /^([^#]*)(#.*)?$/s.exec(address)!;
-  const joint = !before!.includes('?') ? '?' : /[?&]$/.test(before!) ? '' : '&';
+  const joint = !before!.includes('?') ? '?' : /^[^?]*\?$|&$/.test(before!) ? '' : '&';
   return `${before}${joint}payment_id=${id}${fragment ?? ''}`;
 }
 
 /** The host that a link leads to, where it is not the merchant's own site as the configuration knows it. */
 function strangeHost(url: URL, website: string | null): string | null {
   if (website !== null) {
-    const own = new URL(website).host.replace(/^www\./, '');
+    const own = new URL(website).host.replace(/^www\.(?=[^.]+\.)/, '');
     if (url.host === own || url.host.endsWith(`.${own}`)) return null;
   }
   return url.host;

@@ -38,7 +38,15 @@ ${leaving(visit, pending)}
 ${help(pending)}
 </div>`;
   const test = payment.mode === 'test';
-  return framed(visit, { heading, merchant, test, content, wide: true, wrong: typed !== undefined });
+  return framed(visit, {
+    heading,
+    merchant,
+    test,
+    content,
+    wide: true,
+    here: { method: visit.asked.method, edit: visit.asked.edit === 'contact' ? 'contact' : undefined },
+    wrong: typed !== undefined,
+  });
 }
 
 /** What a method is called: the configuration's name for it, else the page's own words. */
@@ -136,5 +144,11 @@ ${hiddenToken(payment, 'cancel')}
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>
 ${help(subject)}`;
-  return framed(visit, { heading, merchant, test: payment.mode === 'test', content });
+  return framed(visit, {
+    heading,
+    merchant,
+    test: payment.mode === 'test',
+    content,
+    here: { view: 'cancel' },
+  });
 }

@@ -54,10 +54,11 @@ function reportsIn(body: string): PolicyReport[] {
     });
 }
 
-const word = (value: unknown) => /^[a-z-]{1,40}/.exec(String(value))?.[0] ?? '';
+const word = (value: unknown) => (typeof value === 'string' && /^[a-z-]{1,40}/.exec(value)?.[0]) || '';
 
 function origin(value: unknown): string {
-  const text = String(value).slice(0, 2048);
+  if (typeof value !== 'string') return '';
+  const text = value.slice(0, 2048);
   if (!URL.canParse(text)) return word(text);
   const url = new URL(text);
   return url.origin === 'null' ? url.protocol : url.origin;

@@ -1,6 +1,7 @@
 // One look at a payment's page: in which language and light, and the address of the next.
 import type { FastifyRequest } from 'fastify';
 import { type Html, html, slotted } from '../lib/html.ts';
+import { isPaymentId } from '../payments/payment.ts';
 import { page, THEMES, type Theme } from '../ui/page.ts';
 import { LANGUAGES, type Languages, type Words } from './languages.ts';
 
@@ -37,6 +38,7 @@ export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath 
   const query = request.query as Record<string, unknown>;
   const asked: Parameters = {};
   for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
+  if (asked.payment_id !== undefined && !isPaymentId(asked.payment_id)) delete asked.payment_id;
   const words = languages.choose(asked.lang, request.headers['accept-language']);
   const cookie = COOKIE.exec(request.headers.cookie ?? '')?.[1];
   const theme = cookie === undefined ? undefined : THEMES.find((one) => one === cookie);
@@ -79,12 +81,17 @@ export interface Framed {
   test?: boolean;
   content: Html;
   wide?: boolean;
+  /** What the page shows beside its state, which its links to other languages keep. */
+  here?: Parameters;
   /** Whether the page tells what is wrong with a form. */
   wrong?: boolean;
 }
 
 /** A whole page of checkout. */
-export function framed(visit: Visit, { heading, merchant, test, content, wide, wrong }: Framed): string {
+export function framed(
+  visit: Visit,
+  { heading, merchant, test, content, wide, here, wrong }: Framed,
+): string {
   const { words, theme, basePath } = visit;
   const named =
     merchant === undefined || heading.includes(merchant)
@@ -99,15 +106,13 @@ export function framed(visit: Visit, { heading, merchant, test, content, wide, w
     header: html`${merchant !== undefined && html`<p class="brand"><bdi>${merchant}</bdi></p>`}${test && html`<p class="ribbon">${words.html('test')}</p>`}`,
     content,
     wide: wide ?? false,
-    footer: preferences(visit),
+    footer: preferences(visit, here),
   });
 }
 
 /** The language and the light, each a link, so that they need no script. */
-function preferences({ words, theme, asked, address }: Visit): Html {
-  // What the page shows beside its state stays as it is; a form's address becomes the page's own.
-  const { method, view, edit } = asked;
-  const here = address({ lang: undefined, method, view, edit });
+function preferences({ words, theme, asked, address }: Visit, shown: Parameters = {}): Html {
+  const here = address({ lang: undefined, ...shown });
   const named = asked.lang !== undefined;
   const name = `preferences ${theme} ${named} ${here.includes('?')}`;
   return words.remembered(name, () => slotted((slot) => choices(words, theme, named, slot, here)))(here);

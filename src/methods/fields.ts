@@ -3,8 +3,7 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { parseCardNumber, parseExpiry } from './card-fields.ts';
 import type { FieldFault, Reading } from './reading.ts';
-
-import { isBankAccountNumber, maskIban } from './transfer/payer-account.ts';
+import { isBankAccountNumber, isIban, maskIban } from './transfer/payer-account.ts';
 
 export interface Field {
   /** The name under which it is kept, in `payment_details` and for the reviewer; nothing where it is only checked. */
@@ -15,6 +14,10 @@ export interface Field {
   tooLong?: FieldFault;
   attributes: Readonly<Record<string, string>>;
   lines?: number;
+  /** What it takes between the digits of one number. */
+  separators?: RegExp;
+  /** Whether what reads like a card number is none, or is wanted here. */
+  takesCardNumber?(text: string): boolean;
   /** Never written back into a page. */
   secret?: true;
   /** Reads text that is neither empty nor too long, at `now` (milliseconds since 1970). */
@@ -67,6 +70,7 @@ export const FIELDS = {
     attributes: { type: 'tel', inputmode: 'tel', autocomplete: 'tel', ...LTR },
     read: (text) =>
       /^[\p{Nd}+()\s-]+$/u.test(text) && /\p{Nd}/u.test(text) ? { kept: text } : { fault: 'form' },
+    separators: /[+()\s-]/g,
     mask: maskPhone,
   },
   'transfer-name': {
@@ -80,6 +84,8 @@ export const FIELDS = {
     maximum: 42, // an IBAN of 34 in groups of four
     attributes: { autocomplete: 'off', ...LTR, autocapitalize: 'characters' },
     read: (text) => (isBankAccountNumber(text) ? { kept: text } : { fault: 'form' }),
+    separators: /[\s./-]/g,
+    takesCardNumber: isIban,
     mask: maskIban,
   },
   'customer-reference': {
@@ -95,6 +101,7 @@ export const FIELDS = {
     tooLong: 'unknown',
     attributes: { inputmode: 'numeric', autocomplete: 'cc-number', ...LTR },
     secret: true,
+    takesCardNumber: () => true,
     read: parseCardNumber,
   },
   'card-expiry': {
@@ -121,14 +128,20 @@ export interface FieldUse {
   required: boolean;
 }
 
+function holdsCard(text: string, separators: RegExp | undefined): boolean {
+  return holdsCardNumber(text) || (separators !== undefined && holdsCardNumber(text.replace(separators, '')));
+}
+
 /** Reads one field's text as it came. Spaces around it do not count; a line break is a line feed. */
 export function readField({ name, required }: FieldUse, raw: string, now: number): Reading {
   const field: Field = FIELDS[name];
-  const text = raw.replace(/\r\n?/g, '\n').trim();
+  // Numbers pasted from elsewhere bring marks of direction along that nobody sees.
+  const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
+  const text = visible.replace(/\r\n?/g, '\n').trim();
   if (text === '') return required ? { fault: 'empty' } : { kept: null };
   if ([...text].length > field.maximum) return { fault: field.tooLong ?? 'long' };
   if (textFault(text, field.maximum, field.lines !== undefined)) return { fault: 'text' };
   // A card number typed where none belongs would be kept: it is refused, and not written back either.
-  if (name !== 'card-number' && holdsCardNumber(text)) return { fault: 'card' };
+  if (!field.takesCardNumber?.(text) && holdsCard(text, field.separators)) return { fault: 'card' };
   return field.read?.(text, now) ?? { kept: text };
 }

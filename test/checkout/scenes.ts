@@ -171,6 +171,15 @@ export const SCENES: readonly Scene[] = [
       return pathOf(id);
     },
   },
+  {
+    name: 'cancelled, no way back',
+    status: 200,
+    async make(harness) {
+      const { id } = await createAt(harness, 'details');
+      await send(await open(harness, id, { view: 'cancel' }));
+      return pathOf(id);
+    },
+  },
   { name: 'expired', status: 410, make: async (harness) => pathOf(await expired(harness)) },
   {
     name: 'expired, a new link asked for',
@@ -186,6 +195,27 @@ export const SCENES: readonly Scene[] = [
     name: 'method not offered',
     status: 404,
     make: async (harness) => pathOf((await createAt(harness, 'details')).id, { method: 'cash' }),
+  },
+  {
+    name: 'too many forms',
+    status: 429,
+    async make(harness) {
+      const page = await open(harness, (await createAt(harness, 'details')).id);
+      for (let i = 0; i < 30; i++) await send(page);
+      return formOf(page, {});
+    },
+  },
+  {
+    name: 'server error',
+    status: 500,
+    async make(harness) {
+      const { id } = await createAt(harness, 'details');
+      await harness.service.journal.commit(async (transaction) => {
+        await transaction.change("update payments set customer = '{' where id = ? returning id", id);
+        transaction.record({ ...REVIEWER, action: 'test.row_spoilt', subject: id, facts: {} });
+      }, id);
+      return pathOf(id);
+    },
   },
   {
     name: 'form refused',

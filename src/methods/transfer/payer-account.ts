@@ -4,6 +4,12 @@ import { electronicFormatIBAN, isValidIBAN } from 'ibantools';
 const LOOKS_LIKE_IBAN = /^[A-Za-z]{2}\d{2}[A-Za-z0-9]{8,}$/;
 const SEPARATORS = /[\s.-]/g;
 
+/** Whether text is an IBAN with its check digits, however it is grouped. */
+export function isIban(text: string): boolean {
+  const compact = text.replace(SEPARATORS, '');
+  return LOOKS_LIKE_IBAN.test(compact) && isValidIBAN(electronicFormatIBAN(compact) ?? '');
+}
+
 /** Whether text is an account number one could pay from: what looks like an IBAN must be one (ISO 13616). */
 export function isBankAccountNumber(text: string): boolean {
   const compact = text.replace(SEPARATORS, '');
