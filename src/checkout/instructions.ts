@@ -3,7 +3,7 @@ import { type Html, html, safeUrl } from '../lib/html.ts';
 import { formatAmount } from '../lib/money.ts';
 import type { Instructions } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
-import { type QrCodes, swissCross } from '../methods/transfer/qr-code.ts';
+import { type QrCodes, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from './languages.ts';
 import type { Subject } from './parts.ts';
@@ -61,11 +61,16 @@ ${qrCode(words, scheme, payload, codes)}
 </figure>`;
 }
 
+/** A side on paper; on a screen the stylesheet says. */
+const PRINTED_MM = 46;
+
 /** Dark on white in every theme, since many readers take nothing else. */
 function qrCode(words: Words, scheme: QuickPay['scheme'], payload: string, codes: QrCodes): Html {
   const { size, path } = codes.path(payload);
-  const cross = scheme === 'swiss' ? swissCross(size) : [];
-  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words.text('transfer.qr')}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/>${cross.map(
+  const swiss = scheme === 'swiss';
+  const cross = swiss ? swissCross(size) : [];
+  const widthMm = swiss ? swissWidthMm(size) : PRINTED_MM;
+  return html`<svg class="qr" width="${widthMm}mm" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words.text('transfer.qr')}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/>${cross.map(
     ({ x, y, width, height, dark }) =>
       html`<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${dark ? '#000' : '#fff'}"/>`,
   )}</svg>`;

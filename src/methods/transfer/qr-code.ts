@@ -79,6 +79,11 @@ export function swissCross(size: number): Rectangle[] {
   ];
 }
 
+/** How wide a Swiss QR Code of `size` modules (quiet zone included) is printed, so that the code itself is 46 mm. */
+export function swissWidthMm(size: number): number {
+  return rounded((CODE_MM * size) / (size - 2 * QUIET_MODULES));
+}
+
 function rounded(length: number): number {
   return Math.round(length * 1000) / 1000;
 }

@@ -1,0 +1,380 @@
+// Every page of checkout in a real browser without scripts: what is seen, reached, printed and read aloud.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  axeFaults,
+  canvasOf,
+  fetched,
+  focusable,
+  layoutFaults,
+  lengthen,
+  motions,
+  newPage,
+  type ReadyScene,
+  type Stage,
+  type Stop,
+  show,
+  startStage,
+  strictly,
+  tab,
+  unfold,
+} from '../support/browser.ts';
+import { TYPED } from '../support/customer.ts';
+import { createAt, KEYS, type OfferName } from '../support/shop.ts';
+
+const THEME_COOKIE = 'counterfoil_theme';
+const WIDTHS = [320, 1280];
+/** A language that is read from the left, and one from the right. */
+const DIRECTIONS = ['en', 'ar'];
+/** WCAG 1.4.12. */
+const TEXT_SPACING =
+  '* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important } p { margin-block-end: 2em !important }';
+
+/** The rules of axe that a colour can break. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+let stage: Stage;
+before(async () => {
+  stage = await startStage();
+});
+after(() => stage.close());
+
+/** Runs `check` for every scene and tells all faults at once, each with its scene. */
+async function everyScene(
+  check: (scene: ReadyScene) => Promise<string[]> | string[],
+  scenes = stage.scenes,
+): Promise<void> {
+  assert.ok(scenes.length > 0, 'there are scenes');
+  const faults: string[] = [];
+  for (const scene of scenes) faults.push(...(await check(scene)).map((fault) => `${scene.name}: ${fault}`));
+  assert.deepEqual(faults, []);
+}
+
+const named = (start: RegExp) => stage.scenes.filter(({ name }) => start.test(name));
+const size = (width: number) => ({ width, height: 720 });
+
+describe('in every light, width and direction', { concurrency: 3 }, () => {
+  for (const width of WIDTHS)
+    for (const language of DIRECTIONS) {
+      test(`axe finds nothing, and all fits and can be hit: ${width} px, ${language}.`, async () => {
+        const page = await newPage(stage, { withAxe: true, viewport: size(width) });
+        await everyScene(async (scene) => {
+          assert.equal(await show(stage, page, scene, language), scene.status, scene.name);
+          const folded = await layoutFaults(page);
+          await unfold(page);
+          return [...folded, ...(await layoutFaults(page)), ...(await axeFaults(page))];
+        });
+        await page.context().close();
+      });
+
+      // Only colours differ by the light: the rest was asked above of the same markup.
+      test(`colours can be told apart in the dark: ${width} px, ${language}.`, async () => {
+        const page = await newPage(stage, { withAxe: true, viewport: size(width), colorScheme: 'dark' });
+        await everyScene(async (scene) => {
+          await show(stage, page, scene, language);
+          await unfold(page);
+          return axeFaults(page, COLOUR_RULES);
+        });
+        await page.context().close();
+      });
+    }
+
+  for (const [theme, colorScheme] of [
+    ['dark', 'light'],
+    ['light', 'dark'],
+  ] as const)
+    test(`colours can be told apart where a customer chose ${theme} on a ${colorScheme} system.`, async () => {
+      const page = await newPage(stage, { withAxe: true, colorScheme });
+      await page.context().addCookies([{ name: THEME_COOKIE, value: theme, url: stage.harness.origin }]);
+      await everyScene(async (scene) => {
+        await show(stage, page, scene);
+        assert.equal(await page.locator('html').getAttribute('data-theme'), theme);
+        await unfold(page);
+        return axeFaults(page, COLOUR_RULES);
+      });
+      await page.context().close();
+    });
+});
+
+test('no page breaks its own policy or asks another host for anything.', async () => {
+  const page = await newPage(stage);
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('pageerror', (error) => said.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(stage.harness.origin)) said.push(request.url());
+  });
+  page.on('requestfailed', (request) => said.push(`failed: ${request.url()}`));
+  await everyScene(async (scene) => {
+    await show(stage, page, scene);
+    // The browser tells of every error page by itself.
+    return said.splice(0).filter((text) => !/^Failed to load resource: .* status of [45]\d\d/.test(text));
+  });
+  const reports = stage.harness.logged.filter((line) => line.includes('content security policy'));
+  assert.deepEqual(reports, []);
+  await page.context().close();
+});
+
+describe('by keyboard', { concurrency: 2 }, () => {
+  for (const [language, width] of [
+    ['en', 1280],
+    ['en', 320],
+    ['ar', 1280],
+    ['ar', 320],
+  ] as const)
+    test(`Tab reaches everything once, in the order it is seen, and shows where it is: ${language}, ${width} px.`, async () => {
+      const page = await newPage(stage, { viewport: size(width) });
+      await everyScene(async (scene) => {
+        await show(stage, page, scene, language);
+        const { count, first, isRtl } = await focusable(page);
+        const stops: Stop[] = [];
+        for (let index = first; index < count; index++) stops.push(await tab(page));
+        return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+      });
+      await page.context().close();
+    });
+
+  test('a card is sent after at most 14 stops of Tab.', async () => {
+    const page = await newPage(stage);
+    await show(stage, page, stage.scene('pending, test card'));
+    const stops: string[] = [];
+    while (!stops.at(-1)?.startsWith('button')) {
+      assert.ok(stops.length < 14, stops.join(', '));
+      stops.push((await tab(page)).what);
+    }
+    await page.context().close();
+  });
+
+  test('what has focus shows it in forced colours too.', async () => {
+    const page = await newPage(stage, { forcedColors: 'active' });
+    await everyScene(async (scene) => {
+      assert.equal(await show(stage, page, scene), scene.status);
+      assert.ok(await page.locator('h1').isVisible());
+      const { count, first, isRtl } = await focusable(page);
+      const stops: Stop[] = [];
+      for (let index = first; index < count; index++) stops.push(await tab(page));
+      return stops.flatMap((stop, place) => stopFaults(stop, first + place, stops[place - 1], isRtl));
+    });
+    await page.context().close();
+  });
+});
+
+function stopFaults(stop: Stop, place: number, before: Stop | undefined, isRtl: boolean): string[] {
+  const { index, what, box, isInView, outlinePx } = stop;
+  const faults: string[] = [];
+  if (index !== place) faults.push(`stop ${place} is ${what}, number ${index}`);
+  if (outlinePx < 2) faults.push(`${what} has an outline of ${outlinePx} px`);
+  if (!isInView) faults.push(`${what} is not in view`);
+  if (!before) return faults;
+  const isBeside = isRtl ? box.right <= before.box.left : box.left >= before.box.right;
+  const isBelow = box.top >= before.box.bottom - 1;
+  if (!isBelow && !isBeside) faults.push(`${what} is seen before ${before.what}`);
+  return faults;
+}
+
+for (const language of DIRECTIONS)
+  test(`the markup is strict, and every name in it leads somewhere: ${language}.`, async () => {
+    await everyScene(async (scene) => markupFaults(await fetched(stage, scene, language)));
+  });
+
+function markupFaults(text: string): string[] {
+  const { elements, faults } = strictly(text);
+  const values = (name: string) =>
+    elements.flatMap(({ attrs }) => attrs.filter((one) => one.name === name).map(({ value }) => value));
+  const ids = values('id');
+  if (new Set(ids).size !== ids.length) faults.push(`ids twice: ${ids}`);
+  const levels = elements
+    .filter(({ tagName }) => /^h[1-6]$/.test(tagName))
+    .map(({ tagName }) => Number(tagName[1]));
+  if (levels.filter((level) => level === 1).length !== 1) faults.push(`h1: ${levels}`);
+  levels.forEach((level, place) => {
+    // The summary of faults stands above the page's own heading.
+    const before = levels[place - 1] ?? (ids.includes('errors') ? 1 : 0);
+    if (level > before + 1) faults.push(`h${level} behind h${before}`);
+  });
+  const named = ['for', 'aria-describedby', 'aria-labelledby'].flatMap(values);
+  const linked = values('href')
+    .filter((address) => address.startsWith('#'))
+    .map((address) => address.slice(1));
+  for (const id of [...named.flatMap((list) => list.split(' ')), ...linked])
+    if (!ids.includes(id)) faults.push(`nothing is called ${id}`);
+  for (const { tagName, attrs } of elements) {
+    const own = Object.fromEntries(attrs.map(({ name, value }) => [name, value]));
+    if (/^(input|textarea)$/.test(tagName) && own.type !== 'hidden' && !values('for').includes(own.id ?? ''))
+      faults.push(`no label for ${own.name}`);
+  }
+  return faults;
+}
+
+test('every fault is told in the title, in the summary with a link to its field, and at the field in the same words.', async () => {
+  const page = await newPage(stage);
+  await everyScene(
+    async (scene) => {
+      await show(stage, page, scene);
+      assert.match(await page.title(), /^Error: /);
+      const links = await page.locator('.errors a').all();
+      assert.ok(links.length > 0);
+      assert.equal(await page.locator('[aria-invalid=true]').count(), links.length);
+      for (const link of links) {
+        const id = (await link.getAttribute('href'))!.slice(1);
+        const field = page.locator(`[id="${id}"][aria-invalid=true]`);
+        const described = (await field.getAttribute('aria-describedby'))!.split(' ');
+        assert.ok(described.includes(`${id}-error`));
+        assert.equal(await page.locator(`[id="${id}-error"]`).textContent(), await link.textContent());
+        await link.click();
+        assert.equal(await page.locator(':focus').getAttribute('id'), id);
+      }
+      return [];
+    },
+    named(/^errors/),
+  );
+  await page.context().close();
+});
+
+test('every state says once where the money is, what to do next, and by what to ask.', async () => {
+  const page = await newPage(stage);
+  await everyScene(
+    async (scene) => {
+      await show(stage, page, scene);
+      assert.equal(await page.locator('.money').count(), 1, scene.name);
+      const primary = await page.locator('main :is(.primary, button)').allTextContents();
+      const onward = await page.locator('main .actions :is(a, button)').count();
+      assert.equal(primary.length, onward > 0 ? 1 : 0, `${scene.name}: ${primary}`);
+      assert.ok((await page.locator('.slip dd code').textContent())!.startsWith('pay_'));
+      assert.ok((await page.locator('.slip dd time').count()) > 0, scene.name);
+      assert.ok(await page.locator('.help').isVisible());
+      const isReferred = /review|approved|rejected/.test(scene.name);
+      assert.equal(await page.locator('.slip').getByText('ORDER-1001').count(), isReferred ? 1 : 0);
+      return [];
+    },
+    named(/^(requires review|approved|rejected|cancelled|expired)/),
+  );
+  await page.context().close();
+});
+
+describe('a customer without scripts', () => {
+  const read = async (id: string, offer: OfferName) =>
+    (await stage.harness.request(`/v1/payments/${id}`, { key: KEYS[offer] })).json.data;
+  const heading = (page: Page) => page.locator('h1').textContent();
+
+  for (const offer of Object.keys(TYPED) as (keyof typeof TYPED)[])
+    test(`pays by ${offer}, and the merchant has it to review.`, async () => {
+      const { id, checkout_url } = await createAt(stage.harness, offer);
+      const page = await newPage(stage, { viewport: size(390) });
+      await page.goto(checkout_url);
+      for (const [name, value] of Object.entries(TYPED[offer])) await page.locator(`#${name}`).fill(value);
+      await page.locator('form button').click();
+      await page.waitForURL((url) => !url.searchParams.has('method'));
+      const expected =
+        offer === 'transfer' ? 'Waiting for your transfer' : 'Corner Shop is checking your payment';
+      assert.equal(await heading(page), expected);
+      const { status, payment_details } = await read(id, offer);
+      assert.equal(status, 'requires_review');
+      assert.ok(!JSON.stringify(payment_details).includes('Ada'));
+      assert.ok(JSON.stringify(payment_details).includes('•••') || offer === 'card');
+      await page.context().close();
+    });
+
+  test('cancels through the disclosure and the question.', async () => {
+    const { id, checkout_url } = await createAt(stage.harness, 'details');
+    const page = await newPage(stage);
+    await page.goto(checkout_url);
+    await page.getByText('Do not want to pay?').click();
+    await page.getByRole('link', { name: 'Cancel this payment' }).click();
+    assert.equal(await heading(page), 'Cancel this payment?');
+    await page.getByRole('button', { name: 'Cancel this payment' }).click();
+    await page.getByRole('heading', { name: 'This payment was cancelled' }).waitFor();
+    assert.equal((await read(id, 'details')).status_reason, 'cancelled_by_customer');
+    await page.context().close();
+  });
+
+  test('asks for a new link when theirs expired.', async () => {
+    const { id, checkout_url } = await createAt(stage.harness, 'details', { expires_in: 300 });
+    stage.harness.clock.advance(300_001);
+    const page = await newPage(stage);
+    await page.goto(checkout_url);
+    await page.getByRole('button', { name: 'Ask Corner Shop for a new link' }).click();
+    await page.getByRole('status').waitFor();
+    assert.match((await read(id, 'details')).link_requested_at, /^\d{4}-/);
+    await page.context().close();
+  });
+
+  test('chooses another language and dark at the foot of the page, and both stay.', async () => {
+    const page = await newPage(stage, { colorScheme: 'light' });
+
+    await page.goto((await createAt(stage.harness, 'all')).checkout_url);
+    const light = await canvasOf(page);
+    await page.locator('footer summary').click();
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    assert.equal(await page.locator('html').getAttribute('lang'), 'de');
+    await page.getByRole('link', { name: 'Dunkel' }).click();
+    const dark = await canvasOf(page);
+    assert.notEqual(dark, light);
+    await page.locator('.methods a').last().click();
+    assert.deepEqual([await page.locator('html').getAttribute('lang'), await canvasOf(page)], ['de', dark]);
+    await page.goto((await createAt(stage.harness, 'card')).checkout_url);
+    assert.equal(await canvasOf(page), dark);
+    await page.context().close();
+  });
+});
+
+test('receipts and transfer slips print on one page of A4 and of Letter.', async () => {
+  const page = await newPage(stage);
+  await everyScene(
+    async (scene) => {
+      const faults: string[] = [];
+      for (const language of ['en', 'de', 'ar']) {
+        await show(stage, page, scene, language);
+        for (const format of ['A4', 'Letter']) {
+          const pdf = (await page.pdf({ format })).toString('latin1');
+          const pages = pdf.match(/\/Type\s*\/Page\b/g)?.length;
+          if (pages !== 1) faults.push(`${pages} pages of ${format} in ${language}`);
+        }
+      }
+      return faults;
+    },
+    named(/^(approved|pending, transfer in (EUR|CHF)|requires review, transfer)$/),
+  );
+  await page.context().close();
+});
+
+test('paper has dark words on white, also where the screen was dark.', async () => {
+  const page = await newPage(stage, { withAxe: true, colorScheme: 'dark' });
+  await page.emulateMedia({ media: 'print' });
+  const printed = named(/^(pending, transfer|requires review|approved|rejected|cancelled|expired)/);
+  const faults = async (scene: ReadyScene) => {
+    await show(stage, page, scene);
+    assert.equal(await canvasOf(page), 'rgb(255, 255, 255)');
+    return axeFaults(page, COLOUR_RULES);
+  };
+  await everyScene(faults, printed);
+  await page.context().addCookies([{ name: THEME_COOKIE, value: 'dark', url: stage.harness.origin }]);
+  await everyScene(faults, printed);
+  await page.context().close();
+});
+
+for (const width of WIDTHS)
+  test(`words two fifths longer, and text spaced as readers may need it, fit: ${width} px.`, async () => {
+    const page = await newPage(stage, { withAxe: true, viewport: size(width) });
+    await everyScene(async (scene) => {
+      await show(stage, page, scene);
+      await unfold(page);
+      await lengthen(page);
+      const long = await layoutFaults(page);
+      await show(stage, page, scene);
+      await unfold(page);
+      await page.addStyleTag({ content: TEXT_SPACING });
+      return [...long.map((fault) => `longer: ${fault}`), ...(await layoutFaults(page))];
+    });
+    await page.context().close();
+  });
+
+test('nothing moves for whoever asked for less motion.', async () => {
+  const page = await newPage(stage, { reducedMotion: 'reduce' });
+  await everyScene(async (scene) => {
+    await show(stage, page, scene);
+    return motions(page);
+  });
+  await page.context().close();
+});

@@ -1,0 +1,312 @@
+// Scenes in a real browser: each opened in one step, and what is measured of a page there.
+import { createRequire } from 'node:module';
+import { type DefaultTreeAdapterMap, defaultTreeAdapter, parse } from 'parse5';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { SCENES } from '../checkout/scenes.ts';
+import { startChromium } from './chromium.ts';
+import { FROM_OUR_PAGE } from './customer.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { SHOP } from './shop.ts';
+
+/** A scene whose payment is made. */
+export interface ReadyScene {
+  name: string;
+  status: number;
+  path: string;
+  /** What a form must send to show it, where no address does. */
+  form?: Record<string, string>;
+}
+
+export interface Stage {
+  harness: Harness;
+  browser: Browser;
+  scenes: readonly ReadyScene[];
+  /** The scene of this name. */
+  scene(name: string): ReadyScene;
+  close(): Promise<void>;
+}
+
+const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
+/** What of axe is asked: WCAG to 2.2 at A and AA, and its makers' advice. */
+const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Scenes are sent again in every light, width and language, all from one address; one payment's forms as any customer's. */
+const ONE_ADDRESS = 'checkout_forms_per_address: 10000\n';
+
+/** The service with a payment for each scene, and a browser. */
+export async function startStage(): Promise<Stage> {
+  const harness = await startHarness('sqlite', { configuration: SHOP + ONE_ADDRESS });
+  const scenes: ReadyScene[] = [];
+  for (const { name, status, make } of SCENES) {
+    const made = await make(harness);
+    scenes.push({ name, status, ...(typeof made === 'string' ? { path: made } : made) });
+  }
+  const browser = await startChromium();
+  return {
+    harness,
+    browser,
+    scenes,
+    scene: (name) => scenes.find((one) => one.name === name)!,
+    async close() {
+      await browser.close();
+      await harness.close();
+    },
+  };
+}
+
+/** A page of its own context in `browser`, without scripts; with axe, which is one, where `withAxe` asks for it. */
+export async function newPage(
+  { browser }: Stage,
+  { withAxe = false, ...options }: BrowserContextOptions & { withAxe?: boolean } = {},
+): Promise<Page> {
+  const context = await browser.newContext({
+    javaScriptEnabled: withAxe,
+    bypassCSP: withAxe,
+    viewport: { width: 1280, height: 720 },
+    ...options,
+  });
+  // Once for all pages: given anew with each, it would take longer than what it checks.
+  if (withAxe) await context.addInitScript({ path: axePath });
+  return context.newPage();
+}
+
+/** The address of `scene` in a language. */
+export function addressOf({ harness }: Stage, { path }: ReadyScene, language = 'en'): URL {
+  const url = new URL(path, harness.origin);
+  url.searchParams.set('lang', language);
+  return url;
+}
+
+/** Shows `scene` and returns the HTTP status of what is shown. */
+export async function show(stage: Stage, page: Page, scene: ReadyScene, language = 'en'): Promise<number> {
+  const address = addressOf(stage, scene, language).href;
+  if (!scene.form) return (await page.goto(address))!.status();
+  await page.goto(address.replace(/#.*/, ''));
+  await page.evaluate((values) => {
+    for (const one of document.querySelectorAll('form :is(input, textarea)'))
+      one.value = values[one.name] ?? '';
+  }, scene.form);
+  const sent = page.waitForResponse((response) => response.request().method() === 'POST');
+  await page.locator('form button').click();
+  const response = await sent;
+  await page.waitForLoadState();
+  return response.status();
+}
+
+/** The page of `scene` as it comes over the wire. */
+export async function fetched(stage: Stage, scene: ReadyScene, language = 'en'): Promise<string> {
+  const { form } = scene;
+  const sent = form && {
+    method: 'POST',
+    headers: FROM_OUR_PAGE,
+    body: new URLSearchParams(form),
+    redirect: 'manual' as const,
+  };
+  return (await fetch(addressOf(stage, scene, language), sent)).text();
+}
+
+type Element = DefaultTreeAdapterMap['element'];
+
+/** Elements of HTML that have no end tag. */
+const VOID = new Set(['meta', 'link', 'input', 'br', 'img']);
+
+/** The elements of a page in their order, and what is wrong with its markup: every tag must stand where it says. */
+export function strictly(text: string): { elements: Element[]; faults: string[] } {
+  const faults: string[] = [];
+  const elements: Element[] = [];
+  const tree = parse(text, {
+    sourceCodeLocationInfo: true,
+    onParseError: ({ code, startLine, startCol }) => faults.push(`${code} at ${startLine}:${startCol}`),
+  });
+  const walk = (node: DefaultTreeAdapterMap['node']): void => {
+    if (defaultTreeAdapter.isElementNode(node)) elements.push(node);
+    if ('childNodes' in node) node.childNodes.forEach(walk);
+  };
+  walk(tree);
+  // A parser mends tags that do not match without a word.
+  let ends = 0;
+  for (const { tagName, sourceCodeLocation: place } of elements) {
+    const isClosedItself = VOID.has(tagName) || (place && text[place.startTag!.endOffset - 2] === '/');
+    if (place?.endTag) ends++;
+    else if (!place || !isClosedItself) faults.push(`<${tagName}> at ${place?.startLine} has no end`);
+  }
+  const written = text.match(/<\/\w/g)?.length ?? 0;
+  if (written !== ends) faults.push(`${written} end tags for ${ends} elements`);
+  return { elements, faults };
+}
+
+/** As much of the browser's own types as is measured; the program is checked without them. */
+interface Shown {
+  name: string;
+  value: string;
+  id: string;
+  className: unknown;
+  tagName: string;
+  textContent: string;
+  parentElement: Shown | null;
+  open: boolean;
+  clientWidth: number;
+  scrollWidth: number;
+  clientHeight: number;
+  scrollHeight: number;
+  checkVisibility(): boolean;
+  matches(selector: string): boolean;
+  closest(selector: string): Shown | null;
+  contains(other: Shown | null): boolean;
+  compareDocumentPosition(other: Shown): number;
+  getBoundingClientRect(): {
+    left: number;
+    right: number;
+    top: number;
+    bottom: number;
+    width: number;
+    height: number;
+  };
+}
+declare const document: {
+  activeElement: Shown;
+  body: Shown;
+  documentElement: Shown & { dir: string };
+  scrollingElement: Shown;
+  querySelector(selector: string): Shown | null;
+  querySelectorAll(selector: string): Iterable<Shown>;
+  getAnimations(): unknown[];
+  createTreeWalker(root: Shown, show: number): { nextNode(): { data: string; parentElement: Shown } | null };
+};
+interface Finding {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
+declare const scrollY: number;
+declare const innerWidth: number;
+declare const innerHeight: number;
+declare function getComputedStyle(element: Shown): Record<string, string>;
+
+/** What is too wide, too small to hit, or hides its own text. Empty where a page is laid out well. */
+export function layoutFaults(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const faults: string[] = [];
+    const called = (one: Shown) =>
+      `${one.tagName.toLowerCase()}${one.id && `#${one.id}`}.${one.className} "${one.textContent.trim().slice(0, 40)}"`;
+    const wide = document.scrollingElement.scrollWidth;
+    if (wide > innerWidth) faults.push(`the page is ${wide} px wide`);
+    for (const one of document.querySelectorAll('body *')) {
+      if (!one.checkVisibility()) continue;
+      const { left, right, width, height } = one.getBoundingClientRect();
+      if (left < -0.5 || right > innerWidth + 0.5) faults.push(`${called(one)} lies outside`);
+      const { overflowX, overflowY, display } = getComputedStyle(one);
+      const isInput = one.matches('input, textarea');
+      if (overflowX !== 'visible' && !isInput && one.scrollWidth > one.clientWidth)
+        faults.push(`${called(one)} hides text beside`);
+      if (overflowY !== 'visible' && !isInput && one.scrollHeight > one.clientHeight)
+        faults.push(`${called(one)} hides text below`);
+      if (display !== 'inline' && one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !isInput)
+        faults.push(`${called(one)} is too narrow for its text`);
+      if (!one.matches('a, button, input, textarea, summary')) continue;
+      // A link within a sentence is as high as its line (WCAG 2.5.8).
+      const isInSentence =
+        display === 'inline' && one.parentElement!.textContent.trim() !== one.textContent.trim();
+      const least = one.matches(
+        'button, .primary, .secondary, input, textarea, .methods li a, .cancel summary',
+      )
+        ? 44
+        : 24;
+      if (!isInSentence && (width < 24 || height < least))
+        faults.push(`${called(one)} is ${width} × ${height} px, under ${least}`);
+    }
+    return faults;
+  });
+}
+
+/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules. */
+export function axeFaults(page: Page, asked: readonly string[] = AXE_TAGS): Promise<string[]> {
+  return page.evaluate(async (only) => {
+    const { violations, incomplete } = await axe.run({ runOnly: only });
+    return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    );
+  }, asked);
+}
+
+/** Opens every disclosure, so that what is inside is measured too. */
+export async function unfold(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const one of document.querySelectorAll('details')) one.open = true;
+  });
+}
+
+/** Makes every word of ours two fifths longer and accented, as a language with long words would. */
+export async function lengthen(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const texts = document.createTreeWalker(document.body, 4);
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (text.data.trim() === '' || text.parentElement.closest('bdi, code, .words')) continue;
+      text.data = text.data.replace(/\p{L}+/gu, (word) => {
+        const more = 'ñëûğšïåøþ'.repeat(9).slice(0, Math.ceil(word.length * 0.4));
+        return (
+          word.replace(/[aeiou]/g, (letter) => ({ a: 'å', e: 'é', i: 'ï', o: 'ø', u: 'ü' })[letter]!) + more
+        );
+      });
+    }
+  });
+}
+
+/** What Tab leads to: which of the things that can have focus, where it lies, and how it shows that it has it. */
+export interface Stop {
+  /** Its place among the page's things that can have focus; -1 where it is none of them. */
+  index: number;
+  what: string;
+  box: { left: number; right: number; top: number; bottom: number };
+  isInView: boolean;
+  outlinePx: number;
+}
+
+/** How many things can have focus, from where a page starts to be read, and whether it is read from the right. */
+export function focusable(page: Page): Promise<{ count: number; first: number; isRtl: boolean }> {
+  return page.evaluate(() => {
+    const all = [...document.querySelectorAll('a[href], button, input, textarea, summary')].filter((one) =>
+      one.checkVisibility(),
+    );
+    const target = document.querySelector(':target');
+    const first = target ? all.findIndex((one) => target.compareDocumentPosition(one) & 4) : 0;
+    return { count: all.length, first, isRtl: document.documentElement.dir === 'rtl' };
+  });
+}
+
+/** Presses Tab and tells where that leads. */
+export async function tab(page: Page): Promise<Stop> {
+  await page.keyboard.press('Tab');
+  return page.evaluate(() => {
+    const all = [...document.querySelectorAll('a[href], button, input, textarea, summary')].filter((one) =>
+      one.checkVisibility(),
+    );
+    const one = document.activeElement;
+    const { left, right, top, bottom } = one.getBoundingClientRect();
+    const { outlineStyle, outlineWidth } = getComputedStyle(one);
+    return {
+      index: all.indexOf(one),
+      what: `${one.tagName.toLowerCase()} ${one.id || one.textContent.trim()}`,
+      box: { left, right, top: top + scrollY, bottom: bottom + scrollY },
+      isInView: top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth,
+      outlinePx: outlineStyle === 'none' ? 0 : Number.parseFloat(outlineWidth!),
+    };
+  });
+}
+
+/** What moves by itself, or would when touched. */
+export function motions(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('*')]
+      .filter((one) => {
+        const { animationName, transitionDuration } = getComputedStyle(one);
+        return animationName !== 'none' || !/^0s(, 0s)*$/.test(transitionDuration!);
+      })
+      .map((one) => `${one.tagName} ${one.className}`),
+  );
+}
+
+/** The colour behind everything. */
+export function canvasOf(page: Page): Promise<string> {
+  return page.evaluate(() => getComputedStyle(document.body).backgroundColor!);
+}
