@@ -22,7 +22,7 @@ import { OperationalError, unavailable } from './lib/errors.ts';
 import { randomId } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, SECOND_MS } from './lib/time.ts';
-import { pathOf } from './lib/web-address.ts';
+import { isHttps, pathOf, STRICT_TRANSPORT } from './lib/web-address.ts';
 import type { Directory } from './merchants/merchant.ts';
 import type { Offer } from './methods/offer.ts';
 
@@ -62,6 +62,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { journal, clock, log, baseUrl, checkoutBaseUrl, trustProxy } = parts;
   const basePath = pathOf(baseUrl);
   const checkoutPath = pathOf(checkoutBaseUrl);
+  const https = isHttps(baseUrl) && isHttps(checkoutBaseUrl);
   const app = fastify({
     logger: false,
     genReqId: () => randomId('req_', 16),
@@ -101,6 +102,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const requestsOn = new WeakMap<object, number>();
   app.addHook('onRequest', ({ id, raw, headers }, reply, done) => {
     reply.header('x-request-id', id);
+    if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
     // Counted here, since Node's own limit answers what exceeds it with a 503 of its own.
     const count = (requestsOn.get(raw.socket) ?? 0) + 1;
     requestsOn.set(raw.socket, count);
@@ -144,6 +146,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     prefix: checkoutPath,
     asOperationalError,
     report: (error, requestId) => log.error({ request_id: requestId, err: error }, 'a page failed'),
+    warn: (message, requestId) => log.warn({ request_id: requestId }, message),
     reportPolicy: (found) =>
       log.warn(found, 'a browser reports that the content security policy stopped something'),
   } satisfies Checkout & { prefix: string });

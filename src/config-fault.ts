@@ -85,6 +85,7 @@ export function explainIssue(issue: z.core.$ZodIssue, known: readonly string[]):
       return `must be ${choice}${given && `, not ${given}`}`;
     }
     case 'too_small':
+      if (issue.origin === 'array') return 'must not be an empty list';
       return issue.origin === 'string' ? 'must not be empty' : `must be at least ${issue.minimum}`;
     case 'too_big':
       return `must be at most ${issue.maximum}`;

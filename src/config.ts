@@ -191,6 +191,12 @@ function checkAddresses(settings: Settings, fail: Fail): void {
     if (settings[name] && !/^https:/i.test(settings[name]))
       throw fail([name], 'must be an https URL in production');
   }
+  // Without it, all customers would count as one, and one of them could use up what all may send.
+  if (settings.trust_proxy.length === 0)
+    throw fail(
+      ['trust_proxy'],
+      'is missing: list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine',
+    );
 }
 
 /** What the environment says over the file. */

@@ -84,7 +84,10 @@ const merchantSchema = z.strictObject({
   support: z
     .string()
     .refine(
-      (contact) => isEmailAddress(contact) || /^\+?[\d ()/-]{3,40}$/.test(contact) || isWebAddress(contact),
+      (contact) =>
+        (isEmailAddress(contact) && !textFault(contact, 254)) ||
+        /^\+?[\d ()/-]{3,40}$/.test(contact) ||
+        isWebAddress(contact),
       'must be an e-mail address, a phone number or an http or https URL',
     )
     .optional()
@@ -105,7 +108,9 @@ function isNetwork(text: string): boolean {
   const [address, prefix, ...rest] = text.split('/');
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address!)]!;
   return (
-    bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && +prefix <= bits))
+    bits > 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && +prefix <= bits))
   );
 }
 
@@ -183,7 +188,9 @@ export const configurationSchema = z.strictObject({
   trust_proxy: z
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
     .default([])
-    .describe("The proxies in front: the customer's address is then taken from their X-Forwarded-For.")
+    .describe(
+      "The proxies in front: the customer's address is then taken from their X-Forwarded-For; required in production.",
+    )
     .meta({ check: 'IP addresses and networks' }),
   log_level: z
     .enum(['error', 'warn', 'info', 'debug'])

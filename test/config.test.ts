@@ -16,7 +16,7 @@ import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
 import { LIVE_KEY, OTHER_KEY } from './support/harness.ts';
 
 const FILE = '/etc/counterfoil.yaml';
-const PRODUCTION = 'environment: production\nbase_url: https://pay.example\n';
+const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
 const DEVELOPMENT = 'environment: development\n';
 
 const parse = (text: string, env: Environment = {}) => parseConfiguration(text, FILE, env);
@@ -226,7 +226,7 @@ test('two merchants with one id, or one key between them, are refused', () => {
 test('production refuses plain keys, the development key in any form, and addresses without https', () => {
   const plain = 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
   const known = 'is the development key, which everybody knows: replace it with `counterfoil keys create`';
-  const at = `${FILE}:7: merchants[0].keys[0]`;
+  const at = `${FILE}:8: merchants[0].keys[0]`;
   assert.equal(fault(PRODUCTION + merchant(`key: ${LIVE_KEY}`)), `${at}.key ${plain}`);
   assert.equal(fault(PRODUCTION + merchant(`key: ${DEVELOPMENT_KEY}`)), `${at}.key ${known}`);
   const digest = keyDigest(DEVELOPMENT_KEY);
@@ -237,7 +237,11 @@ test('production refuses plain keys, the development key in any form, and addres
   );
   assert.equal(
     fault(`${PRODUCTION}checkout_base_url: http://pay.example`),
-    `${FILE}:3: checkout_base_url must be an https URL in production`,
+    `${FILE}:4: checkout_base_url must be an https URL in production`,
+  );
+  assert.equal(
+    fault('environment: production\nbase_url: https://pay.example'),
+    `${FILE}:1: trust_proxy is missing: list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine`,
   );
   assert.equal(parse(PRODUCTION).checkout_base_url, null, 'base_url serves for checkout too');
 });
@@ -253,8 +257,11 @@ test('in development every key makes test payments, in production each as it say
 });
 
 test('a base URL loses the slashes at its end and keeps its path', () => {
-  assert.equal(parse('base_url: https://pay.example/api//').base_url, 'https://pay.example/api');
-  assert.equal(parse('base_url: HTTPS://pay.example/').base_url, 'HTTPS://pay.example');
+  assert.equal(
+    parse(`${DEVELOPMENT}base_url: https://pay.example/api//`).base_url,
+    'https://pay.example/api',
+  );
+  assert.equal(parse(`${DEVELOPMENT}base_url: HTTPS://pay.example/`).base_url, 'HTTPS://pay.example');
   const unusual = 'https://pay.example:8443/~shop/v1.2/...a_b-C';
   assert.equal(parse(`${DEVELOPMENT}checkout_base_url: ${unusual}`).checkout_base_url, unusual);
 });

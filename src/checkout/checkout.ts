@@ -11,12 +11,13 @@ import type { Directory } from '../merchants/merchant.ts';
 import type { Offer } from '../methods/offer.ts';
 import { QrCodes } from '../methods/transfer/qr-code.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
+import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { knownContacts, readForm, submissionOf } from './form.ts';
-import { actionOf, isSameOrigin } from './form-guard.ts';
+import { actionOf, isSameOrigin, shownInstructions } from './form-guard.ts';
 import { Languages } from './languages.ts';
 import type { Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
@@ -24,7 +25,7 @@ import { type PolicyReport, policyReports } from './policy-reports.ts';
 import { busyPage, failurePage, missingPage, refusedPage } from './problem-page.ts';
 import { statePage } from './state-page.ts';
 import { createThrottle, type ThrottleLimits } from './throttle.ts';
-import { anonymous, PAGE_PATH, themeCookie, type Visit, visitOf } from './visit.ts';
+import { anonymous, themeCookie, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 16 * 1024;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -43,6 +44,8 @@ export interface Checkout {
   asOperationalError(error: unknown): OperationalError | undefined;
   /** Logs a failure whose page only shows the request's id. */
   report(error: unknown, requestId: string): void;
+  /** Logs that a page could not be shown for now. */
+  warn(message: string, requestId: string): void;
   /** Logs what a browser's policy stopped. */
   reportPolicy(found: PolicyReport): void;
 }
@@ -109,13 +112,15 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const visit = visitOf(request, place);
     const payment = await find(visit);
     if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
-    const waitMs = await throttle(request, payment.id);
+    const sent = request.body as URLSearchParams;
+    const action = isSameOrigin(request.headers, origin)
+      ? actionOf(payment, sent, visit.asked.method)
+      : undefined;
+    const waitMs = action ? await throttle.form(request) : await throttle.forged(request);
     if (waitMs > 0) {
       reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
       return send(reply, 429, busyPage(visit, waitMs));
     }
-    const sent = request.body as URLSearchParams;
-    const action = isSameOrigin(request.headers, origin) ? actionOf(payment, sent) : undefined;
     if (!action) return send(reply, 403, refusedPage(visit, 'refused'));
     if (action === 'submit') return submit(request, reply, visit, payment, sent);
     const { id } = payment;
@@ -141,7 +146,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       const subject = subjectOf(payment, visit);
       return send(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, codes }));
     }
-    const submission = submissionOf(payment, method, typed.kept, words.tag);
+    const submission = submissionOf(method, typed.kept, shownInstructions(sent), words.tag);
     const { id } = payment;
     return change(reply, visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
   }
@@ -158,17 +163,18 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
 
   app.setErrorHandler((error, request, reply) => {
     const known = asOperationalError(error);
-    const ours = request.method === 'POST' && request.routeOptions.url?.endsWith(PAGE_PATH);
+    const ours = request.method === 'POST' && request.routeOptions.url?.endsWith(PAYMENT_PAGE);
     // A request that was refused for its form before it came here is no failure of a page.
     if (known && known.status < 500 && !ours) throw known;
     const visit = visitOf(request, place);
     if (known && known.status < 500) return send(reply, known.status, refusedPage(visit, 'refused'));
-    settings.report(error, request.id);
+    if (!known) settings.report(error, request.id);
+    else settings.warn(known.message, request.id);
     if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
     return send(reply, known?.status ?? 500, failurePage(visit, request.id));
   });
 
-  app.get(`/${PAGE_PATH}`, show);
+  app.get(`/${PAYMENT_PAGE}`, show);
   app.register(async (scope) => {
     scope.addContentTypeParser(
       FORM_TYPE,
@@ -182,7 +188,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       if (!(body instanceof URLSearchParams))
         throw new OperationalError('unsupported_media_type', `The form must be ${FORM_TYPE}.`);
     });
-    scope.post(`/${PAGE_PATH}`, take);
+    scope.post(`/${PAYMENT_PAGE}`, take);
   });
   app.register(policyReports, { now: () => clock.now(), report: settings.reportPolicy });
   for (const { name, type, content } of assets) {

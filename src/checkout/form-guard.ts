@@ -2,31 +2,57 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Html, html } from '../lib/html.ts';
+import type { Instructions } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 
 export const ACTIONS = ['submit', 'cancel', 'ask'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * The token of one payment's form for one action. Its key is the payment's salt, which no page and no answer holds, so every
- * node makes the same token and none has to keep it.
+ * The token of one payment's form. Its key is the payment's salt, which no page and no answer holds, so every node makes the
+ * same token and none has to keep it. `terms` are what the form rests on beside the payment.
  */
-function token({ salt, id }: Pick<Payment, 'salt' | 'id'>, action: Action): string {
-  return createHmac('sha256', salt).update(`checkout form\0${id}\0${action}`).digest('base64url');
+function token({ salt, id }: Pick<Payment, 'salt' | 'id'>, action: Action, terms: readonly string[]): string {
+  const text = JSON.stringify(['checkout form', id, action, ...terms]);
+  return createHmac('sha256', salt).update(text).digest('base64url');
 }
 
 /** The fields of a form that say which action it is and that it is ours. */
-export function hiddenToken(payment: Payment, action: Action): Html {
-  return html`<input type="hidden" name="action" value="${action}"><input type="hidden" name="token" value="${token(payment, action)}">`;
+export function hiddenToken(payment: Payment, action: Exclude<Action, 'submit'>): Html {
+  return hidden({ action, token: token(payment, action, []) });
 }
 
-/** The action of a form that is ours and for this payment; nothing for any other. */
-export function actionOf(payment: Payment, sent: URLSearchParams): Action | undefined {
+/**
+ * The same for the form of a method. What the page tells the customer to do goes along, under the token: what is kept is what
+ * they were shown, whatever the configuration says by the time they send it.
+ */
+export function hiddenSubmitToken(payment: Payment, method: string, instructions: Instructions | null): Html {
+  const shown = instructions === null ? '' : JSON.stringify(instructions);
+  return hidden({ action: 'submit', token: token(payment, 'submit', [method, shown]), shown });
+}
+
+function hidden(fields: Record<string, string>): Html {
+  return html`${Object.entries(fields).map(([name, value]) => value !== '' && html`<input type="hidden" name="${name}" value="${value}">`)}`;
+}
+
+/** The action of a form that is ours, for this payment and method; nothing for any other. */
+export function actionOf(
+  payment: Payment,
+  sent: URLSearchParams,
+  method: string | undefined,
+): Action | undefined {
   const action = ACTIONS.find((one) => one === sent.get('action'));
   if (!action) return undefined;
-  const right = Buffer.from(token(payment, action));
+  const terms = action === 'submit' ? [method ?? '', sent.get('shown') ?? ''] : [];
+  const right = Buffer.from(token(payment, action, terms));
   const given = Buffer.from(sent.get('token') ?? '');
   return given.length === right.length && timingSafeEqual(given, right) ? action : undefined;
+}
+
+/** What a form whose token was right says its customer was told to do. */
+export function shownInstructions(sent: URLSearchParams): Instructions | null {
+  const shown = sent.get('shown');
+  return shown ? (JSON.parse(shown) as Instructions) : null;
 }
 
 /**

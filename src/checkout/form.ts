@@ -1,8 +1,7 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
-import { holdsCardNumber } from '../lib/card-number.ts';
 import { attributes, type Html, html, settled } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
-import type { Method } from '../methods/method.ts';
+import type { Instructions, Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
@@ -58,8 +57,7 @@ export function readForm(
     }
     const raw = sent.get(name) ?? '';
     const reading = readField(use, raw, now);
-    const risky = 'fault' in reading && (reading.fault === 'card' || holdsCardNumber(raw));
-    const repeatable = !('secret' in FIELDS[name]) && !risky;
+    const repeatable = !('secret' in FIELDS[name]) && !('fault' in reading && reading.fault === 'card');
     if (repeatable) values.set(name, raw);
     if ('fault' in reading)
       faults.push({ field: name, message: faultMessage(words, use, reading.fault, merchant) });
@@ -74,11 +72,11 @@ function faultMessage(words: Words, { name }: FieldUse, fault: FieldFault, merch
   return words.html(`error.${name}.${fault}` as Key, { maximum: FIELDS[name].maximum });
 }
 
-/** The submission that a faultless form makes: whole for the reviewer, masked for all others. */
+/** The submission that a faultless form makes, with what its page told to do: whole for the reviewer, masked for all others. */
 export function submissionOf(
-  payment: Payment,
   method: Method,
   kept: ReadonlyMap<FieldName, Kept>,
+  instructions: Instructions | null,
   language: string,
 ): Submission {
   const head = { method: method.id, type: method.type, name: method.name };
@@ -90,7 +88,6 @@ export function submissionOf(
     whole[field.keptAs] = value;
     masked[field.keptAs] = typeof value === 'string' && field.mask ? field.mask(value) : value;
   }
-  const instructions = method.instructions(payment);
   if (instructions) whole.instructions = instructions;
   if (instructions?.kind === 'transfer') masked.transfer_reference = instructions.reference;
   return { method: method.id, whole, masked };

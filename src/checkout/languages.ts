@@ -27,7 +27,8 @@ export const LANGUAGES: readonly Language[] = [
 const DEFAULT = 'en';
 const TAGS = LANGUAGES.map(({ tag }) => tag);
 
-/** How many of a header's languages are looked at, and how many headers are remembered. */
+/** How much of a header is read, how many of its languages are looked at, and how many headers are remembered. */
+const HEADER_MAXIMUM = 256;
 const PREFERENCES_MAXIMUM = 8;
 const HEADERS_REMEMBERED = 500;
 
@@ -51,10 +52,11 @@ export class Languages {
   }
 
   /** The language named in the address, else the one that suits an Accept-Language header (RFC 9110, section 12.5.4) best. */
-  choose(named: string | undefined, acceptLanguage: string | undefined): Words {
+  choose(named: string | undefined, header: string | undefined): Words {
     const own = named === undefined ? undefined : this.#locales.get(named);
     if (own) return own;
-    if (!acceptLanguage) return this.#locales.get(DEFAULT)!;
+    if (!header) return this.#locales.get(DEFAULT)!;
+    const acceptLanguage = header.slice(0, HEADER_MAXIMUM);
     let chosen = this.#chosen.get(acceptLanguage);
     if (!chosen) {
       chosen = this.#locales.get(matching(acceptLanguage))!;

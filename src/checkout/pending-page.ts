@@ -5,7 +5,7 @@ import { FIELDS, type FieldName } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
 import { errorSummary, fieldPart, knownContacts, type Typed } from './form.ts';
-import { hiddenToken } from './form-guard.ts';
+import { hiddenSubmitToken, hiddenToken } from './form-guard.ts';
 import { instructed } from './instructions.ts';
 import type { Words } from './languages.ts';
 import { type Fact, facts, help, type Subject, slip, wayOut } from './parts.ts';
@@ -80,11 +80,11 @@ function form(visit: Visit, { payment, words, method, typed, amount, codes, ...r
   return html`${next && html`<p>${next}</p>`}
 ${instructions && instructed({ payment, words, amount, ...rest }, instructions, codes)}
 <form method="post" action="${action}" novalidate>
-${hiddenToken(payment, 'submit')}
+${hiddenSubmitToken(payment, method.id, instructions)}
 ${known.size > 0 && contacts(visit, method, known)}
 ${method.fields.filter(({ name }) => !known.has(name)).map((use) => fieldPart(words, use, merchant, typed))}
 <button class="primary">${words.html(`submit.${method.type}`, { amount })}</button>
-<p class="fine">${words.html('pending.privacy', { merchant })} ${words.html('pending.next', { merchant })}</p>
+<p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
 </form>`;
 }
 

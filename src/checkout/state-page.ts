@@ -125,7 +125,9 @@ function factsOf({ payment, words }: Subject, state: State, details: Details | n
 
 /** Whether a transfer may be on its way although nothing comes of it here. */
 function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
-  return shown === 'expired' || (shown === 'rejected' && details?.type !== 'test_card');
+  return (
+    shown === 'expired' || shown === 'cancelled' || (shown === 'rejected' && details?.type !== 'test_card')
+  );
 }
 
 function message({ payment, words }: Subject, text: string): Html {

@@ -2,10 +2,10 @@
 import type { FastifyRequest } from 'fastify';
 import { type Html, html, slotted } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
+import { PAYMENT_PAGE } from '../payments/present.ts';
 import { page, THEMES, type Theme } from '../ui/page.ts';
 import { LANGUAGES, type Languages, type Words } from './languages.ts';
 
-export const PAGE_PATH = 'payment.php';
 const THEME_COOKIE = 'counterfoil_theme';
 const COOKIE = new RegExp(`(?:^|;\\s*)${THEME_COOKIE}=(\\w+)`);
 const YEAR_S = 365 * 24 * 60 * 60;
@@ -53,7 +53,7 @@ export function anonymous(visit: Visit): Visit {
 }
 
 function addresses(basePath: string, words: Words, { payment_id, lang }: Parameters): Visit['address'] {
-  const page = `${basePath}/${PAGE_PATH}`;
+  const page = `${basePath}/${PAYMENT_PAGE}`;
   const first = payment_id === undefined ? '' : `?payment_id=${encodeURIComponent(payment_id)}`;
   const language = lang === undefined ? undefined : words.tag;
   return (change = {}) => {

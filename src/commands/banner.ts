@@ -5,7 +5,7 @@ import { MINUTE_MS, systemClock } from '../lib/time.ts';
 import type { Service } from '../main.ts';
 import { type Caller, DEVELOPMENT_KEY } from '../merchants/merchant.ts';
 import { createPayment } from '../payments/create.ts';
-import { checkoutUrl } from '../payments/present.ts';
+import { checkoutUrl, PAYMENT_PAGE } from '../payments/present.ts';
 import { listPayments } from '../payments/queries.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { columns, shownPath, styled } from './terminal.ts';
@@ -51,7 +51,7 @@ export async function banner(
   const rows = [
     ['API', `${service.baseUrl}/v1`],
     ['OpenAPI', `${service.baseUrl}/openapi.json`],
-    ['Checkout', sample ?? `${service.checkoutBaseUrl}/payment.php`],
+    ['Checkout', sample ?? `${service.checkoutBaseUrl}/${PAYMENT_PAGE}`],
     ...(caller ? [['API key', DEVELOPMENT_KEY]] : []),
     ['Data', `${shownPath(configuration.storage)} ${dim(`(${database}; private, never served)`)}`],
     ['Settings', shownPath(configuration.file)],

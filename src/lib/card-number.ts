@@ -70,14 +70,14 @@ function passesLuhn(digits: string): boolean {
 /**
  * Whether text holds what reads as a payment card number: a known brand's prefix and length, and a right Luhn digit where
  * the brand has one. What `LONG_RUNS` lets stand between digits is ignored, as are invisible characters; digits of any
- * script count.
+ * script count. With `checked`, the Luhn digit must be right for every brand.
  */
-export function holdsCardNumber(text: string): boolean {
+export function holdsCardNumber(text: string, { checked = false }: { checked?: boolean } = {}): boolean {
   const visible = text.replace(INVISIBLE, '');
-  return LONG_RUNS.some((runs) => visible.matchAll(runs).some(([run]) => holdsNumber(run)));
+  return LONG_RUNS.some((runs) => visible.matchAll(runs).some(([run]) => holdsNumber(run, checked)));
 }
 
-function holdsNumber(run: string): boolean {
+function holdsNumber(run: string, checked: boolean): boolean {
   const groups = run.split(/\P{Nd}+/u).map(asciiDigits);
   // A number may stand beside others ("2 × 4242 4242 …"): every stretch of whole groups is judged.
   for (let from = 0; from < groups.length; from++) {
@@ -88,7 +88,10 @@ function holdsNumber(run: string): boolean {
       if (digits.length < FEWEST_DIGITS || digits.length > MOST_DIGITS) continue;
       brands ??= brandsOf(digits);
       const fitting = brands.filter(({ lengths }) => lengths.includes(digits.length));
-      if (fitting.length > 0 && (fitting.some((brand) => !brand.hasCheckDigit) || passesLuhn(digits)))
+      if (
+        fitting.length > 0 &&
+        ((!checked && fitting.some((brand) => !brand.hasCheckDigit)) || passesLuhn(digits))
+      )
         return true;
     }
   }

@@ -52,3 +52,6 @@ export function pathOf(baseUrl: string): string {
 export function isHttps(baseUrl: string): boolean {
   return new URL(baseUrl).protocol === 'https:';
 }
+
+/** Sent over https alone: over plain http it means nothing and must not be sent (RFC 6797, section 7.2). */
+export const STRICT_TRANSPORT = 'max-age=63072000; includeSubDomains';

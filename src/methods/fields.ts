@@ -42,9 +42,21 @@ export function maskEmail(email: string): string {
   return `${[...email.slice(0, at)][0] ?? ''}•••${email.slice(at)}`;
 }
 
+/** Whether text is a telephone number with its country's code, at most fifteen digits (ITU-T E.164). */
+function isInternationalNumber(text: string): boolean {
+  return /^(?:\+|00)\d{7,15}$/.test(text.replace(/[()\s-]/g, ''));
+}
+
+/** The end of what is masked; of a short text less, so that most of it stays unseen. */
+function end(text: string, length: number): string {
+  const characters = [...text];
+  const shown = Math.min(length, Math.floor(characters.length / 3));
+  return shown === 0 ? '' : characters.slice(-shown).join('');
+}
+
 /** `+49 170 1234567` → `••• 67` */
 export function maskPhone(phone: string): string {
-  return `••• ${phone.replace(/\P{Nd}/gu, '').slice(-2)}`;
+  return `••• ${end(phone.replace(/\P{Nd}/gu, ''), 2)}`.trim();
 }
 
 /** Numbers, addresses and codes run left to right in every language, and are no words. */
@@ -70,7 +82,8 @@ export const FIELDS = {
     attributes: { type: 'tel', inputmode: 'tel', autocomplete: 'tel', ...LTR },
     read: (text) =>
       /^[\p{Nd}+()\s-]+$/u.test(text) && /\p{Nd}/u.test(text) ? { kept: text } : { fault: 'form' },
-    separators: /[+()\s-]/g,
+    separators: /[+()\s-]+/g,
+    takesCardNumber: isInternationalNumber,
     mask: maskPhone,
   },
   'transfer-name': {
@@ -84,7 +97,7 @@ export const FIELDS = {
     maximum: 42, // an IBAN of 34 in groups of four
     attributes: { autocomplete: 'off', ...LTR, autocapitalize: 'characters' },
     read: (text) => (isBankAccountNumber(text) ? { kept: text } : { fault: 'form' }),
-    separators: /[\s./-]/g,
+    separators: /[\s./-]+/g,
     takesCardNumber: isIban,
     mask: maskIban,
   },
@@ -92,14 +105,14 @@ export const FIELDS = {
     keptAs: 'customer_reference',
     maximum: 140,
     attributes: { autocomplete: 'off' },
-    mask: (reference) => `•••${reference.length > 4 ? reference.slice(-4) : ''}`,
+    mask: (reference) => `•••${end(reference, 4)}`,
   },
   note: { keptAs: 'note', maximum: 140, attributes: { autocomplete: 'off' }, lines: 2 },
   'card-number': {
     keptAs: 'card',
     maximum: 60,
     tooLong: 'unknown',
-    attributes: { inputmode: 'numeric', autocomplete: 'cc-number', ...LTR },
+    attributes: { inputmode: 'numeric', autocomplete: 'off', ...LTR },
     secret: true,
     takesCardNumber: () => true,
     read: parseCardNumber,
@@ -108,14 +121,14 @@ export const FIELDS = {
     keptAs: null,
     maximum: 20,
     tooLong: 'form',
-    attributes: { inputmode: 'numeric', autocomplete: 'cc-exp', ...LTR },
+    attributes: { inputmode: 'numeric', autocomplete: 'off', ...LTR },
     secret: true,
     read: parseExpiry,
   },
   'card-name': {
     keptAs: null,
     maximum: 120,
-    attributes: { autocomplete: 'cc-name' },
+    attributes: { autocomplete: 'off' },
     secret: true,
     read: (text) => (/\p{Nd}/u.test(text) ? { fault: 'empty' } : { kept: null }),
   },
@@ -128,8 +141,15 @@ export interface FieldUse {
   required: boolean;
 }
 
-function holdsCard(text: string, separators: RegExp | undefined): boolean {
-  return holdsCardNumber(text) || (separators !== undefined && holdsCardNumber(text.replace(separators, '')));
+/** What people put between the groups of a card number, besides spaces, dashes and dots. */
+const GROUPED = /[,;:_|]/g;
+
+/** A customer's text holds a card number only with the check digit right: any other run of digits is a reference of theirs. */
+function holdsCard(text: string, separators: RegExp = GROUPED): boolean {
+  return (
+    holdsCardNumber(text, { checked: true }) ||
+    holdsCardNumber(text.replace(separators, '-'), { checked: true })
+  );
 }
 
 /** Reads one field's text as it came. Spaces around it do not count; a line break is a line feed. */
@@ -139,9 +159,9 @@ export function readField({ name, required }: FieldUse, raw: string, now: number
   const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
   const text = visible.replace(/\r\n?/g, '\n').trim();
   if (text === '') return required ? { fault: 'empty' } : { kept: null };
+  // A card number typed where none belongs would be kept: it is refused before anything else, and not written back either.
+  if (!field.takesCardNumber?.(text) && holdsCard(text, field.separators)) return { fault: 'card' };
   if ([...text].length > field.maximum) return { fault: field.tooLong ?? 'long' };
   if (textFault(text, field.maximum, field.lines !== undefined)) return { fault: 'text' };
-  // A card number typed where none belongs would be kept: it is refused, and not written back either.
-  if (!field.takesCardNumber?.(text) && holdsCard(text, field.separators)) return { fault: 'card' };
   return field.read?.(text, now) ?? { kept: text };
 }

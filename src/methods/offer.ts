@@ -23,7 +23,8 @@ export interface Narrowing {
 /** Methods and merchants' choices as they stand now; replaced whole when the configuration is read again. */
 export class Offer {
   #methods: readonly Method[] = [];
-  #chosen = new Map<string, readonly string[]>();
+  /** Of every merchant there is; nothing for one that is offered all. */
+  #chosen = new Map<string, readonly string[] | null>();
 
   constructor(methods: readonly MethodSettings[], merchants: readonly Narrowing[]) {
     this.replace(methods, merchants);
@@ -31,14 +32,18 @@ export class Offer {
 
   replace(methods: readonly MethodSettings[], merchants: readonly Narrowing[]): void {
     this.#methods = methods.map((settings) => MAKERS[settings.type](settings));
-    this.#chosen = new Map(merchants.flatMap(({ id, methods: ids }) => (ids ? [[id, ids]] : [])));
+    this.#chosen = new Map(merchants.map(({ id, methods: ids }) => [id, ids]));
   }
 
-  /** The methods for a payment, in the configuration's order; never none. */
+  /**
+   * The methods for a payment, in the configuration's order; never none. A merchant that left the configuration is offered
+   * contact details alone: the accounts that are left are those of others.
+   */
   methodsFor(payment: Payable & { merchant_id: string }): readonly Method[] {
     const chosen = this.#chosen.get(payment.merchant_id);
     const fitting = this.#methods.filter(
-      (method) => (!chosen || chosen.includes(method.id)) && method.fits(payment),
+      (method) =>
+        chosen !== undefined && (chosen === null || chosen.includes(method.id)) && method.fits(payment),
     );
     return fitting.length > 0 ? fitting : [FALLBACK];
   }

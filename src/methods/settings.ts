@@ -21,6 +21,13 @@ const currency = z
   .refine(isCurrency, 'must be an ISO 4217 code, such as EUR')
   .meta({ check: 'ISO 4217 code' });
 
+const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** Whether text is a country's code, by the names that CLDR has for them; `ZZ` is its word for none. */
+function isCountry(text: string): boolean {
+  return /^[A-Z]{2}$/.test(text) && text !== 'ZZ' && COUNTRY_NAMES.of(text) !== undefined;
+}
+
 const addressSchema = z.strictObject({
   street: text(70).describe('Street, without the number.'),
   building: text(16).optional().describe('Building number.'),
@@ -28,7 +35,7 @@ const addressSchema = z.strictObject({
   city: text(35).describe('Town.'),
   country: z
     .string()
-    .regex(/^[A-Z]{2}$/, 'must be two capital letters, such as CH')
+    .refine(isCountry, 'must be an ISO 3166-1 code of two capital letters, such as CH')
     .describe('Country.')
     .meta({ check: 'ISO 3166-1 code of two letters' }),
 });
@@ -70,6 +77,8 @@ const accountSchema = z
     if (fault) context.addIssue({ code: 'custom', path: [fault.field], message: fault.problem });
     if (!account.iban && !account.upi_id && !account.pix_key && account.rows.length === 0)
       context.addIssue('must have an iban, a upi_id, a pix_key or rows');
+    if (account.pix_key && !account.city)
+      context.addIssue({ code: 'custom', path: ['city'], message: 'is missing: a PIX code needs it' });
   });
 
 export const methodSchema = z
@@ -95,11 +104,13 @@ export const methodSchema = z
       .describe('For `manual`: what the customer is to do, in plain text.'),
     currencies: z
       .array(currency)
+      .min(1)
       .optional()
       .describe('For `manual`: the currencies it is offered for; all when left out.')
       .meta({ check: 'ISO 4217 codes' }),
     accounts: z
       .array(accountSchema)
+      .min(1)
       .optional()
       .describe('For `bank_transfer`: one account for each currency.'),
   })
@@ -112,6 +123,8 @@ export const methodSchema = z
       if (!set && type === only && required)
         context.addIssue({ code: 'custom', path: [field], message: `is missing: ${only} needs it` });
     };
+    if (method.id === 'details' && type !== 'details')
+      context.addIssue({ code: 'custom', path: ['id'], message: 'is the name of the method details' });
     if (type === 'manual' && method.name === undefined)
       context.addIssue({ code: 'custom', path: ['name'], message: 'is missing: manual needs it' });
     wants('instructions', 'manual', true);

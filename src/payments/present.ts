@@ -64,9 +64,12 @@ export const paymentSchema = z.strictObject({
     .describe('When the customer asked for a new link, after this one had expired.'),
 });
 
+/** The hosted page's name, which the specification fixes. */
+export const PAYMENT_PAGE = 'payment.php';
+
 /** The hosted page of a payment. `checkoutBaseUrl` without a slash at its end. */
 export function checkoutUrl(checkoutBaseUrl: string, id: string): string {
-  return `${checkoutBaseUrl}/payment.php?payment_id=${id}`;
+  return `${checkoutBaseUrl}/${PAYMENT_PAGE}?payment_id=${id}`;
 }
 
 /**

@@ -39,8 +39,6 @@ export function pageHeaders(baseUrl: string): Record<string, string> {
     'cache-control': 'no-store',
     'content-security-policy': policy.join('; '),
     'reporting-endpoints': `csp="${baseUrl}/${POLICY_REPORTS}"`,
-    // Over plain http the header means nothing and must not be sent (RFC 6797, section 7.2).
-    ...(https && { 'strict-transport-security': 'max-age=63072000; includeSubDomains' }),
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'permissions-policy':

@@ -96,7 +96,6 @@ describe('fields', () => {
       ['DE89 3704 0044 0532 0130 01', 'form'],
       ['GB82 WEST 1234 5698 7654 3', 'form'],
       ['ZZ82 WEST 1234 5698 7654 32', 'form'],
-      ['abc', 'form'],
       ['12345678!', 'form'],
       ['IBAN: 1234', 'form'],
       ['1'.repeat(35), 'form'],
@@ -340,11 +339,12 @@ describe('masks', () => {
     ]);
   });
 
-  test('of a phone number its last two digits stay.', () => {
+  test('of a phone number its last two digits stay, of a short one fewer.', () => {
     table(maskPhone, [
       ['+49 170 1234567', '••• 67'],
-      ['(1) 2-3', '••• 23'],
-      ['٠١٢٣', '••• ٢٣'],
+      ['(1) 2-3', '••• 3'],
+      ['٠١٢٣', '••• ٣'],
+      ['12', '•••'],
     ]);
   });
 
@@ -353,14 +353,16 @@ describe('masks', () => {
       ['DE89 3704 0044 0532 0130 00', 'DE•• •••• 3000'],
       ['gb82west12345698765432', 'GB•• •••• 5432'],
       ['12-34-56 12345678', '•••• •••• 5678'],
+      ['1234', '•••• •••• 4'],
     ]);
   });
 
-  test('of a reference its last four characters stay, and nothing where it has no more.', () => {
+  test('of a reference its last four characters stay, and never more than a third.', () => {
     table(FIELDS['customer-reference'].mask, [
-      ['Receipt 17', '•••t 17'],
-      ['1234', '•••'],
-      ['12345', '•••2345'],
+      ['Receipt 17', '••• 17'],
+      ['A-2026-000123', '•••0123'],
+      ['ab', '•••'],
+      ['abcd😀efg', '•••fg'],
     ]);
   });
 
@@ -385,7 +387,7 @@ test('an account number is an IBAN with its check digits, or letters and digits 
     ['DE88370400440532013000', false],
     ['CH9300762011623852957', true],
     ['1234', true],
-    ['123', false],
+    ['123', true],
     ['123456/0800', true],
     ['', false],
     ['....', false],
@@ -410,4 +412,20 @@ test('an IBAN is taken in groups of four, also where some of its groups would ma
       assert.deepEqual(read('transfer-iban', typed), { kept: typed }, `seed ${random.seed}`);
       assert.deepEqual(read('transfer-iban', iban), { kept: iban }, `seed ${random.seed}`);
     }
+});
+
+test('a telephone number with its country is none of a card, whatever its digits.', () => {
+  for (const typed of ['+62 812 3456 78901', '0062 812 3456 78901', '+4242 4242 4242 424'])
+    assert.deepEqual(read('payer-phone', typed), { kept: typed });
+  assert.deepEqual(read('payer-phone', '4242 4242 4242 4242'), { fault: 'card' });
+});
+
+test('a card number is seen whatever stands between its groups, and before anything else that is wrong.', () => {
+  for (const joint of [',', '_', '|', ':', ', ', ' - '])
+    assert.deepEqual(read('note', ['4242', '4242', '4242', '4242'].join(joint)), { fault: 'card' }, joint);
+  assert.deepEqual(read('payer-phone', `(4242) (4242) (4242) (4242)${' ('.repeat(40)}`), { fault: 'card' });
+});
+
+test('a reference of sixteen digits is no card unless its check digit is right.', () => {
+  assert.deepEqual(read('customer-reference', '6212345678901233'), { kept: '6212345678901233' });
 });

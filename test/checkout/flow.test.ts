@@ -1,6 +1,7 @@
 // A customer's way through checkout by each method, and what the merchant reads of it afterwards.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { parseConfiguration } from '../../src/config.ts';
 import { open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
@@ -32,7 +33,7 @@ const MASKED: Record<Method, object> = {
     name: 'Cash on delivery',
     payer_name: 'A••• L•••',
     payer_email: 'a•••@example.org',
-    customer_reference: '•••t 17',
+    customer_reference: '••• 17',
   },
   details: {
     method: 'details',
@@ -99,6 +100,32 @@ for (const engine of ENGINES) {
         card: { brand: 'Visa', last4: '4242' },
         payer_email: 'ada@example.org',
       });
+    });
+
+    test('the account that is kept is the one the page showed, whatever the configuration says by then.', async () => {
+      const { offer } = harness.service;
+      const { methods, merchants } = parseConfiguration(
+        `environment: development\n${'merchants:\n'}${SHOP}`,
+        '/etc/counterfoil.yaml',
+      );
+      const { id } = await createAt(harness, 'transfer');
+      const page = await open(harness, id);
+      const moved = methods.map((one) => ({
+        ...one,
+        accounts: one.accounts.map((account) => ({ ...account, iban: 'GB82WEST12345698765432' })),
+      }));
+      offer.replace(moved, merchants);
+      try {
+        const after = await send(page, TYPED.transfer);
+        assert.ok(after.body.includes('DE89 3704 0044 0532 0130 00'), after.body);
+        const fresh = await open(harness, (await createAt(harness, 'transfer')).id);
+        assert.ok(fresh.body.includes('GB82 WEST 1234 5698 7654 32'), 'others see the new one');
+        const [forged] = [await open(harness, (await createAt(harness, 'transfer')).id)];
+        forged.forms[0]!.values.shown = forged.forms[0]!.values.shown!.replace('GB82', 'DE89');
+        assert.equal((await send(forged, TYPED.transfer)).status, 403, 'nobody tells us what we showed');
+      } finally {
+        offer.replace(methods, merchants);
+      }
     });
 
     test('a payment is cancelled by its customer after one question, and its page says by whom.', async () => {

@@ -131,6 +131,14 @@ test('the language is the one named, else the best of the browser’s, else Engl
     assert.equal(languages.choose(named, accepted).tag, expected, `${named} ${accepted?.slice(0, 40)}`);
 });
 
+test('a header without end is read no further than any browser writes.', () => {
+  const languages = new Languages('UTC');
+  const began = performance.now();
+  for (let i = 0; i < 200; i++) languages.choose(undefined, `${i}${',_'.repeat(7500)}`);
+  const eachMs = (performance.now() - began) / 200;
+  assert.ok(eachMs < 5, `${eachMs} ms`);
+});
+
 test('text is isolated from the direction of what stands around it, and escaped.', () => {
   const words = new Languages('UTC').choose('ar', undefined);
   const merchant = '<b>Shop & "Sons"</b>';

@@ -28,7 +28,7 @@ methods:
     accounts: [{ currency: EUR, holder: Shop, rows: [{ label: a, value: b }] }]
   - { id: cash, type: manual, name: Cash, instructions: Pay., currencies: [USD, JPY] }
   - { id: cheque, type: manual, name: Cheque, instructions: Post it. }
-  - { id: none, type: manual, name: None, instructions: Nothing., currencies: [] }
+  - { id: none, type: manual, name: None, instructions: Nothing., currencies: [XAU] }
 `,
     '/etc/counterfoil.yaml',
   ).methods;
@@ -45,7 +45,7 @@ methods:
     offer.methodsFor(of(...args)).map(({ id }) => id);
 
   test('holds the methods that fit the currency and the mode, in the order of the configuration.', () => {
-    const offer = new Offer(settings, []);
+    const offer = new Offer(settings, [{ id: 'mer_a', methods: null }]);
     assert.deepEqual(ids(offer, 'EUR'), ['test_card', 'bank_transfer', 'cheque']);
     assert.deepEqual(ids(offer, 'USD'), ['test_card', 'cash', 'cheque']);
     assert.deepEqual(ids(offer, 'GBP'), ['test_card', 'cheque']);
@@ -60,7 +60,11 @@ methods:
     assert.deepEqual(ids(offer, 'USD'), ['cash', 'cheque']);
     assert.deepEqual(ids(offer, 'EUR'), ['cheque']);
     assert.deepEqual(ids(offer, 'EUR', 'mer_b'), ['test_card', 'bank_transfer', 'cheque']);
-    assert.deepEqual(ids(offer, 'EUR', 'mer_gone'), ['test_card', 'bank_transfer', 'cheque']);
+  });
+
+  test('shows a merchant that left the configuration contact details alone: the accounts left are those of others.', () => {
+    const offer = new Offer(settings, [{ id: 'mer_a', methods: null }]);
+    assert.deepEqual(ids(offer, 'EUR', 'mer_gone'), ['details']);
   });
 
   test('falls back on contact details where nothing fits, so that no page is without a form.', () => {
@@ -76,7 +80,7 @@ methods:
 
   test('is another as soon as it is replaced.', () => {
     const offer = new Offer(settings, [{ id: 'mer_a', methods: ['cheque'] }]);
-    offer.replace(settings.slice(0, 1), []);
+    offer.replace(settings.slice(0, 1), [{ id: 'mer_a', methods: null }]);
     assert.deepEqual(ids(offer, 'EUR'), ['test_card']);
   });
 });
@@ -120,7 +124,11 @@ describe('settings of methods', () => {
     ['- { type: manual, name: C, instructions: P, currencies: EUR }', 'methods[0].currencies', /a list/],
     ['- { type: details, instructions: P }', 'methods[0].instructions', /is a setting of manual alone/],
     ['- { type: details, currencies: [EUR] }', 'methods[0].currencies', /is a setting of manual alone/],
-    ['- { type: test_card, accounts: [] }', 'methods[0].accounts', /is a setting of bank_transfer alone/],
+    [
+      '- { type: test_card, accounts: [{ currency: EUR, holder: Shop, rows: [{ label: a, value: b }] }] }',
+      'methods[0].accounts',
+      /is a setting of bank_transfer alone/,
+    ],
     ['- { type: bank_transfer }', 'methods[0].accounts', /is missing: bank_transfer needs it/],
     [
       account('currency: EUR, holder: Shop'),
@@ -270,7 +278,7 @@ describe('the test card in production', () => {
     const [form] = page.forms;
     form!.action.searchParams.set('method', 'test_card');
     const answer = await send(page, TYPED.card);
-    assert.equal(answer.status, 404);
+    assert.equal(answer.status, 403, 'the token is of the method whose form it was');
     assert.doesNotMatch(answer.text, /4242/);
     const { json } = await harness.request(`/v1/payments/${id}`, { key: LIVE_KEY });
     assert.equal(json.data.status, 'pending');

@@ -7,7 +7,7 @@ import { readConfiguration } from '../../src/config.ts';
 import { isWholeKey, keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { ANSI, DEVELOPMENT, type Folder, run, temporaryFolder } from '../support/command.ts';
 
-const PRODUCTION = 'environment: production\nbase_url: https://pay.example\n';
+const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
 let folder: Folder;
 beforeEach(() => {
   folder = temporaryFolder();

@@ -163,7 +163,7 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
   const key = made.stdout.trim();
   assert.equal((await create(ready.base_url, key)).status, 401);
   server.child.kill('SIGHUP');
-  await logged('merchants and keys were read again');
+  await logged('merchants, keys and methods were read again');
   const created = await create(ready.base_url, key);
   assert.equal(created.status, 201);
   assert.equal(
@@ -174,7 +174,7 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
   const good = readFileSync(folder.config, 'utf8');
   writeFileSync(folder.config, `${good}prot: 1\n`);
   server.child.kill('SIGHUP');
-  await logged('merchants and keys stay as they were: counterfoil.yaml:');
+  await logged('merchants, keys and methods stay as they were: counterfoil.yaml:');
   assert.match(server.stdout, /prot is not a setting; did you mean port\?/);
   assert.equal((await create(ready.base_url, key)).status, 201);
 
@@ -188,12 +188,15 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
 
 test('SIGHUP takes over no other environment: production never accepts the development key', async () => {
   const development = readFileSync(folder.config, 'utf8');
-  writeFileSync(folder.config, 'environment: production\nbase_url: https://pay.example\n');
+  writeFileSync(
+    folder.config,
+    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n',
+  );
   const { server, ready } = await serve({ PORT: String(await freePort()) });
   assert.equal(ready.environment, 'production');
   writeFileSync(folder.config, development);
   server.child.kill('SIGHUP');
-  const [said] = await server.until(/^.*(merchants and keys .*)$/m);
+  const [said] = await server.until(/^.*(merchants, keys .*)$/m);
   assert.match(said, /stay as they were: environment changed: restart to take it over/);
 });
 

@@ -52,6 +52,7 @@ const PRODUCTION = `
 environment: production
 base_url: https://pay.example/api
 checkout_base_url: https://pay.example/checkout
+trust_proxy: [192.0.2.1]
 merchants:
   - id: mer_production
     name: Production Shop

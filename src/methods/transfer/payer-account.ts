@@ -14,11 +14,13 @@ export function isIban(text: string): boolean {
 export function isBankAccountNumber(text: string): boolean {
   const compact = text.replace(SEPARATORS, '');
   if (LOOKS_LIKE_IBAN.test(compact)) return isValidIBAN(electronicFormatIBAN(compact) ?? '');
-  return /^[A-Za-z0-9/]{4,34}$/.test(compact);
+  return /^[A-Za-z0-9/]{1,34}$/.test(compact);
 }
 
 /** `DE89 3704 0044 0532 0130 00` → `DE•• •••• 3000` */
 export function maskIban(text: string): string {
   const compact = text.replace(SEPARATORS, '');
-  return `${LOOKS_LIKE_IBAN.test(compact) ? `${compact.slice(0, 2).toUpperCase()}••` : '••••'} •••• ${compact.slice(-4)}`;
+  const head = LOOKS_LIKE_IBAN.test(compact) ? `${compact.slice(0, 2).toUpperCase()}••` : '••••';
+  const shown = Math.min(4, Math.floor(compact.length / 3));
+  return `${head} •••• ${shown === 0 ? '' : compact.slice(-shown)}`.trim();
 }

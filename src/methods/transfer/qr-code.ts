@@ -1,11 +1,10 @@
 // QR codes as SVG path data, and the Swiss cross that lies over one; data alone, no markup.
+import { LRUCache } from 'lru-cache';
 import { encode } from 'uqr';
 
 /** The quiet zone of ISO/IEC 18004. */
 const QUIET_MODULES = 4;
 const KEPT_CODES = 500;
-
-export type Level = 'L' | 'M' | 'Q' | 'H';
 
 /** `size`: modules of a side with the quiet zone. `path`: SVG path data of the dark modules, one unit a module. */
 export interface QrCode {
@@ -22,9 +21,9 @@ export interface Rectangle {
   dark: boolean;
 }
 
-/** The QR code of `payload` (UTF-8) at an error correction level. Raises a `RangeError` for more than version 40 holds. */
-export function qrPath(payload: string, { level = 'M' }: { level?: Level } = {}): QrCode {
-  const { size, data } = encode(payload, { ecc: level, border: QUIET_MODULES });
+/** The QR code of `payload` (UTF-8) at level M, as all schemes want it. Raises a `RangeError` for more than version 40 holds. */
+export function qrPath(payload: string): QrCode {
+  const { size, data } = encode(payload, { ecc: 'M', border: QUIET_MODULES });
   return { size, path: pathOf(data) };
 }
 
@@ -48,15 +47,15 @@ function pathOf(rows: readonly boolean[][]): string {
 
 /** Codes drawn once for as long as they are among the latest asked for: a page that is polled asks for the same again. */
 export class QrCodes {
-  readonly #kept = new Map<string, QrCode>();
+  readonly #kept = new LRUCache<string, QrCode>({ max: KEPT_CODES });
 
   /** See `qrPath`. */
-  path(payload: string, { level = 'M' }: { level?: Level } = {}): QrCode {
-    const name = level + payload;
-    const code = this.#kept.get(name) ?? qrPath(payload, { level });
-    this.#kept.delete(name); // to the end: the longest unasked stands first
-    this.#kept.set(name, code);
-    if (this.#kept.size > KEPT_CODES) this.#kept.delete(this.#kept.keys().next().value!);
+  path(payload: string): QrCode {
+    let code = this.#kept.get(payload);
+    if (!code) {
+      code = qrPath(payload);
+      this.#kept.set(payload, code);
+    }
     return code;
   }
 }
