@@ -102,14 +102,21 @@ export function errorSummary(words: Words, { faults }: Typed): Html | null {
 </div>`;
 }
 
-/** One field with its label, its hint and, where there is one, its fault in the summary's words. */
-export function fieldPart(words: Words, use: FieldUse, merchant: string, typed: Typed | undefined): Html {
-  if (typed) return drawn(words, use, merchant, typed);
-  const name = `${use.name}\0${merchant}`;
-  return words.remembered(name, () => settled(drawn(words, use, merchant, undefined)));
+/** The fields that a form asks: each with its label, its hint and, where there is one, its fault in the summary's words. */
+export function fieldParts(
+  words: Words,
+  method: Method,
+  known: ReadonlyMap<FieldName, string>,
+  merchant: string,
+  typed: Typed | undefined,
+): Html {
+  const asked = () =>
+    html`${method.fields.filter(({ name }) => !known.has(name)).map((use) => fieldPart(words, use, merchant, typed))}`;
+  if (typed || known.size > 0) return asked();
+  return words.remembered(`fields ${method.type}\0${merchant}`, () => settled(asked()));
 }
 
-function drawn(words: Words, { name }: FieldUse, merchant: string, typed: Typed | undefined): Html {
+function fieldPart(words: Words, { name }: FieldUse, merchant: string, typed: Typed | undefined): Html {
   const field: Field = FIELDS[name];
   const fault = typed?.faults.find((one) => one.field === name);
   const again = name === 'card-number' && typed !== undefined;

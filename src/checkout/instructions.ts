@@ -21,7 +21,7 @@ function transfer(
   codes: QrCodes,
 ): Html {
   const merchant = payment.merchant_name;
-  const quick = quickPayments(account, payment);
+  const quick = quickPayments(account, payment, reference);
   const rows: [term: Html | string, value: string | undefined, note?: Html][] = [
     [words.html('transfer.holder'), account.holder],
     ['IBAN', account.iban && grouped(account.iban)],

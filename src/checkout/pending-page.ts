@@ -1,10 +1,10 @@
 // The page of a payment that waits to be paid: its ways to pay, the form of one of them, and the two ways out.
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html, slotted } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS, type FieldName } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
-import { errorSummary, fieldPart, knownContacts, type Typed } from './form.ts';
+import { errorSummary, fieldParts, knownContacts, type Typed } from './form.ts';
 import { hiddenSubmitToken, hiddenToken } from './form-guard.ts';
 import { instructed } from './instructions.ts';
 import type { Words } from './languages.ts';
@@ -82,15 +82,23 @@ ${instructions && instructed({ payment, words, amount, ...rest }, instructions, 
 <form method="post" action="${action}" novalidate>
 ${hiddenSubmitToken(payment, method.id, instructions)}
 ${known.size > 0 && contacts(visit, method, known)}
-${method.fields.filter(({ name }) => !known.has(name)).map((use) => fieldPart(words, use, merchant, typed))}
+${fieldParts(words, method, known, merchant, typed)}
 <button class="primary">${words.html(`submit.${method.type}`, { amount })}</button>
 <p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
 </form>`;
 }
 
 function nextStep(words: Words, { type }: Method, merchant: string): Html | null {
-  if (type === 'manual') return null;
-  return words.html(`next.${type}`, { merchant, number: SHOWN_TEST_CARD });
+  switch (type) {
+    case 'bank_transfer':
+      return words.html('next.bank_transfer', { merchant });
+    case 'details':
+      return words.html('next.details');
+    case 'test_card':
+      return words.html('next.test_card', { number: SHOWN_TEST_CARD });
+    default:
+      return null;
+  }
 }
 
 const TERMS = {
@@ -115,11 +123,16 @@ ${facts(rows)}
 /** Leaving for now, and cancelling for good: two things that must not be taken for one another. */
 function leaving({ words, address }: Visit, pending: Pending): Html {
   const { return_url, cancel_url } = pending.payment;
-  return html`${wayOut(pending, return_url ?? cancel_url, 'back', 'plain')}
-<details class="cancel"><summary>${words.html('pending.cancel.summary')}</summary>
+  const cancelling = words.remembered('cancelling', () =>
+    slotted(
+      (link) => html`<details class="cancel"><summary>${words.html('pending.cancel.summary')}</summary>
 <p>${words.html('pending.cancel.text')}</p>
-<p><a class="plain" href="${address({ view: 'cancel' })}">${words.html('pending.cancel.link')}</a></p>
-</details>`;
+<p><a class="plain" href="${link}">${words.html('pending.cancel.link')}</a></p>
+</details>`,
+    ),
+  );
+  return html`${wayOut(pending, return_url ?? cancel_url, 'back', 'plain')}
+${cancelling(address({ view: 'cancel' }))}`;
 }
 
 /** The question before a payment is cancelled for good. */

@@ -29,7 +29,9 @@ export class Locale<Key extends string> implements Language {
   readonly direction: 'ltr' | 'rtl';
   readonly #messages: Readonly<Record<Key, string>>;
   readonly #compiled = new Map<Key, IntlMessageFormat>();
+  readonly #plain = new Map<Key, Html>();
   readonly #pieces = new LRUCache<string, object>({ max: PIECES_REMEMBERED });
+  readonly #texts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
   /** How each currency is written, with the code that goes behind it where its sign is not its own. */
   readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
   readonly #moments: Intl.DateTimeFormat;
@@ -63,18 +65,30 @@ export class Locale<Key extends string> implements Language {
 
   /** A message as bare text. */
   text(key: Key, values: TextValues = {}): string {
-    return String(this.#message(key).format(values));
+    const name = nameOf(key, values);
+    if (name === undefined) return String(this.#message(key).format(values));
+    let text = this.#texts.get(name);
+    if (text === undefined) {
+      text = String(this.#message(key).format(values));
+      this.#texts.set(name, text);
+    }
+    return text;
   }
 
   /** A message as markup. Values that are text are isolated from the direction of what stands around them. */
   html(key: Key, values?: HtmlValues): Html {
-    if (!values) return this.remembered(key, () => settled(html`${this.text(key)}`));
-    const names = Object.keys(values);
-    const only = names.length === 1 ? values[names[0]!] : undefined;
-    // The merchant's name, above all: messages that take nothing else come again for each of its payments.
-    return typeof only === 'string'
-      ? this.remembered(`${key}\0${only}`, () => settled(this.#format(key, values)))
-      : this.#format(key, values);
+    if (values) {
+      const name = nameOf(key, values);
+      return name === undefined
+        ? this.#format(key, values)
+        : this.remembered(name, () => settled(this.#format(key, values)));
+    }
+    let plain = this.#plain.get(key);
+    if (!plain) {
+      plain = settled(html`${this.text(key)}`);
+      this.#plain.set(key, plain);
+    }
+    return plain;
   }
 
   /** A piece of a page in this language, made once for as long as it is among those asked for last. */
@@ -121,4 +135,17 @@ export class Locale<Key extends string> implements Language {
   moment(ms: number): Html {
     return html`<time datetime="${formatTimestamp(ms)}">${this.#moments.format(ms)}</time>`;
   }
+}
+
+/**
+ * What a message with these values is remembered by; nothing where it is not. With at most one value, and that a text: the
+ * merchant's name above all, which comes again with each of its payments.
+ */
+function nameOf(key: string, values: HtmlValues): string | undefined {
+  let name = key;
+  for (const value of Object.values(values)) {
+    if (name !== key || typeof value !== 'string') return undefined;
+    name = `${key}\0${value}`;
+  }
+  return name;
 }

@@ -53,11 +53,14 @@ export function transferReference(account: Account, payment: Transferable): stri
  * account's rows. Euro into Switzerland or Liechtenstein goes by EPC code, since SEPA includes them; a QR-bill takes its place
  * where EPC does not serve: into a QR-IBAN, or without a BIC.
  */
-export function quickPayments(account: Account, payment: Transferable): QuickPay[] {
+export function quickPayments(
+  account: Account,
+  payment: Transferable,
+  reference = transferReference(account, payment),
+): QuickPay[] {
   if (account.currency !== payment.currency) return [];
   const { holder, upi_id, pix_key, city } = account;
   const { currency, amount_minor, merchant_reference: message } = payment;
-  const reference = transferReference(account, payment);
   const code = (scheme: QuickPay['scheme'], payload: string | undefined): QuickPay[] =>
     payload === undefined
       ? []
