@@ -147,6 +147,15 @@ const VALID: Record<string, string> = {
   'card-name': 'word',
 };
 
+/** The text that an attribute's value stands for. */
+const unescaped = (value: string) =>
+  value
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
 describe('injection', () => {
   const payloads = [
     HARMLESS,
@@ -192,7 +201,11 @@ describe('injection', () => {
     });
     return { status: response.status, text: await response.text() };
   };
-  const tokenIn = (text: string) => /name="token" value="([^"]+)"/.exec(text)![1]!;
+  /** What a page's form sends along unseen. */
+  const hiddenIn = (text: string) => {
+    const inputs = text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
+    return Object.fromEntries([...inputs].map(([, name, value]) => [name!, unescaped(value!)]));
+  };
   const create = async (number: number, fields: object) =>
     (await harness.create(fields, { key: merchants[number]!.key })).id as string;
 
@@ -217,8 +230,7 @@ describe('injection', () => {
       'user-agent': latin || 'x',
     };
     const asked = { payment_id, lang: payload, view: payload, edit: payload, [payload]: payload };
-    const first = note('pending', 200, await get(asked, said));
-    const token = tokenIn(first);
+    note('pending', 200, await get(asked, said));
     note('cancel question', 200, await get({ payment_id, view: 'cancel', lang: payload, edit: payload }));
     note('way not offered', 404, await get({ payment_id, method: payload }));
     note('unknown', 404, await get({ payment_id: payload, method: payload, lang: payload }));
@@ -229,12 +241,15 @@ describe('injection', () => {
     note('refused', 403, await post({ payment_id, lang: payload, view: payload }, { token: payload }));
 
     const methods = methodsOf(number);
-    const form = { action: 'submit', token };
+    const forms = new Map<Method, Record<string, string>>();
     for (const method of methods) {
       const at = { payment_id, method: method.id, edit: 'contact' };
+      const form = hiddenIn(note(`pending, ${method.type}`, 200, await get(at)));
+      forms.set(method, form);
       note(`errors, ${method.type}`, 422, await post(at, { ...form, ...valuesOf(method) }));
     }
     const method = methods[submitBy]!;
+    const form = forms.get(method)!;
     const taken = method.fields.map((use): [string, string] => {
       const fits = 'kept' in readField(use, payload, harness.clock.now());
       if (use.name === 'payer-email') return [use.name, `${localPart(payload)}@example.org`];
