@@ -59,6 +59,22 @@ async function threeRatios(
   };
 }
 
+/** Runs `counterfoil audit verify` on the store in `storage`. Returns seconds taken. */
+function auditVerify(storage: string): number {
+  const begun = performance.now();
+  const { status, stdout } = spawnSync(process.execPath, ['bin/counterfoil.js', 'audit', 'verify'], {
+    env: {
+      ...process.env,
+      COUNTERFOIL_CONFIG: 'counterfoil.yaml',
+      COUNTERFOIL_STORAGE: storage,
+      DATABASE_URL: '',
+    },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stdout);
+  return (performance.now() - begun) / 1000;
+}
+
 try {
   const empty = await startServer('counterfoil', directory('empty'));
   const fresh = await threeRatios(empty, '', { create: 0.35, read: 0.5, list: 0.2 });
@@ -115,6 +131,13 @@ try {
   const resident = stored.residentMb();
   report('resident memory after that, MB', String(Math.round(resident)), '≤ 200', resident <= 200);
   await stored.stop();
+  const verifyS = auditVerify(full);
+  report(
+    `audit verify of ${STORED.toLocaleString('en')} entries, s`,
+    verifyS.toFixed(1),
+    '≤ 15',
+    verifyS <= 15,
+  );
 } finally {
   await bare.stop();
   rmSync(workspace, { recursive: true, force: true });

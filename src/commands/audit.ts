@@ -1,74 +1,201 @@
-// counterfoil audit verify: recomputes the history and names the first thing that is off.
-import { Command } from 'commander';
-import { configurationFile, readConfiguration } from '../config.ts';
+// counterfoil audit: recomputes the history and names the first thing that is off, or hands it to whoever checks it elsewhere.
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import type { Database } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
 import { openDatabase, storeExists } from '../database/open.ts';
-import { readCheckpoints } from '../journal/checkpoint.ts';
+import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
+import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
+import { systemClock } from '../lib/time.ts';
 import { verifyKeptAnswers, verifyPayments } from '../payments/verify.ts';
+import { writeFile, writeOut } from './output.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 
-export function auditCommand(): Command {
-  return new Command('audit')
-    .description('the history and its proof')
-    .addHelpText('after', '\nExample:\n  counterfoil audit verify')
-    .addCommand(
-      new Command('verify')
-        .description('recompute every seal, row digest and checkpoint; exit 1 at the first that is wrong')
-        .option('--config <file>', 'configuration file')
-        .option('--json', 'print one JSON document')
-        .addHelpText('after', '\nExamples:\n  counterfoil audit verify\n  counterfoil audit verify --json')
-        .action(verify),
-    );
+interface VerifyCommandOptions {
+  since?: number;
+  checkpoints?: string;
+  key?: string;
+  config?: string;
+  json?: boolean;
 }
 
-async function verify(options: { config?: string; json?: boolean }): Promise<void> {
-  const configuration = readConfiguration(configurationFile(options.config));
+interface ExportCommandOptions {
+  since?: number;
+  output?: string;
+  config?: string;
+  json?: boolean;
+}
+
+export function auditCommand(): Command {
+  const verifying = new Command('verify')
+    .description('recompute every seal, row digest and checkpoint; exit 1 at the first that is wrong')
+    .option(
+      '--since <entry>',
+      'recompute seals from this entry on, and take those before on trust',
+      parseEntry,
+    )
+    .option('--checkpoints <file>', 'hold the history to a copy of checkpoints.jsonl kept elsewhere, too')
+    .option('--key <file>', 'the public key of that copy (default: checkpoint-key.pub.pem beside it)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil audit verify\n  counterfoil audit verify --since 120000 --json\n  counterfoil audit verify --checkpoints /mnt/kept/checkpoints.jsonl',
+    )
+    .action(verify);
+  const exporting = new Command('export')
+    .description(
+      'write the history and its checkpoints as lines of JSON, which scripts/verify-export.js checks',
+    )
+    .option('--since <entry>', 'from the seal that holds this entry on', parseEntry)
+    .option('--output <file>', 'into a file, put in place when it is whole (default: standard output)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil audit export | gzip > history.ndjson.gz\n  counterfoil audit export --since 120000 --output history.ndjson\n  node scripts/verify-export.js history.ndjson',
+    )
+    .action(exportLines);
+  const audit = new Command('audit')
+    .description('the history and its proof')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil audit verify\n  counterfoil audit export --output history.ndjson',
+    );
+  for (const command of [verifying, exporting])
+    audit.addCommand(
+      command
+        .option('--config <file>', 'configuration file')
+        .option('--json', `print one JSON document${command === exporting ? ', with --output' : ''}`),
+    );
+  return audit;
+}
+
+function parseEntry(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError('It is not the number of an entry: 1, 2, 3 …');
+  return number;
+}
+
+/** `3,907 seals`, `1 seal` */
+export function counted(n: number | undefined, one: string, many = `${one}s`): string {
+  return `${(n ?? 0).toLocaleString('en')} ${n === 1 ? one : many}`;
+}
+
+function configured(file: string | undefined): Configuration {
+  const configuration = readConfiguration(configurationFile(file));
   if (!storeExists(configuration))
     throw new Failure(
       `there is no store in ${shownPath(configuration.storage)}: nothing was ever served from here`,
     );
-  // Read first, so that no checkpoint speaks of what the database's view does not hold yet.
-  const reading = readCheckpoints(configuration.storage);
+  return configuration;
+}
+
+/** Lends the store to `use` and closes it. Raises `Failure` where its schema is not this program's. */
+async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
   const database = await openDatabase(configuration, (error) => {
     throw error;
   });
-  const bar = progressBar('verifying');
   try {
     if ((await missingMigrations(database)) > 0)
       throw new Failure('the schema is not up to date: run counterfoil migrate');
-    const result = await verifyHistory(database, reading, [verifyPayments, verifyKeptAnswers], bar.update);
-    bar.clear();
-    console.log(options.json ? JSON.stringify({ verified: true, ...result }) : told(result));
-  } catch (error) {
-    bar.clear();
-    if (!(error instanceof HistoryBroken)) throw error;
-    const { message: problem, entry, seal, subject } = error;
-    if (options.json)
-      console.log(
-        JSON.stringify({
-          verified: false,
-          problem,
-          entry: entry ?? null,
-          seal: seal ?? null,
-          subject: subject ?? null,
-        }),
-      );
-    else console.log(`Broken${entry === undefined ? '' : ` at entry ${entry}`}: ${problem}.`);
-    process.exitCode = 1;
+    return await use(database);
   } finally {
     await database.close();
   }
 }
 
-function told(result: Verification): string {
-  const count = (n: number | undefined, one: string, many = `${one}s`) =>
-    `${(n ?? 0).toLocaleString('en')} ${n === 1 ? one : many}`;
+/** The checkpoints that somebody kept elsewhere. Raises `Failure` where a file is not there. */
+function readCopy({ checkpoints, key }: VerifyCommandOptions) {
+  if (checkpoints === undefined) {
+    if (key !== undefined) throw new Failure('--key names the key of --checkpoints, which is missing');
+    return undefined;
+  }
+  const publicKeyFile = key ?? checkpointFiles(dirname(checkpoints)).publicKeyFile;
+  for (const file of [checkpoints, publicKeyFile])
+    if (!existsSync(file)) throw new Failure(`${file} does not exist`);
+  return readCheckpointFile(resolve(checkpoints), publicKeyFile);
+}
+
+async function verify(options: VerifyCommandOptions): Promise<void> {
+  const { since, json } = options;
+  const configuration = configured(options.config);
+  // The copy before the file that it is a copy of, and that before the database: none speaks of what the next does not hold.
+  const copy = readCopy(options);
+  const reading = readCheckpoints(configuration.storage);
+  const bar = progressBar('verifying');
+  try {
+    const result = await withDatabase(configuration, (database) =>
+      verifyHistory(database, reading, [verifyPayments, verifyKeptAnswers], {
+        onProgress: bar.update,
+        since,
+        copy,
+      }),
+    );
+    bar.clear();
+    const other_key = copy?.key !== undefined && reading.key !== undefined && copy.key !== reading.key;
+    console.log(
+      json
+        ? JSON.stringify({ verified: true, ...result, ...(copy && { other_key }) })
+        : told(result, other_key),
+    );
+  } catch (error) {
+    bar.clear();
+    if (!(error instanceof HistoryBroken)) throw error;
+    const { message: problem, entry = null, seal = null, subject = null } = error;
+    console.log(
+      json
+        ? JSON.stringify({ verified: false, problem, entry, seal, subject })
+        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.`,
+    );
+    process.exitCode = 1;
+  }
+}
+
+function told(result: Verification, otherKey: boolean): string {
   const parts = [
-    `${count(result.entries, 'entry', 'entries')} under ${count(result.seals, 'seal')}`,
-    count(result.payments, 'payment'),
-    count(result.kept_answers, 'kept answer'),
-    count(result.checkpoints, 'checkpoint'),
+    `${counted(result.entries, 'entry', 'entries')} under ${counted(result.seals, 'seal')}`,
+    counted(result.payments, 'payment'),
+    counted(result.kept_answers, 'kept answer'),
+    counted(result.checkpoints, 'checkpoint'),
   ];
-  return `Verified: ${parts.join(', ')}.`;
+  if (result.copied_checkpoints !== undefined)
+    parts.push(
+      `${counted(result.copied_checkpoints, 'copied checkpoint')}${otherKey ? ' signed with another key' : ''}`,
+    );
+  const trusted =
+    result.trusted_entries === undefined
+      ? ''
+      : ` Taken on trust: the first ${counted(result.trusted_entries, 'entry', 'entries')} and ${counted(result.trusted_seals, 'seal')}.`;
+  return `Verified: ${parts.join(', ')}.${trusted}`;
+}
+
+async function exportLines({ since = 1, output, config, json }: ExportCommandOptions): Promise<void> {
+  const configuration = configured(config);
+  const checkpoints = markCheckpoints(configuration.storage);
+  const bar = progressBar('exporting');
+  try {
+    const result = await withDatabase(configuration, (database) =>
+      database.snapshot((view) => {
+        const lines = exportHistory(view, checkpoints, {
+          since,
+          now: systemClock.now(),
+          onProgress: bar.update,
+        });
+        return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
+      }),
+    );
+    bar.clear();
+    if (output === undefined || result === undefined) return;
+    const { entries, seals, checkpoints: signed } = result;
+    console.log(
+      json
+        ? JSON.stringify({ file: resolve(output), ...result })
+        : `Exported ${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')} and ${counted(signed, 'checkpoint')} to ${shownPath(resolve(output))}.`,
+    );
+  } catch (error) {
+    bar.clear();
+    if (error instanceof NoSuchEntry) throw new Failure(`${error.message}: the history ends before`);
+    throw error;
+  }
 }

@@ -7,6 +7,7 @@ import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint.ts';
 import { auditCommand } from './audit.ts';
+import { eraseCommand } from './erase.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { serveCommand } from './serve.ts';
@@ -32,7 +33,7 @@ Examples:
 
 Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
     );
-  for (const command of [serveCommand(), migrateCommand(), keysCommand(), auditCommand()])
+  for (const command of [serveCommand(), migrateCommand(), keysCommand(), auditCommand(), eraseCommand()])
     program.addCommand(command);
   for (const command of allCommands(program))
     command.exitOverride().showHelpAfterError('(run with --help for the options)');

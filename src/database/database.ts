@@ -22,7 +22,7 @@ export interface Database extends Queryable {
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /** Reads one unmoving state of the whole database, while others write. */
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
-  /** Runs a migration's text, many statements; inside `transaction` only. */
+  /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
   script(sql: string): Promise<void>;
   close(): Promise<void>;
 }

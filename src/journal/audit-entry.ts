@@ -1,4 +1,5 @@
 // One numbered fact of the history: who did what to which subject, when; never personal data.
+import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 
 /** What a work records. `facts` are values worth reading later; `row` among them is the digest of the row as it
@@ -37,4 +38,11 @@ export function rowDigest(columns: readonly string[], row: object): string {
   const values = columns.map((column) => (row as Record<string, unknown>)[column]);
   while (values.at(-1) === null) values.pop();
   return sha256(JSON.stringify(values));
+}
+
+const SALT_CHARACTERS = 16; // 80 bits: nobody tries those out
+
+/** A row's salt: what keeps the digests of a row that was erased from telling what it held. */
+export function newSalt(): string {
+  return randomId('', SALT_CHARACTERS);
 }

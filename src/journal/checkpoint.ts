@@ -1,13 +1,5 @@
 // Signed statements of how far the history had come, kept outside the database, so that one restored to yesterday is caught.
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -24,37 +16,14 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { formatTimestamp } from '../lib/time.ts';
+import { type Checkpoint, checkpointFault, keyName, statement } from './checkpoint-statement.ts';
 import type { Seal } from './seal.ts';
-
-/** One line of the checkpoint file: the seal it vouches for, when it was signed, and an Ed25519 signature (RFC 8032). */
-export interface Checkpoint {
-  seal: number;
-  last_entry: number;
-  hash: string;
-  signed_at: string;
-  key: string;
-  signature: string;
-}
 
 const FILE = 'checkpoints.jsonl';
 const PRIVATE_KEY_FILE = 'checkpoint-key.pem';
 const PUBLIC_KEY_FILE = 'checkpoint-key.pub.pem';
 /** The end of the file that a start looks at; a line is some 300 bytes. */
 const TAIL_BYTES = 64 * 1024;
-
-/** What is signed: these fields on lines of their own, in this order. */
-function statement(checkpoint: Omit<Checkpoint, 'signature'>): Buffer {
-  const { seal, last_entry, hash, signed_at, key } = checkpoint;
-  return Buffer.from(`counterfoil checkpoint\n${seal}\n${last_entry}\n${hash}\n${signed_at}\n${key}\n`);
-}
-
-/** A name for a public key: the first 16 hexadecimal digits of the SHA-256 of its DER form. */
-function keyName(key: KeyObject): string {
-  return createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, 16);
-}
 
 /** The private key is missing, empty or none, and signatures made with it are there: no other may take its place. */
 export class CheckpointKeyLost extends Error {
@@ -191,59 +160,45 @@ export class CheckpointSigner {
   }
 }
 
-export type CheckpointReading =
-  | { checkpoints: Checkpoint[]; fault?: undefined }
-  | { checkpoints: Checkpoint[]; fault: { line: number; problem: string } };
+export interface CheckpointReading {
+  checkpoints: Checkpoint[];
+  /** The first line that is not right, where there is one; nothing behind it was read. */
+  fault?: { line: number; problem: string };
+  /** The name of the public key they are signed with, where one is there. */
+  key?: string;
+}
+
+/** Where a directory's checkpoints stand, and the public key to check them with. */
+export function checkpointFiles(directory: string): { file: string; publicKeyFile: string } {
+  return { file: join(directory, FILE), publicKeyFile: join(directory, PUBLIC_KEY_FILE) };
+}
 
 /** Reads a directory's checkpoints in order, each with its signature checked; stops at the first that is not right. */
 export function readCheckpoints(directory: string): CheckpointReading {
-  const file = join(directory, FILE);
-  const publicKeyFile = join(directory, PUBLIC_KEY_FILE);
-  if (!existsSync(file)) return { checkpoints: [] };
+  const { file, publicKeyFile } = checkpointFiles(directory);
+  return readCheckpointFile(file, publicKeyFile);
+}
+
+/** The same for a copy kept elsewhere. A file that is not there holds none. Raises the system's errors. */
+export function readCheckpointFile(file: string, publicKeyFile: string): CheckpointReading {
+  const isThere = existsSync(file);
   let publicKey: KeyObject;
   try {
     publicKey = createPublicKey(readFileSync(publicKeyFile));
   } catch {
+    if (!isThere) return { checkpoints: [] };
     const how = existsSync(publicKeyFile) ? 'is not a public key' : 'is missing';
     return { checkpoints: [], fault: { line: 1, problem: `${publicKeyFile} ${how}` } };
   }
   const checkpoints: Checkpoint[] = [];
+  const key = keyName(publicKey);
+  if (!isThere) return { checkpoints, key };
   const lines = readFileSync(file, 'utf8').split('\n');
   lines.pop(); // nothing, or a line a crash cut off
   for (const [index, line] of lines.entries()) {
     const problem = checkpointFault(line, publicKey, checkpoints.at(-1));
-    if (typeof problem === 'string') return { checkpoints, fault: { line: index + 1, problem } };
+    if (typeof problem === 'string') return { checkpoints, key, fault: { line: index + 1, problem } };
     checkpoints.push(problem);
   }
-  return { checkpoints };
-}
-
-function isCheckpoint(value: unknown): value is Checkpoint {
-  const { seal, last_entry, hash, signed_at, key, signature } = (value ?? {}) as Checkpoint;
-  return (
-    [seal, last_entry].every(Number.isSafeInteger) &&
-    [hash, signed_at, key, signature].every((text) => typeof text === 'string')
-  );
-}
-
-/** The checkpoint that a line holds, or what is wrong with it. */
-function checkpointFault(
-  line: string,
-  publicKey: KeyObject,
-  previous: Checkpoint | undefined,
-): Checkpoint | string {
-  try {
-    const checkpoint: unknown = JSON.parse(line);
-    // Strictly: "7" would read like 7 in what was signed, and vouch for no seal.
-    if (!isCheckpoint(checkpoint)) return 'the line is not a checkpoint';
-    if (checkpoint.key !== keyName(publicKey)) return 'it is signed with another key';
-    if (!verify(null, statement(checkpoint), publicKey, Buffer.from(checkpoint.signature, 'base64url')))
-      return 'the signature is wrong';
-    if (!previous) return checkpoint;
-    if (checkpoint.seal < previous.seal) return 'it stands out of order';
-    const same = checkpoint.hash === previous.hash && checkpoint.last_entry === previous.last_entry;
-    return checkpoint.seal === previous.seal && !same ? 'it contradicts the one before' : checkpoint;
-  } catch {
-    return 'the line cannot be read';
-  }
+  return { checkpoints, key };
 }

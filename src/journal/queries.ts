@@ -36,6 +36,16 @@ export async function findSeal(database: Reader, number: number): Promise<Seal |
   )[0];
 }
 
+/** The seal over entry `number`; the first behind it where none is. */
+export async function sealHolding(database: Reader, number: number): Promise<Seal | undefined> {
+  return (
+    await database.query<Seal>(
+      'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by number limit 1',
+      number,
+    )
+  )[0];
+}
+
 export async function newestSeal(database: Reader): Promise<Seal | undefined> {
   return (
     await database.query<Seal>(
@@ -65,6 +75,18 @@ export function entriesAfter(
     ...(number === undefined ? [] : [number]),
     limit,
   );
+}
+
+/** How many entries have a lower number, and the lowest of all. */
+export async function countEntriesBefore(
+  database: Reader,
+  number: number,
+): Promise<{ count: number; first: number | null }> {
+  const [before] = await database.query<{ count: number; first: number | null }>(
+    'select count(*) as count, min(number) as first from audit_entries where number < ?',
+    number,
+  );
+  return before!;
 }
 
 /** Entries in the order of their subjects, then numbers, after (`subject`, `number`), up to the subject prefix's end. */

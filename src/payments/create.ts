@@ -1,14 +1,13 @@
 // Creates a payment, pending, with its first entry in the history.
 
+import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { randomId, timeOrderedId } from '../lib/ids.ts';
+import { timeOrderedId } from '../lib/ids.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Caller } from '../merchants/merchant.ts';
 import { PAYMENT_ID_PREFIX, type Payment } from './payment.ts';
 import { type Act, recordPayment } from './record.ts';
 import type { PaymentRequest } from './request.ts';
-
-const SALT_CHARACTERS = 16; // 80 bits: digests of erased rows cannot be tried out
 
 /** Adds the payment that `request` asks for. `lifetimeS`, seconds, serves where the request names none. */
 export function createPayment(
@@ -36,7 +35,7 @@ export function createPayment(
     customer: request.customer && JSON.stringify(request.customer),
     metadata: request.metadata && JSON.stringify(request.metadata),
     payment_details: null,
-    salt: randomId('', SALT_CHARACTERS),
+    salt: newSalt(),
     version: 1,
     created_at: now,
     updated_at: now,

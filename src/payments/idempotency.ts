@@ -1,6 +1,6 @@
 // Idempotency keys: the answer stands in the same transaction as what it answers, so a retry never does a thing twice.
 import { type Database, DatabaseError } from '../database/database.ts';
-import { rowDigest } from '../journal/audit-entry.ts';
+import { newSalt, rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -55,7 +55,7 @@ export class Idempotency {
    */
   async once(claim: Claim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
     const scope = sha256(JSON.stringify([claim.merchant_id, claim.mode, claim.route, claim.key]));
-    const request_digest = sha256(claim.request);
+    const request = sha256(claim.request);
     const deadline = monotonicMs() + WAIT_MS;
     for (let attempts = 1; monotonicMs() < deadline; ) {
       const other = this.#inFlight.get(scope);
@@ -65,7 +65,7 @@ export class Idempotency {
       }
       const row = claim.row ?? scope;
       const isLast = attempts++ === ATTEMPTS;
-      const attempt = this.#attempt(scope, request_digest, row, work, isLast).finally(() =>
+      const attempt = this.#attempt(scope, request, row, work, isLast).finally(() =>
         this.#inFlight.delete(scope),
       );
       this.#inFlight.set(scope, attempt);
@@ -84,14 +84,14 @@ export class Idempotency {
   /** Nothing back: another answer for this key stood in the way of our commit, so look again. */
   async #attempt(
     scope: string,
-    request_digest: string,
+    request: string,
     row: string,
     work: Work<Answer>,
     isLast: boolean,
   ): Promise<(Answer & { replayed: boolean }) | undefined> {
     const kept = await findAnswer(this.#database, scope, this.#clock.now() - KEPT_MS);
     if (kept) {
-      if (kept.request_digest !== request_digest) {
+      if (!isDigestOf(kept.request_digest, request)) {
         throw new OperationalError(
           'idempotency_key_reused',
           'This idempotency key was used for a different request.',
@@ -102,6 +102,7 @@ export class Idempotency {
     try {
       return await this.#journal.commit(async (transaction) => {
         const { status, body } = await work(transaction);
+        const request_digest = saltedDigest(newSalt(), request);
         const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
         transaction.insert('idempotency_keys', kept);
         transaction.record({
@@ -120,6 +121,19 @@ export class Idempotency {
       return undefined;
     }
   }
+}
+
+/**
+ * The digest of a request's digest, behind a random salt: `<salt>.<digest>`. The row's own digest in the history covers the
+ * salt, so that neither tells anything about an answer whose row is gone.
+ */
+function saltedDigest(salt: string, request: string): string {
+  return `${salt}.${sha256(salt + request)}`;
+}
+
+function isDigestOf(kept: string, request: string): boolean {
+  const dot = kept.indexOf('.');
+  return kept === (dot === -1 ? request : saltedDigest(kept.slice(0, dot), request)); // stores made before have no salt
 }
 
 /** Waits until a promise is settled either way, `ms` milliseconds at most. */

@@ -154,6 +154,14 @@ export function paymentsAfter(
   );
 }
 
+/** How many rows a table has. */
+export async function countRows(
+  database: Pick<Queryable, 'query'>,
+  table: 'payments' | 'idempotency_keys',
+): Promise<number> {
+  return (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]!.count;
+}
+
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
 export interface KeptAnswer {
   scope: string;

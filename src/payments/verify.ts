@@ -3,8 +3,8 @@ import { rowDigest } from '../journal/audit-entry.ts';
 import { entriesBySubject, entriesOf } from '../journal/queries.ts';
 import { HistoryBroken, type RowCheck, type View } from '../journal/verify.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
-import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment } from './payment.ts';
-import { answersAfter, KEPT_ANSWER_COLUMNS, type KeptAnswer, paymentsAfter } from './queries.ts';
+import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, STATUSES, type Status } from './payment.ts';
+import { answersAfter, countRows, KEPT_ANSWER_COLUMNS, type KeptAnswer, paymentsAfter } from './queries.ts';
 
 const PAGE = 2000;
 /** Sorts behind every character of an id. */
@@ -14,8 +14,16 @@ const END = '~';
 interface Told {
   subject: string;
   count: number;
-  last: { number: number; at: number; row: unknown; action: string };
+  /** The status that the actions lead to. */
+  status: Status | undefined;
+  last: { number: number; at: number; row: unknown };
 }
+
+/** The status that an action leaves a payment in; others leave it as it is. */
+const STATUS_AFTER = new Map<string, Status>([
+  ['payment.created', 'pending'],
+  ...STATUSES.map((status): [string, Status] => [`payment.${status}`, status]),
+]);
 
 async function* tellings(view: View, prefix: string, tick: (n: number) => void): AsyncGenerator<Told> {
   let told: Told | undefined;
@@ -23,13 +31,14 @@ async function* tellings(view: View, prefix: string, tick: (n: number) => void):
   for (;;) {
     const entries = await entriesBySubject(view, after, prefix + END, PAGE);
     for (const { subject, number, at, action, facts } of entries) {
-      const last = { number, at, action, row: (JSON.parse(facts) as { row?: unknown }).row };
+      const last = { number, at, row: (JSON.parse(facts) as { row?: unknown }).row };
       if (told?.subject === subject) {
         told.count++;
+        told.status = STATUS_AFTER.get(action) ?? told.status;
         told.last = last;
       } else {
         if (told) yield told;
-        told = { subject, count: 1, last };
+        told = { subject, count: 1, status: STATUS_AFTER.get(action), last };
       }
       after = { subject, number };
     }
@@ -53,7 +62,10 @@ interface Table<R> {
   rows: AsyncGenerator<R>;
   subjectOf(row: R): string;
   columns: readonly string[];
-  count?(row: R): number;
+  /** How many rows there are, counted another way than by walking them. */
+  count: number;
+  /** What the row says of its own history that the history says otherwise. */
+  fault?(row: R, told: Told): string | undefined;
   mayBeGone?(told: Told): boolean;
 }
 
@@ -86,16 +98,16 @@ async function compare<R extends object>(told: AsyncGenerator<Told>, table: Tabl
         place(one),
       );
     }
-    if (table.count && table.count(row) !== one.count) {
-      throw new HistoryBroken(
-        `${table.noun} ${subject} counts ${table.count(row)} entries, the history has ${one.count}`,
-        place(one),
-      );
-    }
+    const fault = table.fault?.(row, one);
+    if (fault) throw new HistoryBroken(`${table.noun} ${subject} ${fault}`, place(one));
     rows++;
     next = await told.next();
   }
   await passGone(undefined);
+  if (rows !== table.count)
+    throw new HistoryBroken(`of ${table.count} rows that are each a ${table.noun}, ${rows} are found`, {
+      subject: table.noun,
+    });
   return rows;
 }
 
@@ -105,7 +117,13 @@ export const verifyPayments: RowCheck = async (view, tick) => {
     rows: pages<Payment>((last) => paymentsAfter(view, last?.id, PAGE)),
     subjectOf: (payment) => payment.id,
     columns: PAYMENT_COLUMNS,
-    count: (payment) => payment.version,
+    count: await countRows(view, 'payments'),
+    fault: ({ version, status }, { count, status: told }) =>
+      version !== count
+        ? `counts ${version} entries, the history has ${count}`
+        : status !== told
+          ? `is ${status}, its entries make it ${told ?? 'nothing'}`
+          : undefined,
   });
   return { payments };
 };
@@ -122,7 +140,9 @@ export const verifyKeptAnswers: RowCheck = async (view, tick) => {
     rows: pages<KeptAnswer>((last) => answersAfter(view, last?.scope, PAGE)),
     subjectOf: (answer) => ANSWER_SUBJECT_PREFIX + answer.scope,
     columns: KEPT_ANSWER_COLUMNS,
-    mayBeGone: (told) => told.last.at <= until,
+    count: await countRows(view, 'idempotency_keys'),
+    // An erased one's last entry says that there is no row.
+    mayBeGone: ({ last }) => last.row === null || last.at <= until,
   });
   return { kept_answers };
 };

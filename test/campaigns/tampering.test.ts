@@ -3,81 +3,33 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
-import type { Row, Value } from '../../src/database/database.ts';
 import { openSqlite } from '../../src/database/sqlite.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { HistoryBroken, verifyHistory } from '../../src/journal/verify.ts';
-import { DAY_MS, SECOND_MS } from '../../src/lib/time.ts';
-import { expireDuePayments } from '../../src/payments/expire.ts';
-import { forgetOldAnswers } from '../../src/payments/idempotency.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
+import { breakIntoPostgres, editCopy } from './break-in.ts';
+import { act, buildHistory, forgetAnswers } from './history.ts';
 import { type Access, DRAWN_EDITS } from './intruder.ts';
 
 const EDITS_ON = { sqlite: Number(process.env.COUNTERFOIL_RUNS) || 1000, postgres: 100 };
 const HONEST = { sqlite: 90, postgres: 10 };
 /** How often the whole database is put back to what it was at an earlier stop. */
 const RESTORE = 0.05;
-const LIFE_S = 300;
 const MISSES_SHOWN = 5;
 
 const random = new SeededRandom();
 
-/** One thing that a day at the service brings. */
-async function act(service: Harness): Promise<void> {
-  const pending = async () => {
-    const { json } = await service.request('/v1/payments?status=pending&limit=5');
-    return json.data.length > 0 ? (random.pick(json.data) as { id: string }).id : (await service.create()).id;
-  };
-  const key = () => ({ headers: { 'idempotency-key': `key-${random.between(1, 1_000_000)}` } });
-  const acts = [
-    () =>
-      service.create({
-        amount: random.between(1, 99_999) / 100,
-        merchant_reference: `T-${random.between(1, 9)}`,
-      }),
-    () => service.create({ customer: { name: 'Zoë 𝒵' }, metadata: { order: random.between(1, 999) } }, key()),
-    () => service.create({ expires_in: LIFE_S, description: 'Two\tcoffees\n' }),
-    async () => service.request(`/v1/payments/${await pending()}/cancel`, { method: 'POST' }),
-    async () => service.request(`/v1/payments/${await pending()}/cancel`, { method: 'POST', ...key() }),
-    async () => {
-      service.clock.advance(LIFE_S * SECOND_MS);
-      await expireDuePayments(service.service.journal);
-    },
-  ];
-  await random.pick(acts)();
-}
-
-async function forgetAnswers(service: Harness): Promise<void> {
-  service.clock.advance(8 * DAY_MS);
-  await forgetOldAnswers(service.service.journal);
-}
-
-/** A few hundred entries over several runs of the service, ended by a stop, which signs the last checkpoint. */
-async function buildHistory(service: Harness, atEachStop: () => void): Promise<void> {
-  for (let run = 0; run < 4; run++) {
-    for (let i = 0; i < 50; i++) await act(service);
-    await Promise.all(Array.from({ length: 20 }, () => service.create())); // several entries under one seal
-    if (run === 1) await forgetAnswers(service);
-    await service.stop();
-    atEachStop();
-    if (run < 3) await service.start();
-  }
-}
-
 /** Edits until one took effect, has it looked for, and tells what stayed unseen. */
 async function tamper(
-  access: Access,
-  attempt: <T>(edit: () => Promise<T>) => Promise<T | undefined>,
+  attempt: <T>(edit: (access: Access) => Promise<T>) => Promise<T | undefined>,
   verify: () => Promise<unknown>,
 ): Promise<{ kind: string; miss: string | undefined }> {
   for (;;) {
     const { kind, edit } = random.pick(DRAWN_EDITS);
-    const edited = await attempt(() => edit(access, random));
+    const edited = await attempt((access) => edit(access, random));
     if (edited === undefined) continue;
     try {
       await verify();
@@ -105,7 +57,7 @@ describe('tampering on sqlite', () => {
     console.log(`tampering: seed ${random.seed} (COUNTERFOIL_SEED)`);
     folder = mkdtempSync(join(tmpdir(), 'counterfoil-tampering-'));
     service = await startHarness('sqlite');
-    await buildHistory(service, () => {
+    await buildHistory(service, random, () => {
       const copy = join(folder, `${copies.length}.sqlite`);
       copyFileSync(join(service.store.storage, 'counterfoil.sqlite'), copy);
       copies.push(copy);
@@ -143,7 +95,10 @@ describe('tampering on sqlite', () => {
         );
         outcome = { kind: 'restore an older copy', miss };
       } else {
-        outcome = await tamperCopy(honest, edited);
+        outcome = await tamper(
+          (edit) => editCopy(honest, edited, edit),
+          () => verifyFile(edited),
+        );
       }
       kinds.set(outcome.kind, (kinds.get(outcome.kind) ?? 0) + 1);
       if (outcome.miss) misses.push(outcome.miss);
@@ -157,74 +112,23 @@ describe('tampering on sqlite', () => {
       `seed ${random.seed}: ${misses.length} misses\n${misses.slice(0, MISSES_SHOWN).join('\n')}`,
     );
   });
-
-  async function tamperCopy(honest: string, edited: string) {
-    let raw: DatabaseSync | undefined;
-    const access: Access = {
-      engine: 'sqlite',
-      rows: async <R = Row>(sql: string, ...values: Value[]) => raw!.prepare(sql).all(...values) as R[],
-    };
-    return tamper(
-      access,
-      async (edit) => {
-        for (const end of ['', '-wal', '-shm']) rmSync(edited + end, { force: true });
-        copyFileSync(honest, edited);
-        raw = new DatabaseSync(edited);
-        try {
-          raw.exec('pragma ignore_check_constraints = on; pragma synchronous = off');
-          const triggers = await access.rows<{ name: string }>(
-            "select name from sqlite_master where type = 'trigger'",
-          );
-          for (const { name } of triggers) raw.exec(`drop trigger ${name}`);
-          return await edit();
-        } catch {
-          return undefined; // a unique key or a type stood against it
-        } finally {
-          raw.close();
-        }
-      },
-      () => verifyFile(edited),
-    );
-  }
 });
 
 describe('tampering on postgres', () => {
   test(`each of ${EDITS_ON.postgres} edits is found, and its place named`, async () => {
     const service = await startHarness('postgres');
-    await buildHistory(service, () => {});
-    const client = new pg.Client({
-      connectionString: service.store.database_url!,
-      types: { getTypeParser: (oid, format) => (oid === 20 ? Number : pg.types.getTypeParser(oid, format)) },
-    });
-    await client.connect();
-    const access: Access = {
-      engine: 'postgres',
-      async rows<R = Row>(sql: string, ...values: Value[]) {
-        let position = 0;
-        const sent = values.map((value) => (typeof value === 'number' ? BigInt(value).toString() : value));
-        return (
-          await client.query(
-            sql.replaceAll('?', () => `$${++position}`),
-            sent,
-          )
-        ).rows as R[];
-      },
-    };
+    await buildHistory(service, random);
+    const { edit, access, end } = await breakIntoPostgres(service.store.database_url!);
     const reading = readCheckpoints(service.store.storage);
     const view = { query: access.rows };
     const misses: string[] = [];
     for (let i = 0; i < EDITS_ON.postgres; i++) {
-      const { miss } = await tamper(
-        access,
-        async (edit) => {
-          await client.query('rollback; begin; set local session_replication_role = replica'); // no trigger fires
-          return edit().catch(() => undefined);
-        },
-        () => verifyHistory({ snapshot: (look) => look(view) }, reading, ROW_CHECKS),
+      const { miss } = await tamper(edit, () =>
+        verifyHistory({ snapshot: (look) => look(view) }, reading, ROW_CHECKS),
       );
       if (miss) misses.push(miss);
     }
-    await client.end();
+    await end();
     await service.store.drop();
     assert.equal(
       misses.length,
@@ -241,14 +145,14 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         const service = await startHarness(engine);
         try {
           for (let left = i === 0 ? 0 : random.between(0, 15); left > 0; left--) {
-            await act(service);
+            await act(service, random);
             if (random.chance(0.03)) await forgetAnswers(service);
             if (random.chance(0.04)) {
               await service.stop();
               await service.start();
             }
           }
-          const load = Promise.all(Array.from({ length: random.between(0, 10) }, () => act(service)));
+          const load = Promise.all(Array.from({ length: random.between(0, 10) }, () => act(service, random)));
           await Promise.all([service.verify(), load]);
           await service.verify();
         } catch (error) {

@@ -1,0 +1,182 @@
+// counterfoil erase: takes personal data out of payments nothing more can come of, for good; the history goes on verifying.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
+import { missingMigrations } from '../database/migrate.ts';
+import { holdStore, openDatabase, storeExists } from '../database/open.ts';
+import { Journal } from '../journal/journal.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { systemClock } from '../lib/time.ts';
+import { erasePayment, findByEmail } from '../payments/erase.ts';
+import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
+import { countRows } from '../payments/queries.ts';
+import { counted } from './audit.ts';
+import { Failure, progressBar, shownPath } from './terminal.ts';
+
+/** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
+const BATCH = 100;
+const WRITE_AHEAD_LOG = 'counterfoil.sqlite-wal';
+
+interface EraseOptions {
+  payment?: string;
+  email?: string;
+  yes?: boolean;
+  config?: string;
+  json?: boolean;
+}
+
+interface Erasure {
+  erased: number;
+  kept_answers: number;
+  /** Why each of the others was left as it is. */
+  left: string[];
+}
+
+export function eraseCommand(): Command {
+  return new Command('erase')
+    .description('erase the personal data of payments that are approved, rejected or cancelled, for good')
+    .option('--payment <id>', 'this payment')
+    .option('--email <address>', 'every payment whose customer has this e-mail address; asks first')
+    .option('--yes', 'do not ask')
+    .option('--config <file>', 'configuration file')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil erase --payment pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y
+  counterfoil erase --email ada@example.org --yes
+
+On PostgreSQL the server may go on; with SQLite stop it first. What is erased and what stays: docs/erasure.md.`,
+    )
+    .action(erase);
+}
+
+async function erase(options: EraseOptions, command: Command): Promise<void> {
+  const { payment, email, json } = options;
+  if ((payment === undefined) === (email === undefined))
+    command.error('error: name either a payment (--payment) or an e-mail address (--email)');
+  const configuration = readConfiguration(configurationFile(options.config));
+  if (!storeExists(configuration))
+    throw new Failure(`there is no store in ${shownPath(configuration.storage)}: nothing is kept here`);
+  const release = hold(configuration);
+  try {
+    const database = await openDatabase(configuration, (error) => {
+      throw error;
+    });
+    let result: Erasure;
+    try {
+      if ((await missingMigrations(database)) > 0)
+        throw new Failure('the schema is not up to date: run counterfoil migrate');
+      const found = payment === undefined ? await search(database, email!) : [payment];
+      if (email !== undefined && found.length > 0 && !options.yes) await confirm(found.length);
+      result = await eraseAll(database, found);
+    } finally {
+      await database.close();
+    }
+    if (payment !== undefined && result.left[0]) throw new Failure(result.left[0]);
+    if (json) console.log(JSON.stringify(result));
+    else console.log(told(result, configuration));
+    if (result.left.length > 0) process.exitCode = 1;
+    if (isStillOpen(configuration)) {
+      console.error(
+        'counterfoil: another program has the store open: traces stay in its files until that has ended and the server has started and stopped once',
+      );
+      process.exitCode = 1;
+    }
+  } finally {
+    release();
+  }
+}
+
+/** Keeps a server off a SQLite store: it reads as one that alone writes. Raises `Failure` where one is running. */
+function hold(configuration: Configuration): () => void {
+  try {
+    return holdStore(configuration);
+  } catch (error) {
+    if (!(error instanceof DatabaseError && /^another server holds/.test(error.message))) throw error;
+    throw new Failure(
+      `a server is running on ${shownPath(configuration.storage)}: stop it, erase, and start it again (on PostgreSQL it may go on)`,
+    );
+  }
+}
+
+async function search(database: Database, email: string): Promise<string[]> {
+  const bar = progressBar('searching');
+  const total = await countRows(database, 'payments');
+  try {
+    return await findByEmail(database, email, (done) => bar.update(done, total));
+  } finally {
+    bar.clear();
+  }
+}
+
+/** Asks at a terminal. Raises `Failure` where nobody can be asked, or the answer is no. */
+async function confirm(count: number): Promise<void> {
+  const what = `${counted(count, 'payment')} ${count === 1 ? 'has' : 'have'} this e-mail address`;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new Failure(`${what}: add --yes to erase their personal data for good`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const question = `${what}. Erase their personal data for good? [y/N] `;
+  const answer = await Promise.race([terminal.question(question), closed]);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was erased');
+}
+
+/** Erases payment by payment, each in an entry of its own. Raises `Failure` where the store gives out on the way. */
+async function eraseAll(database: Database, ids: readonly string[]): Promise<Erasure> {
+  const result: Erasure = { erased: 0, kept_answers: 0, left: [] };
+  const journal = new Journal(database, systemClock);
+  const bar = progressBar('erasing');
+  const act = { actor: 'operator', request_id: null };
+  try {
+    await overwriteDeleted(database);
+    for (let done = 0; done < ids.length; done += BATCH) {
+      const works = ids
+        .slice(done, done + BATCH)
+        .map((id) => journal.commit((transaction) => erasePayment(transaction, id, act), id));
+      for (const outcome of await Promise.allSettled(works)) {
+        if (outcome.status === 'fulfilled') {
+          result.erased++;
+          result.kept_answers += outcome.value;
+        } else {
+          result.left.push(reasonOf(outcome.reason));
+        }
+      }
+      bar.update(done, ids.length);
+    }
+    if (result.erased > 0) await dropTraces(database);
+  } catch (error) {
+    const reason = error instanceof DatabaseError ? error : ((error as Error).cause as Error);
+    if (!(reason instanceof DatabaseError)) throw error;
+    throw new Failure(
+      `${counted(result.erased, 'payment')} erased, then the store gave out (${reason.message}), and its files may hold traces: run it again`,
+    );
+  } finally {
+    bar.clear();
+    await journal.close();
+  }
+  return result;
+}
+
+/** Why a payment was left as it is; what is no such reason is raised again. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof OperationalError) || error.code === 'unavailable') throw error;
+  return error.message.slice(0, 1).toLowerCase() + error.message.slice(1, -1); // as part of a line
+}
+
+/** Whether somebody else kept SQLite from putting everything into its one file, and so from overwriting what stood there. */
+function isStillOpen({ storage, database_url }: Configuration): boolean {
+  return !database_url && statSync(join(storage, WRITE_AHEAD_LOG), { throwIfNoEntry: false }) !== undefined;
+}
+
+function told({ erased, kept_answers, left }: Erasure, { database_url }: Configuration): string {
+  const lines = [`Erased: ${counted(erased, 'payment')}, ${counted(kept_answers, 'kept answer')}.`];
+  if (database_url && erased > 0)
+    lines.push('PostgreSQL keeps traces until VACUUM FULL payments, idempotency_keys: docs/erasure.md.');
+  return [...lines, ...left.map((reason) => `Left as it is: ${reason}.`)].join('\n');
+}

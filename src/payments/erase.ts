@@ -1,0 +1,70 @@
+// Erases personal data: of a payment nothing more can come of, and of the answers kept about it; its history goes on verifying.
+import type { Database } from '../database/database.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { clearPayment, deleteAnswersOf } from './erasure/queries.ts';
+import { expireDuePayment } from './expire.ts';
+import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
+import type { Payment } from './payment.ts';
+import { findPayment, paymentsAfter } from './queries.ts';
+import { type Act, recordPayment } from './record.ts';
+import { paymentNotFound } from './transition.ts';
+
+const PAGE = 500;
+
+/**
+ * Erases a payment's personal data and the answers kept about it; returns how many those were. What was erased before is
+ * erased again. Raises `not_found`, and `invalid_status` where something may still come of the payment.
+ */
+export async function erasePayment(transaction: Transaction, id: string, act: Act): Promise<number> {
+  await expireDuePayment(transaction, id);
+  const erased = await clearPayment(transaction, id, newSalt());
+  if (!erased) {
+    const payment = await findPayment(transaction, id);
+    if (!payment) throw paymentNotFound();
+    throw new OperationalError(
+      'invalid_status',
+      `The payment ${id} is ${payment.status}; only an approved, rejected or cancelled one can be erased.`,
+    );
+  }
+  const answers = await deleteAnswersOf(transaction, id);
+  recordPayment(transaction, act, 'payment.erased', erased, { answers: answers.length });
+  for (const { scope } of answers) {
+    transaction.record({
+      ...act,
+      action: 'answer.erased',
+      subject: ANSWER_SUBJECT_PREFIX + scope,
+      facts: { row: null },
+    });
+  }
+  return answers.length;
+}
+
+/**
+ * The ids of all payments whose customer was named with this e-mail address, or who gave it at checkout; letter case does not
+ * count. Reads every payment, a page in memory at a time; `onProgress` is told how many are done. Raises `DatabaseError`.
+ */
+export async function findByEmail(
+  database: Pick<Database, 'query'>,
+  email: string,
+  onProgress: (done: number) => void,
+): Promise<string[]> {
+  const wanted = email.toLowerCase();
+  const found: string[] = [];
+  let done = 0;
+  for (let last: string | undefined; ; ) {
+    const page = await paymentsAfter(database, last, PAGE);
+    found.push(...page.filter((payment) => emailsOf(payment).includes(wanted)).map(({ id }) => id));
+    done += page.length;
+    onProgress(done);
+    if (page.length < PAGE) return found;
+    last = page.at(-1)!.id;
+  }
+}
+
+function emailsOf({ customer, submission }: Payment): (string | undefined)[] {
+  const known = customer === null ? {} : (JSON.parse(customer) as { email?: string | null });
+  const sent = submission === null ? {} : (JSON.parse(submission) as { payer_email?: string });
+  return [known.email?.toLowerCase(), sent.payer_email?.toLowerCase()];
+}

@@ -1,0 +1,103 @@
+// Days at the service, for campaigns that need a history: payments made, paid, decided, cancelled, expired, forgotten and erased.
+import { DAY_MS, SECOND_MS } from '../../src/lib/time.ts';
+import { erasePayment } from '../../src/payments/erase.ts';
+import { expireDuePayments } from '../../src/payments/expire.ts';
+import { forgetOldAnswers } from '../../src/payments/idempotency.ts';
+import { requestLink, submitPayment } from '../../src/payments/submit.ts';
+import { transition } from '../../src/payments/transition.ts';
+import type { Harness } from '../support/harness.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+
+const LIFE_S = 300;
+const REVIEWER = { actor: 'administrator:test', request_id: null };
+const OPERATOR = { actor: 'operator', request_id: null };
+
+/** Hands a payment's form in, as checkout does. */
+export function submit(service: Harness, id: string, whole: object = { payer_name: 'Zoë' }) {
+  return service.service.journal.commit(
+    (transaction) => submitPayment(transaction, id, 'req_test', { method: 'details', whole, masked: {} }),
+    id,
+  );
+}
+
+/** Decides a payment that is under review, as an administrator does. */
+export function decide(service: Harness, id: string, move: 'approve' | 'reject' = 'approve') {
+  return service.service.journal.commit(
+    (transaction) =>
+      transition(transaction, undefined, id, move, REVIEWER, { review_message: 'Thank you, Zoë.' }),
+    id,
+  );
+}
+
+/** Erases a payment, as the operator does. */
+export function erase(service: Harness, id: string) {
+  return service.service.journal.commit((transaction) => erasePayment(transaction, id, OPERATOR), id);
+}
+
+/** One thing that a day at the service brings. */
+export async function act(service: Harness, random: SeededRandom): Promise<void> {
+  const anyOf = async (status: string): Promise<string | undefined> => {
+    const { json } = await service.request(`/v1/payments?status=${status}&limit=5`);
+    return json.data.length > 0 ? random.pick(json.data as { id: string }[]).id : undefined;
+  };
+  const pending = async () => (await anyOf('pending')) ?? ((await service.create()).id as string);
+  const key = () => ({ headers: { 'idempotency-key': `key-${random.between(1, 1_000_000)}` } });
+  /** What another act, going on at the same time, was quicker than. */
+  const unlessTaken = (doing: Promise<unknown>) =>
+    doing.catch((error) => {
+      if (error.code !== 'invalid_status') throw error;
+    });
+  const acts = [
+    () =>
+      service.create({
+        amount: random.between(1, 99_999) / 100,
+        merchant_reference: `T-${random.between(1, 9)}`,
+      }),
+    () => service.create({ customer: { name: 'Zoë 𝒵' }, metadata: { order: random.between(1, 999) } }, key()),
+    () => service.create({ expires_in: LIFE_S, description: 'Two\tcoffees\n' }),
+    async () => service.request(`/v1/payments/${await pending()}/cancel`, { method: 'POST' }),
+    async () => service.request(`/v1/payments/${await pending()}/cancel`, { method: 'POST', ...key() }),
+    async () => {
+      service.clock.advance(LIFE_S * SECOND_MS);
+      await expireDuePayments(service.service.journal);
+    },
+    async () => unlessTaken(submit(service, await pending())),
+    async () => {
+      const id = await anyOf('requires_review');
+      if (id) await unlessTaken(decide(service, id, random.pick(['approve', 'reject'])));
+    },
+    async () => {
+      const id = await anyOf('cancelled');
+      if (id)
+        await unlessTaken(
+          service.service.journal.commit((transaction) => requestLink(transaction, id, 'req_test'), id),
+        );
+    },
+    async () => {
+      const id = await anyOf(random.pick(['cancelled', 'approved', 'rejected']));
+      if (id) await erase(service, id);
+    },
+  ];
+  await random.pick(acts)();
+}
+
+export async function forgetAnswers(service: Harness): Promise<void> {
+  service.clock.advance(8 * DAY_MS);
+  await forgetOldAnswers(service.service.journal);
+}
+
+/** A few hundred entries over several runs of the service, ended by a stop, which signs the last checkpoint. */
+export async function buildHistory(
+  service: Harness,
+  random: SeededRandom,
+  atEachStop: () => void = () => {},
+): Promise<void> {
+  for (let run = 0; run < 4; run++) {
+    for (let i = 0; i < 50; i++) await act(service, random);
+    await Promise.all(Array.from({ length: 20 }, () => service.create())); // several entries under one seal
+    if (run === 1) await forgetAnswers(service);
+    await service.stop();
+    atEachStop();
+    if (run < 3) await service.start();
+  }
+}
