@@ -76,7 +76,8 @@ export function explainIssue(issue: z.core.$ZodIssue, known: readonly string[]):
       const noun = NOUNS[expected] ?? expected;
       if (input === null) return `has no value: it must be ${noun}`;
       const quoted = typeof input === 'string' && input !== '' && !Number.isNaN(Number(input));
-      return `must be ${noun}, not ${nounOf(input)}${quoted && /int|number/.test(expected) ? ' (leave the quotes out)' : ''}`;
+      const unquoted = expected === 'string' && typeof input === 'number';
+      return `must be ${noun}, not ${nounOf(input)}${quoted && /int|number/.test(expected) ? ' (leave the quotes out)' : ''}${unquoted ? ' (put it in quotes)' : ''}`;
     }
     case 'invalid_value': {
       const given = typeof issue.input === 'string' ? JSON.stringify(issue.input.slice(0, NAME_SHOWN)) : '';

@@ -48,7 +48,11 @@ export function configurationFile(option: string | undefined, env: Environment =
 }
 
 /** Reads and checks a configuration file. Raises `ConfigurationError`. */
-export function readConfiguration(file: string, env: Environment = environment): Configuration {
+export function readConfiguration(
+  file: string,
+  env: Environment = environment,
+  rule: ReadingRule = {},
+): Configuration {
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);
@@ -57,7 +61,12 @@ export function readConfiguration(file: string, env: Environment = environment):
     throw new ConfigurationError(`${shown(file)}: ${UNREADABLE[code] ?? `cannot be read (${code})`}`);
   }
   if (!isUtf8(bytes)) throw new ConfigurationError(`${shown(file)}: is not UTF-8 text`);
-  return parseConfiguration(bytes.toString(), file, env);
+  return parseConfiguration(bytes.toString(), file, env, rule);
+}
+
+/** How a configuration is read. `unfinished`: without what production refuses, for the commands that help to finish it. */
+export interface ReadingRule {
+  unfinished?: boolean;
 }
 
 const UNREADABLE: Record<string, string> = {
@@ -78,6 +87,7 @@ export function parseConfiguration(
   text: string,
   file: string,
   env: Environment = environment,
+  { unfinished = false }: ReadingRule = {},
 ): Configuration {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -101,13 +111,16 @@ export function parseConfiguration(
 
   const parsed = configurationSchema.safeParse(values, { reportInput: true });
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
+    // A misspelt name explains the right one's being missing.
+    const { issues } = parsed.error;
+    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
     const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
     throw fail(path, explainIssue(issue, namesAt(issue.path)));
   }
   const settings = parsed.data;
-  const merchants = merchantsOf(settings, fail);
-  if (settings.environment === 'production') checkAddresses(settings, fail);
+  const production = settings.environment === 'production' && !unfinished;
+  const merchants = merchantsOf(settings, fail, production);
+  if (production) checkAddresses(settings, fail);
   const { port, ...rest } = overrides(env);
   return {
     ...settings,
@@ -134,7 +147,7 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
 }
 
 /** Merchants with their keys as digests, none twice, and in production none that others may know. */
-function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
+function merchantsOf(settings: Settings, fail: Fail, production: boolean): MerchantWithKeys[] {
   const development = settings.environment === 'development';
   const seen = new Map<string, string>();
   const methods = settings.methods.map(({ id }) => id);
@@ -154,19 +167,19 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
     methods: one.methods ?? null,
     keys: one.keys.map((entry, k) => {
       const place = ['merchants', m, 'keys', k];
-      if (entry.key !== undefined && !development) {
+      if (entry.key !== undefined && production) {
         const problem =
           entry.key === DEVELOPMENT_KEY
-            ? 'is the development key, which everybody knows: replace it with `counterfoil keys create`'
+            ? 'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one'
             : 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
         throw fail([...place, 'key'], problem);
       }
       const digest = entry.key_sha256 ?? keyDigest(entry.key!);
       const path = [...place, entry.key === undefined ? 'key_sha256' : 'key'];
-      if (!development && digest === keyDigest(DEVELOPMENT_KEY)) {
+      if (production && digest === keyDigest(DEVELOPMENT_KEY)) {
         throw fail(
           path,
-          'is the development key, which everybody knows: replace it with `counterfoil keys create`',
+          'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one',
         );
       }
       const twin = seen.get(digest);

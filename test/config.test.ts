@@ -92,7 +92,7 @@ const WRONG: [said: string, text: string][] = [
   ['1: port must be at most 65535', 'port: 65536'],
   ['1: port has no value: it must be a number', 'port:'],
   ['1: environment must be development or production, not "prod"', 'environment: prod'],
-  ['1: host must be text, not a number', 'host: 5'],
+  ['1: host must be text, not a number (put it in quotes)', 'host: 5'],
   ['1: host must not be empty', 'host: ""'],
   ['1: storage must be text, not a list', 'storage: [a]'],
   ['1: payment_lifetime_s must be at least 300', 'payment_lifetime_s: 299'],
@@ -127,7 +127,10 @@ const WRONG: [said: string, text: string][] = [
   ['2: merchants[0].id is missing', 'merchants:\n  - name: A'],
   ['3: merchants[0].id must be mer_ and up to 40 of 0-9, a-z and _', 'merchants:\n  - name: A\n    id: A'],
   ['2: merchants[0].name is missing', 'merchants:\n  - id: mer_a'],
-  ['3: merchants[0].name must be text, not a number', 'merchants:\n  - id: mer_a\n    name: 7'],
+  [
+    '3: merchants[0].name must be text, not a number (put it in quotes)',
+    'merchants:\n  - id: mer_a\n    name: 7',
+  ],
   [
     '3: merchants[0].name must be at most 120 characters',
     `merchants:\n  - id: mer_a\n    name: ${'x'.repeat(121)}`,
@@ -225,7 +228,8 @@ test('two merchants with one id, or one key between them, are refused', () => {
 
 test('production refuses plain keys, the development key in any form, and addresses without https', () => {
   const plain = 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
-  const known = 'is the development key, which everybody knows: replace it with `counterfoil keys create`';
+  const known =
+    'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one';
   const at = `${FILE}:8: merchants[0].keys[0]`;
   assert.equal(fault(PRODUCTION + merchant(`key: ${LIVE_KEY}`)), `${at}.key ${plain}`);
   assert.equal(fault(PRODUCTION + merchant(`key: ${DEVELOPMENT_KEY}`)), `${at}.key ${known}`);
@@ -331,4 +335,22 @@ describe('a file that cannot be read', () => {
     writeFileSync(join(folder, 'bytes.yaml'), Buffer.from([0xff, 0xfe, 0x00]));
     assert.equal(said(join(folder, 'bytes.yaml')), '…/bytes.yaml: is not UTF-8 text');
   });
+});
+
+test('a misspelt name is told before the right one, which it leaves missing', () => {
+  const text = `${DEVELOPMENT}methods:
+  - type: bank_transfer
+    accounts:
+      - currency: EUR
+        hodler: Shop
+        iban: DE89370400440532013000
+`;
+  assert.match(fault(text), /hodler is not a setting; did you mean holder\?$/);
+});
+
+test('a number where text belongs is told to want quotes', () => {
+  assert.match(
+    fault(`${DEVELOPMENT}merchants:\n  - { id: mer_a, name: Shop, support: 301234567 }\n`),
+    /support must be text, not a number \(put it in quotes\)$/,
+  );
 });

@@ -15,6 +15,8 @@ export interface FormFault {
 
 /** A form as it came: what was typed and what is wrong with it. */
 export interface Typed {
+  /** Whether a card number was typed, which is not written back. */
+  again: boolean;
   values: ReadonlyMap<FieldName, string>;
   faults: readonly FormFault[];
 }
@@ -63,7 +65,7 @@ export function readForm(
       faults.push({ field: name, message: faultMessage(words, use, reading.fault, merchant) });
     else if (reading.kept !== null) kept.set(name, reading.kept);
   }
-  return { values, faults, kept };
+  return { again: (sent.get('card-number') ?? '').trim() !== '', values, faults, kept };
 }
 
 function faultMessage(words: Words, { name }: FieldUse, fault: FieldFault, merchant: string): Html {
@@ -119,7 +121,7 @@ export function fieldParts(
 function fieldPart(words: Words, { name }: FieldUse, merchant: string, typed: Typed | undefined): Html {
   const field: Field = FIELDS[name];
   const fault = typed?.faults.find((one) => one.field === name);
-  const again = name === 'card-number' && typed !== undefined;
+  const again = name === 'card-number' && typed?.again;
   const hint = again ? words.html('field.card-number.again') : hintOf(words, name, merchant);
   const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
   const value = typed?.values.get(name) ?? '';

@@ -37,7 +37,7 @@ function transfer(
     ],
   ];
   return html`<div class="instructions">
-${payment.mode === 'test' && html`<p class="notice">${words.html('transfer.test')}</p>`}
+${payment.mode === 'test' && html`<p class="notice warn">${words.html('transfer.test')}</p>`}
 <p>${words.html('transfer.lead', { amount })}</p>
 <dl class="rows">
 ${rows

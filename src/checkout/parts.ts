@@ -34,6 +34,9 @@ export function stamp(words: Words, status: Shown): Html {
   return words.remembered(`stamp ${status}`, () => settled(make()));
 }
 
+/** Characters beyond which an amount is set smaller, so that it stays on one line of a narrow page. */
+const LONG_AMOUNT = 10;
+
 export type Fact = [term: Html, value: Html | string | null];
 
 /** Terms and what they say; what has nothing to say is left out. */
@@ -55,7 +58,7 @@ export function slip(
   return html`<div class="slip">
 ${stamp(words, shownStatus(payment))}
 <h1>${heading}</h1>
-<p class="amount"><bdi>${amount}</bdi></p>
+<p class="amount${amount.length > LONG_AMOUNT && ' long'}"><bdi>${amount}</bdi></p>
 <p class="money">${money}</p>
 ${next && html`<p>${next}</p>`}
 ${payment.description && html`<p class="description" dir="auto">${payment.description}</p>`}

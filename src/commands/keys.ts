@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { configurationFile, parseConfiguration, readConfiguration } from '../config.ts';
+import { configurationFile, environment, parseConfiguration, readConfiguration } from '../config.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS, systemClock } from '../lib/time.ts';
@@ -78,11 +78,14 @@ function parseExpiry(text: string): number {
   return moment;
 }
 
+/** A configuration may lack the very key that is about to be made, or hold the one that it replaces. */
+const UNFINISHED = { unfinished: true };
+
 function create(options: CreateOptions, command: Command): void {
   if (options.test && options.live) command.error('error: --test and --live exclude one another');
   const mode: Mode = options.live ? 'live' : 'test';
   const file = realpathSync(existing(configurationFile(options.config)));
-  const configuration = readConfiguration(file);
+  const configuration = readConfiguration(file, environment, UNFINISHED);
   if (mode === 'live' && configuration.environment === 'development') {
     throw new Failure('in development all keys make test payments; a live key needs environment: production');
   }
@@ -152,7 +155,7 @@ function writeKey(file: string, merchant: { id: string; name: string }, entry: o
   }
   sequenceAt(holder, 'keys').add(document.createNode(entry));
   const text = document.toString({ lineWidth: 0 });
-  parseConfiguration(text, file);
+  parseConfiguration(text, file, environment, UNFINISHED);
   replaceFile(file, text);
 }
 

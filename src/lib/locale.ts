@@ -6,7 +6,7 @@ import { formatAmount } from './money.ts';
 import { formatTimestamp } from './time.ts';
 
 /** Signs that several currencies share. */
-const SHARED_SIGNS = new Set(['$', '¥', 'kr', '£']);
+const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
 
 /** How many pieces of pages a language remembers; a piece has at most a few thousand characters. */
 const PIECES_REMEMBERED = 1000;

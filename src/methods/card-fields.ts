@@ -12,7 +12,7 @@ export const TEST_CARDS = {
 } as const;
 
 /** The one that checkout names. */
-export const SHOWN_TEST_CARD = '4242 4242 4242 4242';
+export const SHOWN_TEST_CARD = '4242\u00a04242\u00a04242\u00a04242';
 
 /** A test card's brand and last four digits. Digits of any script count; what stands between them does not. */
 export function parseCardNumber(text: string): Reading {

@@ -57,6 +57,9 @@ const TELL_TALES = new RegExp(
   ].join('|'),
 );
 
+/** What a page is sent with, besides 200: the payment's state, or what is wrong with a form. */
+const PAGE_STATUSES = new Set([400, 403, 404, 410, 413, 415, 422, 429]);
+
 /** Raises where an answer is not one that the interface allows, whatever was asked. */
 function check(answer: WireAnswer): void {
   const { status, headers, body } = answer;
@@ -66,7 +69,7 @@ function check(answer: WireAnswer): void {
   if (status === 201) paymentAnswerSchema.parse(JSON.parse(body));
   if (status < 400) return;
   if (type === 'text/html; charset=utf-8') {
-    assert.ok(status === 404 || status === 410, `a page with ${status}`);
+    assert.ok(PAGE_STATUSES.has(status), `a page with ${status}`);
     return;
   }
   assert.equal(type, JSON_TYPE);

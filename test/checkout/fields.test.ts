@@ -392,8 +392,9 @@ test('an account number is an IBAN with its check digits, or letters and digits 
     ['', false],
     ['....', false],
     ['Ω1234', false],
-    ['A'.repeat(34), true],
-    ['A'.repeat(35), false],
+    [`1${'A'.repeat(33)}`, true],
+    [`1${'A'.repeat(34)}`, false],
+    ['Ann Lee', false],
     ['__proto__', false],
   ] as const)
     assert.equal(isBankAccountNumber(text), fits, text);

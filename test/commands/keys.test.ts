@@ -144,3 +144,12 @@ test('keys list says how to make the first', async () => {
   const { stdout } = await run(['keys', 'list'], { cwd: folder.path });
   assert.match(stdout, /^There are no keys\. Make one: counterfoil keys create /);
 });
+
+test('a live key is made for a production configuration that still holds what production refuses', async () => {
+  folder.remove();
+  folder = temporaryFolder(DEVELOPMENT.replace('environment: development', 'environment: production'));
+  const { code, stdout, stderr } = await create('--merchant', 'mer_development', '--live');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^cfk_live_/);
+  assert.ok(text().includes(keyDigest(stdout.trim())));
+});

@@ -14,7 +14,7 @@ export function isIban(text: string): boolean {
 export function isBankAccountNumber(text: string): boolean {
   const compact = text.replace(SEPARATORS, '');
   if (LOOKS_LIKE_IBAN.test(compact)) return isValidIBAN(electronicFormatIBAN(compact) ?? '');
-  return /^[A-Za-z0-9/]{1,34}$/.test(compact);
+  return /^(?=.*\d)[A-Za-z0-9/]{1,34}$/.test(compact);
 }
 
 /** `DE89 3704 0044 0532 0130 00` → `DE•• •••• 3000` */
