@@ -65,6 +65,15 @@ function session(client: pg.ClientBase): Queryable {
   };
 }
 
+/** Whether a connection was found closed by the server or the network, rather than slow or refused. */
+function wasCut(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  return (
+    ['57P01', 'ECONNRESET', 'EPIPE'].includes(code ?? '') ||
+    /^Connection terminated unexpectedly/.test(message ?? '')
+  );
+}
+
 /** What the journal's connection relies on: an answered commit is on the server's disk, and its warnings reach us. */
 const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false)`;
 
@@ -134,8 +143,10 @@ export async function openPostgres(url: string): Promise<Database> {
   const database: Database = {
     engine: 'postgres',
     async query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
+      const read = async () => (await readers.query({ ...prepared(sql), values })).rows as R[];
       try {
-        return (await readers.query({ ...prepared(sql), values })).rows as R[];
+        // A connection of the pool may have been cut while it lay idle: a read is then asked once more, on another.
+        return await read().catch((error) => (wasCut(error) ? read() : Promise.reject(error)));
       } catch (error) {
         throw new DatabaseError(failureOf(error), error);
       }
