@@ -10,7 +10,7 @@ import { isHttps, pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/merchant.ts';
 import type { Offer } from '../methods/offer.ts';
 import { QrCodes } from '../methods/transfer/qr-code.ts';
-import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
@@ -73,7 +73,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
 
   async function find(visit: Visit): Promise<Payment | undefined> {
     const { payment_id } = visit.asked;
-    if (payment_id === undefined || !isPaymentId(payment_id)) return undefined;
+    if (payment_id === undefined) return undefined;
     const payment = await findPayment(database, payment_id);
     return payment && asOf(payment, clock.now());
   }
@@ -140,7 +140,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const methods = offer.methodsFor(payment);
     const method = methods.find(({ id }) => id === asked.method);
     if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
-    const known = asked.edit === 'contact' ? new Map() : knownContacts(payment, method);
+    const known = knownContacts(payment, method, asked.edit);
     const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
     if (typed.faults.length > 0) {
       const subject = subjectOf(payment, visit);

@@ -21,15 +21,26 @@ export interface Typed {
   faults: readonly FormFault[];
 }
 
+/** What the address says where contacts are said anew. */
+export const CONTACT = 'contact';
+
 const CONTACTS: Partial<Record<FieldName, 'name' | 'email' | 'phone'>> = {
   'payer-name': 'name',
   'payer-email': 'email',
   'payer-phone': 'phone',
 };
 
-/** The contact details the merchant handed over with the payment, by the field that would ask for them. */
-export function knownContacts(payment: Payment, method: Method): Map<FieldName, string> {
+/**
+ * The contact details the merchant handed over with the payment, by the field that would ask for them; none where the customer
+ * chose to say them anew (`edit` is `contact`).
+ */
+export function knownContacts(
+  payment: Payment,
+  method: Method,
+  edit: string | undefined,
+): Map<FieldName, string> {
   const known = new Map<FieldName, string>();
+  if (edit === CONTACT) return known;
   const customer = payment.customer === null ? {} : JSON.parse(payment.customer);
   for (const { name } of method.fields) {
     const value = CONTACTS[name] && customer[CONTACTS[name]];

@@ -1,6 +1,7 @@
 // The languages of the customer's pages, and which of them a request is answered in.
 import { readFileSync } from 'node:fs';
 import { match } from '@formatjs/intl-localematcher';
+import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { type Language, Locale } from '../lib/locale.ts';
 import type english from './languages/en.json';
@@ -40,7 +41,7 @@ export function messagesOf(tag: string): Record<Key, string> {
 /** All languages, with moments told in `timeZone`. */
 export class Languages {
   readonly #locales: ReadonlyMap<string, Words>;
-  readonly #chosen = new Map<string, Words>();
+  readonly #chosen = new LRUCache<string, Words>({ max: HEADERS_REMEMBERED });
 
   constructor(timeZone: string) {
     this.#locales = new Map(
@@ -60,7 +61,6 @@ export class Languages {
     let chosen = this.#chosen.get(acceptLanguage);
     if (!chosen) {
       chosen = this.#locales.get(matching(acceptLanguage))!;
-      if (this.#chosen.size >= HEADERS_REMEMBERED) this.#chosen.clear();
       this.#chosen.set(acceptLanguage, chosen);
     }
     return chosen;

@@ -4,12 +4,12 @@ import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS, type FieldName } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
-import { errorSummary, fieldParts, knownContacts, type Typed } from './form.ts';
+import { CONTACT, errorSummary, fieldParts, knownContacts, type Typed } from './form.ts';
 import { hiddenSubmitToken, hiddenToken } from './form-guard.ts';
 import { instructed } from './instructions.ts';
 import type { Words } from './languages.ts';
 import { type Fact, facts, help, type Subject, slip, wayOut } from './parts.ts';
-import { framed, type Visit } from './visit.ts';
+import { framed, type Parameters, type Visit } from './visit.ts';
 
 /** How many ways to pay stand open to view; the others are behind a disclosure. */
 const METHODS_SHOWN = 5;
@@ -44,9 +44,14 @@ ${help(pending)}
     test,
     content,
     wide: true,
-    here: { method: visit.asked.method, edit: visit.asked.edit === 'contact' ? 'contact' : undefined },
+    here: { method: visit.asked.method, edit: editOf(visit.asked) },
     wrong: typed !== undefined,
   });
+}
+
+/** Nothing of an address is repeated but what it can mean. */
+function editOf({ edit }: Parameters): string | undefined {
+  return edit === CONTACT ? CONTACT : undefined;
 }
 
 /** What a method is called: the configuration's name for it, else the page's own words. */
@@ -72,9 +77,8 @@ ${
 function form(visit: Visit, { payment, words, method, typed, amount, codes, ...rest }: Pending): Html {
   const { address, asked } = visit;
   const merchant = payment.merchant_name;
-  const editing = asked.edit === 'contact';
-  const known = editing ? new Map<FieldName, string>() : knownContacts(payment, method);
-  const action = `${address({ method: method.id, edit: editing ? 'contact' : undefined })}#errors`;
+  const known = knownContacts(payment, method, asked.edit);
+  const action = `${address({ method: method.id, edit: editOf(asked) })}#errors`;
   const instructions = method.instructions(payment);
   const next = nextStep(words, method, merchant);
   return html`${next && html`<p>${next}</p>`}
@@ -116,7 +120,7 @@ function contacts({ words, address }: Visit, method: Method, known: ReadonlyMap<
   return html`<div class="contacts">
 <h3>${words.html('contact.heading')}</h3>
 ${facts(rows)}
-<p><a href="${address({ method: method.id, edit: 'contact' })}" aria-label="${words.text('contact.change.what')}">${words.html('contact.change')}</a></p>
+<p><a href="${address({ method: method.id, edit: CONTACT })}" aria-label="${words.text('contact.change.what')}">${words.html('contact.change')}</a></p>
 </div>`;
 }
 

@@ -1,5 +1,6 @@
 // Takes what browsers report of the pages' content security policy, and logs which rule stopped what kind of thing.
 import type { FastifyInstance } from 'fastify';
+import { MINUTE_MS } from '../lib/time.ts';
 import { POLICY_REPORTS } from '../ui/page.ts';
 
 const BODY_BYTES = 16 * 1024;
@@ -26,7 +27,7 @@ export async function policyReports(
   let minute = 0;
   let logged = 0;
   app.post(`/${POLICY_REPORTS}`, (request, reply) => {
-    const current = Math.floor(now() / 60_000);
+    const current = Math.floor(now() / MINUTE_MS);
     if (current !== minute) [minute, logged] = [current, 0];
     for (const found of reportsIn(String(request.body ?? ''))) if (logged++ < LOGGED_A_MINUTE) report(found);
     return reply.code(204).header('cache-control', 'no-store').send();

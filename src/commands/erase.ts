@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
-import { holdStore, openDatabase, storeExists } from '../database/open.ts';
+import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
@@ -18,7 +18,7 @@ import { Failure, progressBar, shownPath } from './terminal.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
-const WRITE_AHEAD_LOG = 'counterfoil.sqlite-wal';
+const WRITE_AHEAD_LOG = `${SQLITE_FILE}-wal`;
 
 interface EraseOptions {
   payment?: string;

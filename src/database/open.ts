@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { openPostgres } from './postgres.ts';
 import { lockStore, openSqlite } from './sqlite.ts';
 
-const SQLITE_FILE = 'counterfoil.sqlite';
+export const SQLITE_FILE = 'counterfoil.sqlite';
 
 /** The storage directory can be read by other accounts of the machine. */
 export class StorageExposed extends Error {

@@ -2,8 +2,9 @@
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { parseCardNumber, parseExpiry } from './card-fields.ts';
+import { maskEmail, maskIban, maskName, maskPhone, maskReference } from './masks.ts';
 import type { FieldFault, Reading } from './reading.ts';
-import { isBankAccountNumber, isIban, maskIban } from './transfer/payer-account.ts';
+import { isBankAccountNumber, isIban } from './transfer/payer-account.ts';
 
 export interface Field {
   /** The name under which it is kept, in `payment_details` and for the reviewer; nothing where it is only checked. */
@@ -26,37 +27,9 @@ export interface Field {
   mask?(kept: string): string;
 }
 
-const FIRST_LETTER = /^\P{M}\p{M}*/u;
-
-/** `Ada Lovelace` → `A••• L•••` */
-export function maskName(name: string): string {
-  return name
-    .split(/\s+/)
-    .map((word) => `${FIRST_LETTER.exec(word)?.[0] ?? ''}•••`)
-    .join(' ');
-}
-
-/** `ada@example.com` → `a•••@example.com` */
-export function maskEmail(email: string): string {
-  const at = email.lastIndexOf('@');
-  return `${[...email.slice(0, at)][0] ?? ''}•••${email.slice(at)}`;
-}
-
 /** Whether text is a telephone number with its country's code, at most fifteen digits (ITU-T E.164). */
 function isInternationalNumber(text: string): boolean {
   return /^(?:\+|00)\d{7,15}$/.test(text.replace(/[()\s-]/g, ''));
-}
-
-/** The end of what is masked; of a short text less, so that most of it stays unseen. */
-function end(text: string, length: number): string {
-  const characters = [...text];
-  const shown = Math.min(length, Math.floor(characters.length / 3));
-  return shown === 0 ? '' : characters.slice(-shown).join('');
-}
-
-/** `+49 170 1234567` → `••• 67` */
-export function maskPhone(phone: string): string {
-  return `••• ${end(phone.replace(/\P{Nd}/gu, ''), 2)}`.trim();
 }
 
 /** Numbers, addresses and codes run left to right in every language, and are no words. */
@@ -105,7 +78,7 @@ export const FIELDS = {
     keptAs: 'customer_reference',
     maximum: 140,
     attributes: { autocomplete: 'off' },
-    mask: (reference) => `•••${end(reference, 4)}`,
+    mask: maskReference,
   },
   note: { keptAs: 'note', maximum: 140, attributes: { autocomplete: 'off' }, lines: 2 },
   'card-number': {

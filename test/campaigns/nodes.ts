@@ -15,19 +15,41 @@ const CONNECTIONS = 128;
 export interface Nodes {
   harness: Harness;
   services: Service[];
-  /** A client for each node. */
-  clients: LoadClient[];
+  /** Where each node listens. */
+  origins: string[];
   close(): Promise<void>;
 }
 
-/** Starts one node on SQLite, two on PostgreSQL, where they share the database and nothing else. */
-export async function startNodes(engine: Engine): Promise<Nodes> {
-  const harness = await startHarness(engine);
+/** Nodes with a client for each. */
+export interface LoadedNodes extends Nodes {
+  clients: LoadClient[];
+}
+
+/** The same as `startNodes`, with connections held open to each. */
+export async function startLoadedNodes(engine: Engine): Promise<LoadedNodes> {
+  const nodes = await startNodes(engine);
+  const clients = nodes.origins.map((origin) => loadClient(origin, KEY, CONNECTIONS));
+  return {
+    ...nodes,
+    clients,
+    async close() {
+      for (const client of clients) client.close();
+      await nodes.close();
+    },
+  };
+}
+
+/**
+ * Starts one node on SQLite, two on PostgreSQL, where they share the database and nothing else. `configuration`: further lines
+ * of the configuration file.
+ */
+export async function startNodes(engine: Engine, configuration = ''): Promise<Nodes> {
+  const harness = await startHarness(engine, { configuration });
   const services = [harness.service];
   const origins = [harness.origin];
   const storage = mkdtempSync(join(tmpdir(), 'counterfoil-second-'));
   if (engine === 'postgres') {
-    const file = writeConfiguration({ ...harness.store, storage });
+    const file = writeConfiguration({ ...harness.store, storage }, 'development', configuration);
     const environment = {
       PORT: '0',
       COUNTERFOIL_STORAGE: storage,
@@ -43,13 +65,11 @@ export async function startNodes(engine: Engine): Promise<Nodes> {
     services.push(second);
     origins.push(`http://127.0.0.1:${(second.app.server.address() as AddressInfo).port}`);
   }
-  const clients = origins.map((origin) => loadClient(origin, KEY, CONNECTIONS));
   return {
     harness,
     services,
-    clients,
+    origins,
     async close() {
-      for (const client of clients) client.close();
       await services[1]?.stop();
       rmSync(storage, { recursive: true, force: true });
       await harness.close();

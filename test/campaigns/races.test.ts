@@ -6,7 +6,7 @@ import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { LoadAnswer } from '../support/load-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES, type Engine } from '../support/stores.ts';
-import { type Nodes, startNodes } from './nodes.ts';
+import { type LoadedNodes, startLoadedNodes } from './nodes.ts';
 
 /** 10,000 in all. */
 const CONTESTS: Record<Engine, Record<'cancels' | 'expiry' | 'duplicates', number>> = {
@@ -31,10 +31,10 @@ interface Timed {
 
 for (const engine of ENGINES) {
   describe(`races on ${engine}`, () => {
-    let nodes: Nodes;
+    let nodes: LoadedNodes;
     let slowestMs = 0;
     before(async () => {
-      nodes = await startNodes(engine);
+      nodes = await startLoadedNodes(engine);
     });
     after(() => nodes.close());
 

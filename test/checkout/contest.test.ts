@@ -1,21 +1,14 @@
 // Contests for one payment through its forms: one winner each, and whoever came second is shown what is.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { readConfiguration } from '../../src/config.ts';
-import { silent } from '../../src/lib/log.ts';
 import { SECOND_MS } from '../../src/lib/time.ts';
-import { type Service, startService } from '../../src/main.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Payment } from '../../src/payments/payment.ts';
+import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { KEYS, SHOP } from '../support/shop.ts';
-import { ENGINES, type Engine } from '../support/stores.ts';
+import { ENGINES } from '../support/stores.ts';
 
 const CONTESTS = Number(process.env.COUNTERFOIL_RUNS) || 1000;
 /** Contests of the rarer kinds: for each thousand of the others. */
@@ -35,48 +28,6 @@ interface Form {
   body: string;
 }
 
-/** One or two nodes on one store, on one clock. */
-interface Shop {
-  harness: Harness;
-  services: Service[];
-  origins: string[];
-  close(): Promise<void>;
-}
-
-async function openShop(engine: Engine): Promise<Shop> {
-  const harness = await startHarness(engine, { configuration: CONFIGURATION });
-  const services = [harness.service];
-  const origins = [harness.origin];
-  const storage = mkdtempSync(join(tmpdir(), 'counterfoil-second-'));
-  if (engine === 'postgres') {
-    const file = writeConfiguration({ ...harness.store, storage }, 'development', CONFIGURATION);
-    const environment = {
-      PORT: '0',
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: harness.store.database_url!,
-    };
-    const second = await startService(readConfiguration(file, environment), {
-      log: silent,
-      clock: harness.clock,
-      onBroken: (error) => {
-        throw error;
-      },
-    });
-    services.push(second);
-    origins.push(`http://127.0.0.1:${(second.app.server.address() as AddressInfo).port}`);
-  }
-  return {
-    harness,
-    services,
-    origins,
-    async close() {
-      await services[1]?.stop();
-      rmSync(storage, { recursive: true, force: true });
-      await harness.close();
-    },
-  };
-}
-
 async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -91,13 +42,13 @@ function formIn(markup: string, typed: Record<string, string> = {}): Form {
 
 for (const engine of ENGINES) {
   describe(`contests on ${engine}`, () => {
-    let shop: Shop;
+    let shop: Nodes;
     let turn = 0;
     before(async () => {
       console.log(
         `contests: seed ${random.seed} (COUNTERFOIL_SEED), ${CONTESTS} contests (COUNTERFOIL_RUNS)`,
       );
-      shop = await openShop(engine);
+      shop = await startNodes(engine, CONFIGURATION);
     });
     after(() => shop.close());
 
