@@ -34,6 +34,10 @@ payment_lifetime_s: 86400
 time_zone: Europe/Zurich
 checkout_forms_per_payment: 30
 checkout_forms_per_address: 300
+review:
+  four_eyes_above:
+    EUR: 1000
+    CHF: 1000
 trust_proxy: [10.0.0.0/8]
 log_level: info
 
@@ -107,7 +111,9 @@ function checkOf(property: Property): string {
 function defaultOf(property: Property, required: boolean): string {
   if (property.default === undefined) return required ? 'required' : '–';
   if (property.default === null) return '–';
-  return `\`${Array.isArray(property.default) ? '[]' : property.default}\``;
+  if (property.properties) return '–';
+  const written = typeof property.default === 'object' ? JSON.stringify(property.default) : property.default;
+  return `\`${written}\``;
 }
 
 function table(holder: Property, withEnvironment: boolean): string {
@@ -157,6 +163,13 @@ a port that is taken is an error; without it, a server in development takes the 
 \`storage\` is taken from the configuration file's folder, a relative \`COUNTERFOIL_STORAGE\` from the current one.
 
 Base URLs may carry a path (\`https://shop.example/pay\`). In production they must be https.
+
+## review
+
+${table(schema.properties!.review!, false)}
+
+An approval above the amount is recorded, and the payment stays under review until another administrator confirms it. In a currency
+that is not listed one is enough.
 
 ## merchants
 

@@ -1,6 +1,7 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isCurrency, parseAmount } from './lib/money.ts';
 import { isEmailAddress, textFault } from './lib/text.ts';
 import { isTimeZone } from './lib/time.ts';
 import { webAddressFault } from './lib/web-address.ts';
@@ -101,6 +102,29 @@ const merchantSchema = z.strictObject({
     .meta({ check: 'ids below `methods`' }),
 });
 
+const reviewSchema = z.strictObject({
+  four_eyes_above: z
+    .record(z.string(), z.number())
+    .default({})
+    .transform((amounts, context) => {
+      const minor: Record<string, number> = {};
+      for (const [currency, amount] of Object.entries(amounts)) {
+        const parsed = isCurrency(currency)
+          ? parseAmount(amount, currency)
+          : { fault: 'is no currency: must be an ISO 4217 code such as EUR' };
+        if ('minor' in parsed) minor[currency] = parsed.minor;
+        else context.addIssue({ code: 'custom', path: [currency], message: lowered(parsed.fault) });
+      }
+      return minor;
+    })
+    .describe(
+      'Amounts by currency above which a second administrator must confirm an approval, such as `EUR: 1000`.',
+    )
+    .meta({ check: 'ISO 4217 codes and amounts' }),
+});
+
+const lowered = (fault: string) => fault.replace(/^./, (first) => first.toLowerCase()).replace(/\.$/, '');
+
 const isWebAddress = (text: string) => !webAddressFault(text, { httpsOnly: false });
 
 /** Whether text is an IP address, or one with the length of its network's prefix (CIDR, RFC 4632). */
@@ -185,6 +209,7 @@ export const configurationSchema = z.strictObject({
     .describe(
       'How often forms are taken from one network address (IPv6: one /64 network) in 10 minutes, by each node.',
     ),
+  review: reviewSchema.prefault({}).describe('How payments are reviewed.'),
   trust_proxy: z
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
     .default([])
@@ -212,7 +237,7 @@ export const configurationSchema = z.strictObject({
 
 export type Settings = z.output<typeof configurationSchema>;
 
-const GROUPS = { merchants: merchantSchema, keys: keySchema, ...METHOD_GROUPS };
+const GROUPS = { review: reviewSchema, merchants: merchantSchema, keys: keySchema, ...METHOD_GROUPS };
 
 /** The names of settings at a place in the file: `['merchants', 0]` → `id`, `name`, `keys`. */
 export function namesAt(path: readonly PropertyKey[]): string[] {

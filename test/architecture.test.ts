@@ -20,7 +20,7 @@ const LAYERS = [
   ['ui'],
   ['webhooks'],
   ['payments'],
-  ['methods'],
+  ['administrators', 'methods'],
   ['merchants'],
   ['journal'],
   ['database'],

@@ -3,6 +3,7 @@ import { attributes, type Html, html, settled } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Instructions, Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
+import { compactAccount } from '../methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
 import type { Key, Words } from './languages.ts';
@@ -103,7 +104,13 @@ export function submissionOf(
   }
   if (instructions) whole.instructions = instructions;
   if (instructions?.kind === 'transfer') masked.transfer_reference = instructions.reference;
-  return { method: method.id, whole, masked };
+  const email = kept.get('payer-email');
+  const account = kept.get('transfer-iban');
+  const payer = {
+    email: typeof email === 'string' ? email : null,
+    account: typeof account === 'string' ? compactAccount(account) : null,
+  };
+  return { method: method.id, whole, masked, payer };
 }
 
 /** What is wrong, above everything else, each with a link to where. */

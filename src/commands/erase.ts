@@ -8,11 +8,11 @@ import { type Database, DatabaseError } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
 import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { Journal } from '../journal/journal.ts';
+import { countRows } from '../journal/queries.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
-import { countRows } from '../payments/queries.ts';
 import { counted } from './audit.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 

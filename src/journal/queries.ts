@@ -118,3 +118,24 @@ export function appliedMigrations(
 ): Promise<{ version: number; name: string; digest: string }[]> {
   return database.query('select version, name, digest from schema_migrations order by version');
 }
+
+/** How many rows a table has. */
+export async function countRows(database: Reader, table: string): Promise<number> {
+  return (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]!.count;
+}
+
+/** Rows of any table in the order of its text column `key`, those behind `after`. */
+export function rowsAfter<R>(
+  database: Reader,
+  table: string,
+  key: string,
+  columns: readonly string[],
+  after: string | undefined,
+  limit: number,
+): Promise<R[]> {
+  return database.query<R>(
+    `select ${columns.join(', ')} from ${table} ${after === undefined ? '' : `where ${key} > ?`} order by ${key} limit ? + 0`,
+    ...(after === undefined ? [] : [after]),
+    limit,
+  );
+}

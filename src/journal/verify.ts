@@ -5,12 +5,10 @@ import { sha256 } from '../lib/secrets.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
+import type { RowCheck } from './rows.ts';
 import { type View, type Vouchers, walkSeals } from './seal-walk.ts';
 
 export { HistoryBroken, type View };
-
-/** A further check by who owns the rows: raises `HistoryBroken`, returns how many rows it looked at. */
-export type RowCheck = (view: View, tick: (rows: number) => void) => Promise<Record<string, number>>;
 
 export interface VerifyOptions {
   /** Told how many of how many entries and rows are done. */
@@ -42,7 +40,8 @@ export function verifyHistory(
     const [head, ...forged] = await readHeads(view);
     if (head?.id !== 1 || forged.length > 0)
       throw new HistoryBroken('the head of the history is missing, or is not the only one');
-    const total = head.entries * (1 + rowChecks.length);
+    // Each entry once for its seal, once for its row.
+    const total = head.entries * 2;
     let done = 0;
     const tick = (rows: number) => {
       done += rows;
@@ -73,6 +72,7 @@ export function verifyHistory(
         trusted_seals: trusted?.number ?? 0,
       });
     for (const check of rowChecks) Object.assign(result, await check(view, tick));
+    onProgress(total, total);
     return result;
   });
 }

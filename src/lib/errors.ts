@@ -9,6 +9,7 @@ export const STATUS_OF_CODE = {
   request_timeout: 408,
   idempotency_in_progress: 409,
   invalid_status: 409,
+  conflict: 409,
   payload_too_large: 413,
   uri_too_long: 414,
   unsupported_media_type: 415,

@@ -43,6 +43,13 @@ export function createPayment(
     submission: null,
     review_message: null,
     link_requested_at: null,
+    payer_email: request.customer?.email?.toLowerCase() ?? null,
+    payer_account: null,
+    submitted_at: null,
+    decided_at: null,
+    review: null,
+    claimed_by: null,
+    claimed_until: null,
   };
   transaction.insert('payments', payment);
   recordPayment(transaction, act, 'payment.created', payment, {

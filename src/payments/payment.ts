@@ -51,6 +51,19 @@ export interface Payment {
   review_message: string | null;
   /** When the customer asked for a new link, after this one had expired. */
   link_requested_at: number | null;
+  /** In lower case: as the merchant gave it, then as it was typed at checkout. For finding payments alike. */
+  payer_email: string | null;
+  /** The account the customer pays from, without what groups it. For finding payments alike. */
+  payer_account: string | null;
+  /** When it was sent for review. */
+  submitted_at: number | null;
+  /** When it was approved or rejected. */
+  decided_at: number | null;
+  /** What administrators did and wrote, as JSON text (`ReviewAct[]`): for them alone. */
+  review: string | null;
+  /** `adm_…` who has taken it to review, until `claimed_until`. */
+  claimed_by: string | null;
+  claimed_until: number | null;
 }
 
 /** The columns that a payment's digest in the history covers: all, in this order. Append only. */
@@ -78,6 +91,13 @@ export const PAYMENT_COLUMNS = [
   'submission',
   'review_message',
   'link_requested_at',
+  'payer_email',
+  'payer_account',
+  'submitted_at',
+  'decided_at',
+  'review',
+  'claimed_by',
+  'claimed_until',
 ] as const satisfies (keyof Payment)[];
 
 export const PAYMENT_ID_PREFIX = 'pay_';

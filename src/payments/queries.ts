@@ -83,7 +83,10 @@ export function listPayments(database: Pick<Queryable, 'query'>, listing: Listin
 
 /** What a move writes besides the status. */
 export type Written = Partial<
-  Pick<Payment, 'status_reason' | 'payment_details' | 'submission' | 'review_message'>
+  Omit<
+    Payment,
+    'id' | 'merchant_id' | 'mode' | 'amount_minor' | 'currency' | 'status' | 'version' | 'updated_at'
+  >
 >;
 
 /**
@@ -154,14 +157,6 @@ export function paymentsAfter(
   );
 }
 
-/** How many rows a table has. */
-export async function countRows(
-  database: Pick<Queryable, 'query'>,
-  table: 'payments' | 'idempotency_keys',
-): Promise<number> {
-  return (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]!.count;
-}
-
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
 export interface KeptAnswer {
   scope: string;
@@ -185,18 +180,6 @@ export async function findAnswer(
     notBefore,
   );
   return rows[0];
-}
-
-export function answersAfter(
-  database: Pick<Queryable, 'query'>,
-  scope: string | undefined,
-  limit: number,
-): Promise<KeptAnswer[]> {
-  return database.query<KeptAnswer>(
-    `select ${ANSWER} from idempotency_keys ${scope === undefined ? '' : 'where scope > ?'} order by scope limit ? + 0`,
-    ...(scope === undefined ? [] : [scope]),
-    limit,
-  );
 }
 
 /** Forgets the answer kept under `scope`, if it is from before `until`. */

@@ -14,6 +14,8 @@ export interface Submission {
   method: string;
   whole: object;
   masked: object;
+  /** Whom and what it can be found by, as far as the customer told. */
+  payer: { email: string | null; account: string | null };
 }
 
 const CUSTOMER = 'customer';
@@ -23,12 +25,15 @@ export function submitPayment(
   transaction: Transaction,
   id: string,
   requestId: string,
-  { method, whole, masked }: Submission,
+  { method, whole, masked, payer }: Submission,
 ): Promise<Payment> {
   const submitted_at = formatTimestamp(transaction.now);
   const written = {
     submission: JSON.stringify({ ...whole, submitted_at }),
     payment_details: JSON.stringify({ ...masked, submitted_at }),
+    submitted_at: transaction.now,
+    ...(payer.email !== null && { payer_email: payer.email.toLowerCase() }),
+    payer_account: payer.account,
   };
   const act = { actor: CUSTOMER, request_id: requestId };
   return transition(transaction, undefined, id, 'submit', act, written, { method });

@@ -15,7 +15,13 @@ const OPERATOR = { actor: 'operator', request_id: null };
 /** Hands a payment's form in, as checkout does. */
 export function submit(service: Harness, id: string, whole: object = { payer_name: 'Zoë' }) {
   return service.service.journal.commit(
-    (transaction) => submitPayment(transaction, id, 'req_test', { method: 'details', whole, masked: {} }),
+    (transaction) =>
+      submitPayment(transaction, id, 'req_test', {
+        method: 'details',
+        whole,
+        masked: {},
+        payer: { email: 'zoe@example.org', account: null },
+      }),
     id,
   );
 }

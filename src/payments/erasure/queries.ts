@@ -16,6 +16,9 @@ const PERSONAL = [
   'payment_details',
   'submission',
   'review_message',
+  'payer_email',
+  'payer_account',
+  'review',
 ] as const satisfies (keyof Payment)[];
 
 /** Empties a payment of personal data and gives it another salt. No row back: absent, or something may still come of it. */
