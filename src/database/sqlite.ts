@@ -14,6 +14,8 @@ import {
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
 const BUSY = 5;
+/** How long reads may share one view of the database, and so how late they may see what another process wrote. */
+const VIEW_MS = 100;
 /** Pages kept in memory by each connection, in KiB. */
 const CACHE_KIB = 4 * 1024;
 /** The write-ahead log is folded back into the database when it has grown by this many pages of 4 KiB. */
@@ -149,10 +151,15 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
     throw known;
   }
 
-  // Reads share one view of the database until the next commit, since nobody else writes: taking a view costs more than
-  // most reads. It is let go before each commit, or the write-ahead log could never start over.
+  // Reads share one view of the database until the next commit: taking a view costs more than most reads. It is let go before
+  // each commit, or the write-ahead log could never start over, and after a moment, since a command beside the server writes too.
+  let viewTakenAt = 0;
   function takeView(): void {
-    if (!reader.raw.isTransaction) reader.raw.exec('begin');
+    const now = monotonicMs();
+    if (reader.raw.isTransaction && now - viewTakenAt > VIEW_MS) letViewGo();
+    if (reader.raw.isTransaction) return;
+    reader.raw.exec('begin');
+    viewTakenAt = now;
   }
   function letViewGo(): void {
     if (reader.raw.isTransaction) reader.raw.exec('commit');

@@ -40,7 +40,7 @@ export async function findSeal(database: Reader, number: number): Promise<Seal |
 export async function sealHolding(database: Reader, number: number): Promise<Seal | undefined> {
   return (
     await database.query<Seal>(
-      'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by number limit 1',
+      'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by last_entry limit 1',
       number,
     )
   )[0];
@@ -106,6 +106,74 @@ export function entriesBySubject(
   );
 }
 
+/** The number of the newest entry; 0 where there is none. */
+export async function newestEntry(database: Reader): Promise<number> {
+  return (await readHeads(database))[0]?.entries ?? 0;
+}
+
+/** Entries after number `after` up to `until`, about subjects that begin with `prefix`, by number. */
+export function entriesAbout(
+  database: Reader,
+  prefix: string,
+  after: number,
+  until: number,
+  limit: number,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where subject >= ? and subject < ? and number > ? and number <= ? order by number limit ? + 0`,
+    prefix,
+    `${prefix}~`,
+    after,
+    until,
+    limit,
+  );
+}
+
+/** What entries are looked for by. `actor` and `action`: what those begin with; `from` and `to` in milliseconds since 1970. */
+export interface EntryFilter {
+  actor?: string | undefined;
+  action?: string | undefined;
+  /** Exact. */
+  subject?: string | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** Entries whose numbers lie between two others, neither of them included. */
+export function searchEntries(
+  database: Reader,
+  { actor, action, subject, from, to }: EntryFilter,
+  { above, below }: { above: number; below: number },
+  newestFirst: boolean,
+  limit: number,
+): Promise<AuditEntry[]> {
+  const begins = (column: string, text: string | undefined): [string, (string | number)[]] | [] =>
+    text === undefined ? [] : [`substr(${column}, 1, ? + 0) = ?`, [text.length, text]];
+  const conditions = [
+    begins('actor', actor),
+    begins('action', action),
+    subject === undefined ? [] : (['subject = ?', [subject]] as const),
+    from === undefined ? [] : (['at >= ?', [from]] as const),
+    to === undefined ? [] : (['at < ?', [to]] as const),
+  ].filter((one) => one.length === 2);
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where number > ? and number < ?${conditions.map(([sql]) => ` and ${sql}`).join('')}
+     order by number ${newestFirst ? 'desc' : 'asc'} limit ? + 0`,
+    above,
+    below,
+    ...conditions.flatMap(([, values]) => values),
+    limit,
+  );
+}
+
+/** When entry `number` was made; nothing where there is none. */
+export async function momentOfEntry(database: Reader, number: number): Promise<number | undefined> {
+  return (await database.query<{ at: number }>('select at from audit_entries where number = ?', number))[0]
+    ?.at;
+}
+
 export function entriesOf(database: Reader, subject: string): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
     'select number, at, actor, action, subject, request_id, facts from audit_entries where subject = ? order by number',
@@ -117,6 +185,28 @@ export function appliedMigrations(
   database: Reader,
 ): Promise<{ version: number; name: string; digest: string }[]> {
   return database.query('select version, name, digest from schema_migrations order by version');
+}
+
+/** A trigger in force on the tables of the history, and the text that says what it does. */
+export interface Trigger {
+  name: string;
+  text: string;
+}
+
+export function sqliteTriggers(database: Reader): Promise<Trigger[]> {
+  return database.query(
+    "select name, sql as text from sqlite_schema where type = 'trigger' and tbl_name in ('audit_entries', 'seals')",
+  );
+}
+
+/** Those that are enabled and fire once before each update, delete and truncate (`tgtype`: 2 + 8 + 16 + 32), whatever it is of. */
+export function postgresTriggers(database: Reader): Promise<Trigger[]> {
+  return database.query(
+    `select t.tgname::text as name, '$$' || p.prosrc || '$$' as text
+     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+     where t.tgrelid in ('audit_entries'::regclass, 'seals'::regclass) and t.tgenabled in ('O', 'A')
+       and t.tgtype = 58 and t.tgqual is null and t.tgattr::text = ''`,
+  );
 }
 
 /** How many rows a table has. */

@@ -2,6 +2,7 @@
 import type { Database } from '../database/database.ts';
 import { knownMigrations } from '../database/migrate.ts';
 import { sha256 } from '../lib/secrets.ts';
+import { requireAppendOnly } from './append-only.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
@@ -31,7 +32,7 @@ export interface Verification {
  * copy of the checkpoints where one is given. Raises `HistoryBroken`, `DatabaseError`.
  */
 export function verifyHistory(
-  database: Pick<Database, 'snapshot'>,
+  database: Pick<Database, 'engine' | 'snapshot'>,
   reading: CheckpointReading,
   rowChecks: readonly RowCheck[],
   { onProgress = () => {}, since = 1, copy }: VerifyOptions = {},
@@ -72,6 +73,8 @@ export function verifyHistory(
         trusted_seals: trusted?.number ?? 0,
       });
     for (const check of rowChecks) Object.assign(result, await check(view, tick));
+    // Last: whoever took a trigger away and then changed something is told what was changed.
+    await requireAppendOnly(view, database.engine);
     onProgress(total, total);
     return result;
   });

@@ -33,12 +33,13 @@ const ENTITIES: Record<string, string> = {
 const SPECIAL = /[&<>"']/;
 const ALL_SPECIAL = /[&<>"']/g;
 
-function render(value: Insertable): string {
+/** A value as it is inserted: markup as it stands, lists joined, anything else escaped; nothing where there is none. */
+export function escaped(value: Insertable): string {
   if (value instanceof Markup) return value.text;
   if (value === null || value === undefined || value === false) return '';
   if (Array.isArray(value)) {
     let text = '';
-    for (const one of value) text += render(one);
+    for (const one of value) text += escaped(one);
     return text;
   }
   const text = String(value);
@@ -48,7 +49,7 @@ function render(value: Insertable): string {
 /** Escapes every inserted value for element content and quoted attributes; nested `html` pieces and lists stay markup. */
 export function html(strings: TemplateStringsArray, ...values: Insertable[]): Html {
   let text = strings[0]!;
-  for (let i = 0; i < values.length; i++) text += render(values[i]) + strings[i + 1];
+  for (let i = 0; i < values.length; i++) text += escaped(values[i]) + strings[i + 1];
   return new Markup(text) as unknown as Html;
 }
 
@@ -65,7 +66,7 @@ export function slotted(make: (slot: Html) => Html): (value: Insertable) => Html
   const parts = make(new Markup(SLOT) as unknown as Html)
     .toString()
     .split(SLOT);
-  return (value) => new Markup(parts.join(render(value))) as unknown as Html;
+  return (value) => new Markup(parts.join(escaped(value))) as unknown as Html;
 }
 
 /** Attributes as a tag holds them, each with a space in front; those that are `undefined` or `false` are left out. */
@@ -75,7 +76,7 @@ export function attributes(
   let text = '';
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === false) continue;
-    text += value === true ? ` ${name}` : ` ${name}="${render(value)}"`;
+    text += value === true ? ` ${name}` : ` ${name}="${escaped(value)}"`;
   }
   return new Markup(text) as unknown as Html;
 }

@@ -50,3 +50,8 @@ export function isTimeOrderedId(prefix: string, text: string): boolean {
     /^[0-9a-hjkmnp-tv-z]+$/.test(text.slice(prefix.length))
   );
 }
+
+/** What no id made by `timeOrderedId(prefix, …)` at `ms` (milliseconds since 1970) or later sorts before. */
+export function timeOrderedFloor(prefix: string, ms: number): string {
+  return prefix + timeBase32(ms);
+}

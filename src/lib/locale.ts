@@ -3,7 +3,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import { type Html, html, isHtml, settled } from './html.ts';
 import { formatAmount } from './money.ts';
-import { formatTimestamp } from './time.ts';
+import { formatTimestamp, MINUTE_MS } from './time.ts';
 
 /** Signs that several currencies share. */
 const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
@@ -32,6 +32,9 @@ export class Locale<Key extends string> implements Language {
   readonly #plain = new Map<Key, Html>();
   readonly #pieces = new LRUCache<string, object>({ max: PIECES_REMEMBERED });
   readonly #texts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
+  /** Prices come again, and payments of one minute end in one minute. */
+  readonly #amounts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
+  readonly #minutes = new LRUCache<number, string>({ max: PIECES_REMEMBERED });
   /** How each currency is written, with the code that goes behind it where its sign is not its own. */
   readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
   readonly #moments: Intl.DateTimeFormat;
@@ -114,6 +117,16 @@ export class Locale<Key extends string> implements Language {
    * currencies.
    */
   money(minor: number, currency: string): string {
+    const name = currency + minor;
+    let text = this.#amounts.get(name);
+    if (text === undefined) {
+      text = this.#money(minor, currency);
+      this.#amounts.set(name, text);
+    }
+    return text;
+  }
+
+  #money(minor: number, currency: string): string {
     const decimal = formatAmount(minor) as `${number}`;
     const whole = decimal.endsWith('.00');
     const name = currency + whole;
@@ -133,7 +146,13 @@ export class Locale<Key extends string> implements Language {
 
   /** A moment, milliseconds since 1970. */
   moment(ms: number): Html {
-    return html`<time datetime="${formatTimestamp(ms)}">${this.#moments.format(ms)}</time>`;
+    const minute = Math.floor(ms / MINUTE_MS);
+    let text = this.#minutes.get(minute);
+    if (text === undefined) {
+      text = this.#moments.format(ms);
+      this.#minutes.set(minute, text);
+    }
+    return html`<time datetime="${formatTimestamp(ms)}">${text}</time>`;
   }
 }
 

@@ -56,3 +56,60 @@ export function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+const dayFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** The date that a moment (milliseconds since 1970) has in a time zone: `2026-11-20`. */
+export function dateIn(timeZone: string, ms: number): string {
+  let format = dayFormats.get(timeZone);
+  if (!format) {
+    // Canada's way to write a date in English is ISO 8601.
+    format = new Intl.DateTimeFormat('en-CA', {
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    dayFormats.set(timeZone, format);
+  }
+  return format.format(ms);
+}
+
+/**
+ * The last `days` days of a time zone, today the last of them: each with its date and the moment it began (milliseconds since
+ * 1970). Days are not all of 24 hours.
+ */
+export function lastDays(timeZone: string, now: number, days: number): { date: string; start: number }[] {
+  const found: { date: string; start: number }[] = [];
+  for (let moment = now; found.length < days; ) {
+    const start = dayStart(timeZone, moment);
+    found.unshift({ date: dateIn(timeZone, start), start });
+    moment = start - 1;
+  }
+  return found;
+}
+
+/** When the day of a moment began: by halving, since a day may begin at any minute and not at midnight. */
+function dayStart(timeZone: string, ms: number): number {
+  const date = dateIn(timeZone, ms);
+  let before = ms - 2 * DAY_MS;
+  let within = ms;
+  while (within - before > 1) {
+    const middle = Math.floor((before + within) / 2);
+    if (dateIn(timeZone, middle) < date) before = middle;
+    else within = middle;
+  }
+  return within;
+}
+
+/** The first moment of a day written as `2026-11-20` in a time zone, and of the day after it; nothing where there is no such day. */
+export function dayBounds(date: string, timeZone: string): { from: number; to: number } | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(date)) return undefined;
+  try {
+    const day = Temporal.PlainDate.from(date);
+    const begins = (one: typeof day) => one.toZonedDateTime(timeZone).epochMilliseconds;
+    return { from: begins(day), to: begins(day.add({ days: 1 })) };
+  } catch {
+    return undefined;
+  }
+}

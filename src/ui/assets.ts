@@ -1,5 +1,6 @@
 // What pages load besides themselves: read once, named by its content, so that it may be kept for ever.
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { sha256 } from '../lib/secrets.ts';
 
 export interface Asset {
@@ -9,14 +10,15 @@ export interface Asset {
   content: Buffer;
 }
 
-function asset(file: string, type: string): Asset {
-  const content = readFileSync(new URL(file, import.meta.url));
-  const [stem, ending] = file.split(/\.(?=\w+$)/);
+/** The asset in `file`. Raises the system's error where it is missing. */
+export function asset(file: URL, type: string): Asset {
+  const content = readFileSync(file);
+  const [stem, ending] = basename(file.pathname).split(/\.(?=\w+$)/);
   return { name: `assets/${stem}.${sha256(content).slice(0, 12)}.${ending}`, type, content };
 }
 
-export const stylesheet = asset('style.css', 'text/css; charset=utf-8');
-export const icon = asset('icon.svg', 'image/svg+xml');
+export const stylesheet = asset(new URL('style.css', import.meta.url), 'text/css; charset=utf-8');
+export const icon = asset(new URL('icon.svg', import.meta.url), 'image/svg+xml');
 export const assets: readonly Asset[] = [stylesheet, icon];
 
 export const ASSET_HEADERS = {

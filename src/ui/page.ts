@@ -1,15 +1,17 @@
-// The frame of every page, and the headers it is sent with: no script, no stranger, no copy kept.
+// The frame of every page, and the headers it is sent with: no script but one of ours that is named, no stranger, no copy kept.
 import { type Html, html } from '../lib/html.ts';
 import type { Language } from '../lib/locale.ts';
 import { isHttps, pathOf } from '../lib/web-address.ts';
 import { icon, stylesheet } from './assets.ts';
+import type { Theme } from './theme.ts';
 
-const POLICY = [
+/** The content security policy, with what stands for the one script that may run. */
+const policyFor = (script: string) => [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
-  "script-src 'none'",
+  `script-src ${script}`,
   "connect-src 'none'",
   "object-src 'none'",
   "frame-src 'none'",
@@ -25,11 +27,14 @@ const POLICY = [
 /** Where browsers report what the policy stopped, below a base URL. */
 export const POLICY_REPORTS = 'csp-report';
 
-/** The headers of pages below `baseUrl`, which comes without a slash at its end. */
-export function pageHeaders(baseUrl: string): Record<string, string> {
+/**
+ * The headers of pages below `baseUrl`, which comes without a slash at its end. With a `nonce` (new for each answer) the script
+ * that has it runs, and no other.
+ */
+export function pageHeaders(baseUrl: string, nonce?: string): Record<string, string> {
   const https = isHttps(baseUrl);
   const policy = [
-    ...POLICY,
+    ...policyFor(nonce === undefined ? "'none'" : `'nonce-${nonce}' 'strict-dynamic'`),
     ...(https ? ['upgrade-insecure-requests'] : []),
     `report-uri ${pathOf(baseUrl)}/${POLICY_REPORTS}`,
     'report-to csp',
@@ -51,10 +56,6 @@ export function pageHeaders(baseUrl: string): Record<string, string> {
   };
 }
 
-/** The customer's own choice of light or dark, over their system's. */
-export const THEMES = ['light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
-
 export interface PageParts {
   language: Language;
   theme: Theme | undefined;
@@ -69,11 +70,15 @@ export interface PageParts {
   /** Whether `main` has two columns where there is room. */
   wide?: boolean;
   footer: Html;
+  /** What stands beside `main`: the console's navigation. */
+  beside?: Html | undefined;
+  /** A module below `basePath`, and the nonce of this answer. */
+  script?: { name: string; nonce: string } | undefined;
 }
 
 /** A whole page. */
 export function page(parts: PageParts): string {
-  const { language, theme, basePath, title, skip, header, content, wide, footer } = parts;
+  const { language, theme, basePath, title, skip, header, content, wide, footer, beside, script } = parts;
   return html`<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}"${theme && html` data-theme="${theme}"`}>
 <head>
@@ -82,12 +87,12 @@ export function page(parts: PageParts): string {
 <meta name="color-scheme" content="${theme ?? 'light dark'}">
 <title>${title}</title>
 <link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
-<link rel="stylesheet" href="${basePath}/${stylesheet.name}">
+<link rel="stylesheet" href="${basePath}/${stylesheet.name}">${script && html`\n<script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`}
 </head>
-<body>
+<body${beside && html` class="console"`}>
 <a class="skip" href="#main">${skip}</a>
 ${header && html`<header>${header}</header>`}
-<main id="main" class="sheet${wide && ' wide'}" tabindex="-1">
+${beside}<main id="main" class="sheet${wide && ' wide'}" tabindex="-1">
 ${content}
 </main>
 <footer>

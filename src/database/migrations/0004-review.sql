@@ -7,13 +7,29 @@ alter table payments add column decided_at bigint;
 alter table payments add column review text;
 alter table payments add column claimed_by text;
 alter table payments add column claimed_until bigint;
+alter table payments add column method text;
 
-create index payments_waiting on payments (coalesce(submitted_at, created_at), id) where status = 'requires_review';
-create index payments_decided on payments (decided_at, id) where decided_at is not null;
+-- What waits for review, with all that the queue is narrowed and counted by: its pages and sums read this index alone.
+create index payments_waiting on payments
+  (coalesce(submitted_at, created_at), id, merchant_id, mode, currency, amount_minor, claimed_by, claimed_until, status,
+   method, submitted_at, created_at)
+  where status = 'requires_review';
+create index payments_decided on payments (decided_at, status) where decided_at is not null;
+-- What a merchant's amounts usually are.
+create index payments_decided_amounts on payments (merchant_id, mode, currency, decided_at, amount_minor, id)
+  where decided_at is not null;
+create index payments_link_requested on payments (link_requested_at, id) where link_requested_at is not null;
 create index payments_by_payer_email on payments (payer_email, id) where payer_email is not null;
 create index payments_by_payer_account on payments (payer_account, id) where payer_account is not null;
 create index payments_by_amount on payments (amount_minor, id);
-create index payments_link_requested on payments (link_requested_at, id) where link_requested_at is not null;
+-- Newest first of one status, whichever merchant's. What is pending is found by its id: creating a payment pays for no more.
+create index payments_past_pending on payments (mode, status, id) where status <> 'pending';
+-- A reference is looked up within its merchant and over all of them: it stands first.
+drop index payments_by_reference;
+create index payments_by_reference on payments (merchant_reference, merchant_id, mode, id) where merchant_reference is not null;
+
+-- The seal that closes an entry.
+create index seals_by_last_entry on seals (last_entry);
 
 create table administrators (
   id text /*postgres collate "C" */ primary key,

@@ -1,0 +1,75 @@
+// Follows the journal, whichever node wrote it: hands entries about some subjects to whoever keeps something in memory.
+import type { Queryable } from '../database/database.ts';
+import type { Logger } from '../lib/log.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import { entriesAbout, newestEntry } from './queries.ts';
+
+/** How often the newest number is asked for: what another node did is known here within a second. */
+const EVERY_MS = 500;
+const PAGE = 500;
+
+export interface Listener {
+  /** What the subjects of the entries begin with that it is told of. */
+  prefix: string;
+  /** Takes what the store holds by now: at the start, before anything else is done. */
+  load(): Promise<void>;
+  /** Takes new entries, in order. What it throws is logged, and the same entries come again. */
+  hear(entries: readonly AuditEntry[]): Promise<void>;
+}
+
+/**
+ * Loads all listeners, then hands them each new entry until stopped. Raises `DatabaseError` at the start alone; what fails later
+ * is logged once until it works again, and tried again every half second.
+ */
+export async function followJournal(
+  database: Pick<Queryable, 'query'>,
+  listeners: readonly Listener[],
+  log: Logger,
+): Promise<{ stop(): Promise<void> }> {
+  // The number before the load: what is written in between comes twice rather than never.
+  const begun = await newestEntry(database);
+  const heard = listeners.map((listener) => ({ listener, number: begun }));
+  for (const { load } of listeners) await load();
+  let newest = begun;
+  let failing = false;
+  let stopping = false;
+  let round: Promise<void> | undefined;
+  let timer = setTimeout(next, EVERY_MS);
+
+  async function follow(): Promise<void> {
+    try {
+      const number = await newestEntry(database);
+      if (number > newest) for (const one of heard) await tell(one, number);
+      newest = number;
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, 'the journal cannot be followed for now; it is tried again');
+      failing = true;
+    }
+  }
+
+  /** Tells a listener of the entries up to `until`. */
+  async function tell(one: (typeof heard)[number], until: number): Promise<void> {
+    const { prefix, hear } = one.listener;
+    for (;;) {
+      const entries = await entriesAbout(database, prefix, one.number, until, PAGE);
+      if (entries.length > 0) await hear(entries);
+      one.number = entries.length < PAGE ? until : entries.at(-1)!.number;
+      if (entries.length < PAGE) return;
+    }
+  }
+
+  function next(): void {
+    round = follow().finally(() => {
+      if (!stopping) timer = setTimeout(next, EVERY_MS);
+    });
+  }
+
+  return {
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
