@@ -65,7 +65,8 @@ const NO_PROFILE: Profile = { website: null, support: null };
 /** Merchants and keys as they stand now; replaced whole when the configuration is read again. */
 export class Directory {
   #callers = new Map<string, Caller>();
-  #profiles = new Map<string, Profile>();
+  #merchants = new Map<string, MerchantWithKeys>();
+  #suspended: ReadonlySet<string> = new Set();
 
   constructor(merchants: readonly MerchantWithKeys[]) {
     this.replace(merchants);
@@ -83,12 +84,32 @@ export class Directory {
         callers.set(key.digest, { merchant: { id, name }, key, actor: `merchant:${id}` });
     }
     this.#callers = callers;
-    this.#profiles = new Map(merchants.map(({ id, website, support }) => [id, { website, support }]));
+    this.#merchants = new Map(merchants.map((merchant) => [merchant.id, merchant]));
+  }
+
+  /** All merchants, in the order of the configuration. */
+  get merchants(): readonly MerchantWithKeys[] {
+    return [...this.#merchants.values()];
+  }
+
+  /** A merchant of the configuration. */
+  merchant(id: string): MerchantWithKeys | undefined {
+    return this.#merchants.get(id);
+  }
+
+  /** Puts `ids` in place of the merchants that are suspended, whether the configuration names them or not. */
+  suspend(ids: readonly string[]): void {
+    this.#suspended = new Set(ids);
+  }
+
+  /** Whether a merchant is suspended, as far as this node has heard. */
+  isSuspended(merchantId: string): boolean {
+    return this.#suspended.has(merchantId);
   }
 
   /** What is known of a merchant, who may have left the configuration since. */
   profile(merchantId: string): Profile {
-    return this.#profiles.get(merchantId) ?? NO_PROFILE;
+    return this.#merchants.get(merchantId) ?? NO_PROFILE;
   }
 
   /**

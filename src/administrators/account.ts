@@ -1,0 +1,167 @@
+// What administrators change of their own: password, second factors and recovery codes, each with their password once more.
+
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { textFault } from '../lib/text.ts';
+import type { Administrator, Principal } from './administrator.ts';
+import { type Parts, type PasswordRefusal, passwordRefusal } from './failures.ts';
+import type { NewPasskey, Passkey } from './passkey.ts';
+import { hashPassword, passwordFault } from './password.ts';
+import {
+  type AdministratorChange,
+  changeAdministrator,
+  deletePasskeys,
+  findAdministrator,
+  findSession,
+  passkeysOf,
+} from './queries.ts';
+import { type Act, type Facts, recordAdministrator, recordGone } from './record.ts';
+import { newRecoveryCodes } from './recovery-codes.ts';
+import { endAllSessions, startSession } from './session.ts';
+import { insertPasskey, requireNew } from './set-up.ts';
+import type { SignedIn } from './sign-in.ts';
+
+const PASSKEY_NAME_MAXIMUM = 60;
+
+/** Who asks, with the password they have now. */
+export interface Asking {
+  principal: Principal;
+  password: string;
+  requestId: string | null;
+}
+
+/**
+ * Every function below gives a `PasswordRefusal` where the password is wrong or was wrong too often, and raises `forbidden` for
+ * a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
+ */
+async function change<T>(
+  parts: Parts,
+  { principal, password, requestId }: Asking,
+  work: (transaction: Transaction, administrator: Administrator, act: Act) => Promise<T>,
+): Promise<T | PasswordRefusal> {
+  if (principal.session === null)
+    throw new OperationalError(
+      'forbidden',
+      'An account is changed by whoever is signed in to it, not by a token.',
+    );
+  const administrator = await findAdministrator(parts.database, principal.id);
+  const refusal = await passwordRefusal(parts, principal.email, administrator, password, requestId);
+  if (refusal) return refusal;
+  const act = { actor: principal.actor, request_id: requestId };
+  return parts.journal.commit((transaction) => work(transaction, administrator!, act), principal.id);
+}
+
+/** Changes the row as it was when the password was checked, and records it. */
+async function write(
+  transaction: Transaction,
+  { id, version }: Administrator,
+  act: Act,
+  action: string,
+  written: AdministratorChange,
+  facts: Facts = {},
+): Promise<Administrator> {
+  const changed = await changeAdministrator(transaction, id, version, written);
+  if (!changed)
+    throw new OperationalError(
+      'conflict',
+      'Your account was changed meanwhile. Look at it again and repeat this.',
+    );
+  recordAdministrator(transaction, act, action, changed, facts);
+  return changed;
+}
+
+/**
+ * Changes the password: all sessions end, and a new one begins for whoever asked. Raises `validation_failed` where the new
+ * password may not be one.
+ */
+export async function changePassword(
+  parts: Parts,
+  asking: Asking,
+  password: string,
+): Promise<SignedIn | PasswordRefusal> {
+  const fault = passwordFault(password, asking.principal.email);
+  if (fault) throw validationFailed({ password: fault });
+  const hashed = await hashPassword(password);
+  return change(parts, asking, async (transaction, administrator, act) => {
+    const session = await findSession(transaction, asking.principal.session!);
+    if (!session || session.ended_at !== null) throw new OperationalError('conflict', 'You are signed out.');
+    const changed = await write(transaction, administrator, act, 'administrator.password_changed', {
+      password: hashed,
+    });
+    await endAllSessions(transaction, administrator.id, act);
+    return {
+      ...startSession(transaction, administrator.id, session.factor, asking.requestId),
+      administrator: changed,
+    };
+  });
+}
+
+/** Adds a passkey that `verifiedRegistration` gave. Raises `validation_failed` for its name. */
+export async function addPasskey(
+  parts: Parts,
+  asking: Asking,
+  passkey: NewPasskey,
+  name: string,
+): Promise<{ passkey: Passkey } | PasswordRefusal> {
+  const fault = name.trim() === '' ? 'Must not be empty.' : textFault(name, PASSKEY_NAME_MAXIMUM);
+  if (fault) throw validationFailed({ name: fault });
+  return change(parts, asking, async (transaction, administrator, act) => {
+    await requireNew(transaction, passkey);
+    // Changes the row too, so that the challenge it was registered with is used.
+    await write(transaction, administrator, act, 'administrator.passkey_added', {});
+    return { passkey: insertPasskey(transaction, administrator.id, passkey, name.trim(), act) };
+  });
+}
+
+/** Removes a passkey and ends the other sessions. Raises `not_found`, and `conflict` for the last second factor. */
+export async function removePasskey(
+  parts: Parts,
+  asking: Asking,
+  passkeyId: string,
+): Promise<{ removed: Passkey } | PasswordRefusal> {
+  return change(parts, asking, async (transaction, administrator, act) => {
+    const passkeys = await passkeysOf(transaction, administrator.id);
+    if (!passkeys.some(({ id }) => id === passkeyId))
+      throw new OperationalError('not_found', 'There is no such passkey.');
+    if (passkeys.length === 1 && administrator.totp_secret === null)
+      throw new OperationalError(
+        'conflict',
+        'This is your only second factor. Add another before you remove it.',
+      );
+    await write(transaction, administrator, act, 'administrator.passkey_removed', {}, { passkey: passkeyId });
+    const [removed] = await deletePasskeys(transaction, administrator.id, passkeyId);
+    recordGone(transaction, act, removed!);
+    await endAllSessions(transaction, administrator.id, act, asking.principal.session);
+    return { removed: removed! };
+  });
+}
+
+/** Puts another authenticator app in place of the one before, or adds the first, and ends the other sessions. */
+export async function replaceTotp(
+  parts: Parts,
+  asking: Asking,
+  totp: { secret: string; step: number },
+): Promise<{ administrator: Administrator } | PasswordRefusal> {
+  return change(parts, asking, async (transaction, administrator, act) => {
+    const changed = await write(transaction, administrator, act, 'administrator.totp_replaced', {
+      totp_secret: totp.secret,
+      totp_step: totp.step,
+    });
+    await endAllSessions(transaction, administrator.id, act, asking.principal.session);
+    return { administrator: changed };
+  });
+}
+
+/** Makes ten new recovery codes, in place of those before. They are told nowhere else. */
+export async function renewRecoveryCodes(
+  parts: Parts,
+  asking: Asking,
+): Promise<{ codes: string[] } | PasswordRefusal> {
+  const { codes, digests } = newRecoveryCodes();
+  return change(parts, asking, async (transaction, administrator, act) => {
+    await write(transaction, administrator, act, 'administrator.recovery_codes_renewed', {
+      recovery_codes: digests,
+    });
+    return { codes };
+  });
+}

@@ -1,0 +1,195 @@
+// Who is an administrator: adding them, taking away and giving back what they may, and starting them anew.
+import type { Database } from '../database/database.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { isEmailAddress, textFault } from '../lib/text.ts';
+import { type Administrator, ROLES, type Role } from './administrator.ts';
+import { plainEmail } from './failures.ts';
+import {
+  type AdministratorChange,
+  changeAdministrator,
+  deletePasskeys,
+  findAdministrator,
+  findAdministratorByEmail,
+  listAdministrators,
+  lockFullAdministrators,
+} from './queries.ts';
+import { type Act, recordAdministrator, recordGone } from './record.ts';
+import { endAllSessions } from './session.ts';
+import { newSetUp, newSetUpLink } from './set-up.ts';
+
+const NAME_MAXIMUM = 80;
+const EMAIL_MAXIMUM = 254;
+
+/** Whom a development server makes when nobody is there. */
+export const DEVELOPMENT_EMAIL = 'admin@localhost';
+
+/**
+ * Adds an administrator, who has a set-up link and nothing else yet; `link` is its secret. Raises `validation_failed`, and
+ * `conflict` where the e-mail address is somebody's.
+ */
+export async function createAdministrator(
+  transaction: Transaction,
+  { email: typed, name, role }: { email: string; name: string; role: Role },
+  act: Act,
+): Promise<{ administrator: Administrator; link: string }> {
+  const email = plainEmail(typed);
+  const faults = {
+    ...(!isEmailAddress(email) || email.length > EMAIL_MAXIMUM
+      ? { email: 'Must be an e-mail address.' }
+      : {}),
+    ...(name.trim() === '' ? { name: 'Must not be empty.' } : {}),
+    ...(textFault(name, NAME_MAXIMUM) ? { name: textFault(name, NAME_MAXIMUM)! } : {}),
+    ...(ROLES.includes(role) ? {} : { role: `Must be one of ${ROLES.join(', ')}.` }),
+  };
+  if (Object.keys(faults).length > 0) throw validationFailed(faults);
+  if (await findAdministratorByEmail(transaction, email))
+    throw new OperationalError(
+      'conflict',
+      `There is an administrator with the e-mail address ${email} already.`,
+    );
+  const { secret, kept } = newSetUp(transaction.now);
+  const administrator: Administrator = {
+    id: timeOrderedId('adm_', transaction.now),
+    email,
+    name: name.trim(),
+    role,
+    password: null,
+    totp_secret: null,
+    totp_step: null,
+    recovery_codes: null,
+    ...kept,
+    disabled_at: null,
+    salt: newSalt(),
+    version: 1,
+    created_at: transaction.now,
+    updated_at: transaction.now,
+  };
+  transaction.insert('administrators', administrator);
+  recordAdministrator(transaction, act, 'administrator.created', administrator, { role });
+  return { administrator, link: secret };
+}
+
+/**
+ * Disables an administrator: sessions end, tokens stop, links do not open. Raises `not_found`, and `conflict` where they are
+ * disabled already, or the last who can do everything.
+ */
+export async function disable(transaction: Transaction, id: string, act: Act): Promise<Administrator> {
+  const found = await existing(transaction, id);
+  if (found.disabled_at !== null)
+    throw new OperationalError('conflict', 'This administrator is disabled already.');
+  await requireAnother(transaction, found, 'disabled');
+  const changed = await written(transaction, id, { disabled_at: transaction.now });
+  await endAllSessions(transaction, id, act);
+  recordAdministrator(transaction, act, 'administrator.disabled', changed);
+  return changed;
+}
+
+/** Lets a disabled administrator in again, as they were. Raises `not_found`, and `conflict` where they are not disabled. */
+export async function enable(transaction: Transaction, id: string, act: Act): Promise<Administrator> {
+  const found = await existing(transaction, id);
+  if (found.disabled_at === null)
+    throw new OperationalError('conflict', 'This administrator is not disabled.');
+  const changed = await written(transaction, id, { disabled_at: null });
+  recordAdministrator(transaction, act, 'administrator.enabled', changed);
+  return changed;
+}
+
+/**
+ * Gives an administrator another role; their sessions end, and what their tokens may falls with it. Raises `not_found`, and
+ * `conflict` where they have that role already, or the last who can do everything would not be one any more.
+ */
+export async function changeRole(
+  transaction: Transaction,
+  id: string,
+  role: Role,
+  act: Act,
+): Promise<Administrator> {
+  const found = await existing(transaction, id);
+  if (found.role === role) throw new OperationalError('conflict', `This administrator is ${role} already.`);
+  if (found.role === 'administrator') await requireAnother(transaction, found, 'given a lesser role');
+  const changed = await written(transaction, id, { role });
+  await endAllSessions(transaction, id, act);
+  recordAdministrator(transaction, act, 'administrator.role_changed', changed, {
+    from: found.role,
+    to: role,
+  });
+  return changed;
+}
+
+/**
+ * Starts an administrator anew: takes away password, second factors and recovery codes, ends their sessions, and gives the
+ * secret of a new set-up link. Tokens go on. Raises `not_found`, and `conflict` where they are disabled.
+ */
+export async function reset(
+  transaction: Transaction,
+  id: string,
+  act: Act,
+): Promise<{ administrator: Administrator; link: string }> {
+  const found = await existing(transaction, id);
+  if (found.disabled_at !== null)
+    throw new OperationalError('conflict', 'This administrator is disabled. Enable them first.');
+  const { secret, kept } = newSetUp(transaction.now);
+  const changed = await written(transaction, id, {
+    password: null,
+    totp_secret: null,
+    totp_step: null,
+    recovery_codes: null,
+    ...kept,
+  });
+  for (const passkey of await deletePasskeys(transaction, id)) recordGone(transaction, act, passkey);
+  await endAllSessions(transaction, id, act);
+  recordAdministrator(transaction, act, 'administrator.reset', changed);
+  return { administrator: changed, link: secret };
+}
+
+async function existing(transaction: Transaction, id: string): Promise<Administrator> {
+  const found = await findAdministrator(transaction, id);
+  if (!found) throw new OperationalError('not_found', 'There is no such administrator.');
+  return found;
+}
+
+async function written(
+  transaction: Transaction,
+  id: string,
+  change: AdministratorChange,
+): Promise<Administrator> {
+  const changed = await changeAdministrator(transaction, id, undefined, change);
+  if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
+  return changed;
+}
+
+/** Raises `conflict` where nobody but `one` could do everything: is not disabled and has been set up. */
+async function requireAnother(transaction: Transaction, one: Administrator, what: string): Promise<void> {
+  if (one.role !== 'administrator') return;
+  const others = (await lockFullAdministrators(transaction)).filter(
+    ({ id, role, disabled_at, password }) =>
+      id !== one.id && role === 'administrator' && disabled_at === null && password !== null,
+  );
+  if (others.length === 0)
+    throw new OperationalError(
+      'conflict',
+      `The last administrator who is set up and can do everything cannot be ${what}. Add another first.`,
+    );
+}
+
+/**
+ * The secret of a new set-up link for whom a development server makes when nobody is there, until they are set up; nothing
+ * where there are others. Raises `unavailable`, `DatabaseError`.
+ */
+export async function developmentSetUp(database: Database, journal: Journal): Promise<string | undefined> {
+  const act = { actor: 'operator', request_id: null };
+  const everybody = await listAdministrators(database);
+  const [only] = everybody;
+  if (!only) {
+    const wanted = { email: DEVELOPMENT_EMAIL, name: 'Administrator', role: 'administrator' } as const;
+    const { link } = await journal.commit((transaction) => createAdministrator(transaction, wanted, act));
+    return link;
+  }
+  const isOurs = everybody.length === 1 && only.email === DEVELOPMENT_EMAIL && only.disabled_at === null;
+  if (!isOurs || only.password !== null) return undefined;
+  return journal.commit((transaction) => newSetUpLink(transaction, only, act), only.id);
+}

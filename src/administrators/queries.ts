@@ -1,0 +1,239 @@
+// The SQL about administrators, their passkeys, sessions and tokens. E-mail addresses come in lower case.
+import type { Queryable } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { ADMINISTRATOR_COLUMNS, type Administrator, type Role } from './administrator.ts';
+import {
+  PASSKEY_COLUMNS,
+  type Passkey,
+  SESSION_COLUMNS,
+  type Session,
+  TOKEN_COLUMNS,
+  type Token,
+} from './rows.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+
+const ADMINISTRATOR = ADMINISTRATOR_COLUMNS.join(', ');
+const PASSKEY = PASSKEY_COLUMNS.join(', ');
+const SESSION = SESSION_COLUMNS.join(', ');
+const TOKEN = TOKEN_COLUMNS.join(', ');
+
+export async function findAdministrator(database: Reader, id: string): Promise<Administrator | undefined> {
+  const sql = `select ${ADMINISTRATOR} from administrators where id = ?`;
+  return (await database.query<Administrator>(sql, id))[0];
+}
+
+export async function findAdministratorByEmail(
+  database: Reader,
+  email: string,
+): Promise<Administrator | undefined> {
+  const sql = `select ${ADMINISTRATOR} from administrators where email = ?`;
+  return (await database.query<Administrator>(sql, email))[0];
+}
+
+/** The administrator whose set-up link has this digest, while it may be used. */
+export async function findAdministratorBySetUp(
+  database: Reader,
+  digest: string,
+  now: number,
+): Promise<Administrator | undefined> {
+  const rows = await database.query<Administrator>(
+    `select ${ADMINISTRATOR} from administrators
+     where setup_digest = ? and setup_expires_at > ? and disabled_at is null`,
+    digest,
+    now,
+  );
+  return rows[0];
+}
+
+/** All administrators, disabled ones too, in the order they were added. */
+export function listAdministrators(database: Reader): Promise<Administrator[]> {
+  return database.query<Administrator>(`select ${ADMINISTRATOR} from administrators order by id`);
+}
+
+/** What a change of an administrator writes. */
+export type AdministratorChange = Partial<
+  Omit<Administrator, 'id' | 'salt' | 'version' | 'created_at' | 'updated_at'>
+>;
+
+/**
+ * Changes an administrator and counts the change. Where `version` is given, only if nothing has changed since: of two who act
+ * on the same state, one finds nothing to change. That is what makes tickets, codes and links work once.
+ */
+export async function changeAdministrator(
+  transaction: Transaction,
+  id: string,
+  version: number | undefined,
+  change: AdministratorChange,
+): Promise<Administrator | undefined> {
+  const names = Object.keys(change) as (keyof AdministratorChange)[];
+  const rows = await transaction.change<Administrator>(
+    `update administrators set ${names.map((name) => `${name} = ?, `).join('')}version = version + 1, updated_at = ?
+     where id = ? ${version === undefined ? '' : 'and version = ?'} returning ${ADMINISTRATOR}`,
+    ...names.map((name) => change[name] ?? null),
+    transaction.now,
+    id,
+    ...(version === undefined ? [] : [version]),
+  );
+  return rows[0];
+}
+
+/** Locks and gives those with the role `administrator`, so that two nodes cannot each take away what the other counts on. */
+export function lockFullAdministrators(transaction: Transaction): Promise<Administrator[]> {
+  return transaction.query<Administrator>(
+    `update administrators set updated_at = updated_at where role = 'administrator' returning ${ADMINISTRATOR}`,
+  );
+}
+
+export function passkeysOf(database: Reader, administratorId: string): Promise<Passkey[]> {
+  const sql = `select ${PASSKEY} from passkeys where administrator_id = ? order by id`;
+  return database.query<Passkey>(sql, administratorId);
+}
+
+export async function isKnownCredential(database: Reader, credentialId: string): Promise<boolean> {
+  return (await database.query('select id from passkeys where credential_id = ?', credentialId)).length > 0;
+}
+
+/** How many passkeys each administrator has who has any. */
+export function countPasskeys(database: Reader): Promise<{ administrator_id: string; count: number }[]> {
+  return database.query('select administrator_id, count(*) as count from passkeys group by administrator_id');
+}
+
+export async function usePasskey(
+  transaction: Transaction,
+  { id, version }: Passkey,
+  counter: number,
+): Promise<Passkey | undefined> {
+  const rows = await transaction.change<Passkey>(
+    `update passkeys set counter = ?, used_at = ?, version = version + 1 where id = ? and version = ? returning ${PASSKEY}`,
+    counter,
+    transaction.now,
+    id,
+    version,
+  );
+  return rows[0];
+}
+
+/** Deletes one passkey of an administrator, or all. */
+export function deletePasskeys(
+  transaction: Transaction,
+  administratorId: string,
+  id?: string,
+): Promise<Passkey[]> {
+  return transaction.change<Passkey>(
+    `delete from passkeys where administrator_id = ? ${id === undefined ? '' : 'and id = ?'} returning ${PASSKEY}`,
+    administratorId,
+    ...(id === undefined ? [] : [id]),
+  );
+}
+
+/** An administrator by a session of theirs: `session` is its id, `salt` its own. */
+export interface SessionOwner {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  session: string;
+  salt: string;
+}
+
+/** The administrator whose session has this digest, while both are good. */
+export async function findSessionOwner(
+  database: Reader,
+  digest: string,
+  now: number,
+): Promise<SessionOwner | undefined> {
+  const rows = await database.query<SessionOwner>(
+    `select administrators.id as id, administrators.name as name, email, role, sessions.id as session, sessions.salt as salt
+     from sessions join administrators on administrators.id = sessions.administrator_id
+     where digest = ? and ended_at is null and expires_at > ? and disabled_at is null`,
+    digest,
+    now,
+  );
+  return rows[0];
+}
+
+export async function findSession(database: Reader, id: string): Promise<Session | undefined> {
+  return (await database.query<Session>(`select ${SESSION} from sessions where id = ?`, id))[0];
+}
+
+/** Sessions of an administrator that go on, newest first. */
+export function openSessionsOf(database: Reader, administratorId: string, now: number): Promise<Session[]> {
+  return database.query<Session>(
+    `select ${SESSION} from sessions where administrator_id = ? and ended_at is null and expires_at > ? order by id desc`,
+    administratorId,
+    now,
+  );
+}
+
+/** Ends those sessions of an administrator that have not ended: the only one named, or all except one. */
+export function endSessions(
+  transaction: Transaction,
+  administratorId: string,
+  which: { only: string } | { except: string },
+): Promise<Session[]> {
+  return transaction.change<Session>(
+    `update sessions set ended_at = ?, version = version + 1
+     where administrator_id = ? and ended_at is null and id ${'only' in which ? '=' : '<>'} ? returning ${SESSION}`,
+    transaction.now,
+    administratorId,
+    'only' in which ? which.only : which.except,
+  );
+}
+
+export interface OwnedToken extends Token {
+  email: string;
+  owner_name: string;
+  owner_role: Role;
+  owner_disabled_at: number | null;
+}
+
+const OWNED_TOKEN = `select ${TOKEN_COLUMNS.map((column) => `administrator_tokens.${column} as ${column}`).join(', ')},
+  email, administrators.name as owner_name, administrators.role as owner_role, administrators.disabled_at as owner_disabled_at
+  from administrator_tokens join administrators on administrators.id = administrator_tokens.administrator_id`;
+
+/** The token with this digest and whose it is, while both are good. */
+export async function findOwnedToken(
+  database: Reader,
+  digest: string,
+  now: number,
+): Promise<OwnedToken | undefined> {
+  const rows = await database.query<OwnedToken>(
+    `${OWNED_TOKEN} where digest = ? and revoked_at is null and expires_at > ? and disabled_at is null`,
+    digest,
+    now,
+  );
+  return rows[0];
+}
+
+export function listOwnedTokens(database: Reader): Promise<OwnedToken[]> {
+  return database.query<OwnedToken>(`${OWNED_TOKEN} order by administrator_tokens.id`);
+}
+
+export async function endToken(transaction: Transaction, id: string): Promise<Token | undefined> {
+  const rows = await transaction.change<Token>(
+    `update administrator_tokens set revoked_at = ?, version = version + 1
+     where id = ? and revoked_at is null returning ${TOKEN}`,
+    transaction.now,
+    id,
+  );
+  return rows[0];
+}
+
+/** The moments of the newest entries with this subject and action after `since`, newest first. */
+export async function momentsOf(
+  database: Reader,
+  subject: string,
+  action: string,
+  since: number,
+  limit: number,
+): Promise<number[]> {
+  const rows = await database.query<{ at: number }>(
+    'select at from audit_entries where subject = ? and action = ? and at > ? order by number desc limit ? + 0',
+    subject,
+    action,
+    since,
+    limit,
+  );
+  return rows.map(({ at }) => at);
+}

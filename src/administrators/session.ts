@@ -1,0 +1,131 @@
+// Sessions: who is signed in, looked up at every request, so that what ends one ends it everywhere at once.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Queryable } from '../database/database.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { sha256 } from '../lib/secrets.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import type { Principal } from './administrator.ts';
+import { endSessions, findSessionOwner, type SessionOwner } from './queries.ts';
+import { type Act, actorOf, recordRow } from './record.ts';
+import { type Factor, SESSION_COLUMNS, type Session } from './rows.ts';
+
+export type { Factor, Session };
+
+/** A session nobody uses ends after this long, and any after SESSION_ABSOLUTE_MS. */
+export const SESSION_IDLE_MS = 15 * MINUTE_MS;
+export const SESSION_ABSOLUTE_MS = 8 * HOUR_MS;
+/** How old what a cookie says of its last use may be before it is written anew. */
+const REFRESH_MS = MINUTE_MS;
+/** How far the clocks of nodes may differ. */
+const CLOCK_SKEW_MS = MINUTE_MS;
+
+/**
+ * What a cookie holds: the session's secret and the moment of its last use, under a seal whose key the cookie does not hold, so
+ * that whoever finds an old one cannot make it young.
+ */
+export function cookieValue(secret: string, { salt }: Pick<Session, 'salt'>, nowMs: number): string {
+  const seen = Math.floor(nowMs / SECOND_MS);
+  return `${secret}.${seen}.${seenSeal(salt, secret, seen)}`;
+}
+
+function seenSeal(salt: string, secret: string, seen: number): string {
+  return createHmac('sha256', salt).update(`seen ${secret} ${seen}`).digest('base64url');
+}
+
+/** Who is signed in by a cookie, the session's secret, and what to put in the cookie's place where that is due. */
+export interface SignedInBy {
+  principal: Principal;
+  secret: string;
+  refreshed: string | undefined;
+}
+
+/**
+ * Who comes with a cookie; nothing where it is not whole, was last used more than SESSION_IDLE_MS ago, or its session is not
+ * good any more. Raises `DatabaseError`.
+ */
+export async function openCookie(
+  database: Pick<Queryable, 'query'>,
+  value: string,
+  nowMs: number,
+): Promise<SignedInBy | undefined> {
+  const parts = /^([\w-]{43})\.(\d{1,12})\.([\w-]{43})$/.exec(value);
+  if (!parts) return undefined;
+  const [, secret, seconds, seal] = parts;
+  const seen = Number(seconds);
+  const age = nowMs - seen * SECOND_MS;
+  if (age > SESSION_IDLE_MS || age < -CLOCK_SKEW_MS) return undefined;
+  const owner = await findSessionOwner(database, sha256(secret!), nowMs);
+  if (!owner) return undefined;
+  if (!timingSafeEqual(Buffer.from(seenSeal(owner.salt, secret!, seen)), Buffer.from(seal!)))
+    return undefined;
+  const refreshed = age >= REFRESH_MS ? cookieValue(secret!, owner, nowMs) : undefined;
+  return { principal: principalOf(owner), secret: secret!, refreshed };
+}
+
+/** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Raises `DatabaseError`. */
+export async function findPrincipal(
+  database: Pick<Queryable, 'query'>,
+  secret: string,
+  nowMs: number,
+): Promise<Principal | undefined> {
+  const owner = await findSessionOwner(database, sha256(secret), nowMs);
+  return owner && principalOf(owner);
+}
+
+function principalOf({ id, name, email, role, session }: SessionOwner): Principal {
+  return { id, name, email, role, actor: actorOf(id), session, token: null };
+}
+
+/** Starts a session; its secret is told nowhere else. Always a new one: no secret from before a sign-in is good after it. */
+export function startSession(
+  transaction: Transaction,
+  administratorId: string,
+  factor: Factor,
+  requestId: string | null,
+): { secret: string; session: Session } {
+  const { now } = transaction;
+  const secret = randomBytes(32).toString('base64url');
+  const session: Session = {
+    id: timeOrderedId('ses_', now),
+    digest: sha256(secret),
+    administrator_id: administratorId,
+    factor,
+    salt: newSalt(),
+    version: 1,
+    created_at: now,
+    expires_at: now + SESSION_ABSOLUTE_MS,
+    ended_at: null,
+  };
+  transaction.insert('sessions', session);
+  const act = { actor: actorOf(administratorId), request_id: requestId };
+  recordRow(transaction, act, 'session.started', SESSION_COLUMNS, session, { factor });
+  return { secret, session };
+}
+
+/** Ends the session of `principal`; that it has ended already is no failure. */
+export async function endSession(
+  transaction: Transaction,
+  principal: Principal,
+  requestId: string | null,
+): Promise<void> {
+  const ended = await endSessions(transaction, principal.id, { only: principal.session ?? '' });
+  recordEnds(transaction, ended, { actor: principal.actor, request_id: requestId });
+}
+
+/** Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. */
+export async function endAllSessions(
+  transaction: Transaction,
+  administratorId: string,
+  act: Act,
+  except: string | null = null,
+): Promise<number> {
+  const ended = await endSessions(transaction, administratorId, { except: except ?? '' });
+  recordEnds(transaction, ended, act);
+  return ended.length;
+}
+
+function recordEnds(transaction: Transaction, ended: readonly Session[], act: Act): void {
+  for (const session of ended) recordRow(transaction, act, 'session.ended', SESSION_COLUMNS, session);
+}

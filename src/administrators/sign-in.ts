@@ -1,0 +1,189 @@
+// Signing in: the password earns a ticket, the ticket and a second factor earn a session.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Queryable } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import type { Administrator } from './administrator.ts';
+import {
+  type Parts,
+  type PasswordRefusal,
+  passwordRefusal,
+  plainEmail,
+  recordFailure,
+  throttledUntil,
+} from './failures.ts';
+import { type Place, verifiedAuthentication } from './passkey.ts';
+import {
+  type AdministratorChange,
+  changeAdministrator,
+  findAdministrator,
+  findAdministratorByEmail,
+  passkeysOf,
+  usePasskey,
+} from './queries.ts';
+import { actorOf, recordAdministrator, recordRow } from './record.ts';
+import { spend } from './recovery-codes.ts';
+import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
+import { startSession } from './session.ts';
+import { acceptedStep } from './totp.ts';
+
+export type { Parts, PasswordRefusal };
+
+/** How long somebody may take between their password and their second factor. */
+const TICKET_MS = 5 * MINUTE_MS;
+
+/**
+ * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` tells neither whether
+ * there is such an administrator nor whether they are disabled; `throttled` tells until when (milliseconds since 1970) and
+ * has not looked at the password. Records failures. Raises `unavailable`, `DatabaseError`.
+ */
+export async function checkPassword(
+  parts: Parts,
+  email: string,
+  password: string,
+  requestId: string | null,
+): Promise<{ ticket: string; administrator: Administrator; passkeys: Passkey[] } | PasswordRefusal> {
+  const plain = plainEmail(email);
+  const administrator = await findAdministratorByEmail(parts.database, plain);
+  const refusal = await passwordRefusal(parts, plain, administrator, password, requestId);
+  if (refusal) return refusal;
+  const ticket = newTicket(administrator!, parts.clock.now());
+  return {
+    ticket,
+    administrator: administrator!,
+    passkeys: await passkeysOf(parts.database, administrator!.id),
+  };
+}
+
+/**
+ * What a ticket stands for: whose it is, their passkeys, and the challenge for one of these. Nothing where it is forged, older
+ * than five minutes, used, or its administrator was changed meanwhile. Raises `DatabaseError`.
+ */
+export async function openTicket(
+  database: Pick<Queryable, 'query'>,
+  ticket: string,
+  now: number,
+): Promise<{ administrator: Administrator; passkeys: Passkey[]; challenge: string } | undefined> {
+  const parts = /^(adm_[0-9a-z]{20,60})\.(\d{1,10})\.(\d{1,15})\.([\w-]{43})\.([\w-]{43})$/.exec(ticket);
+  if (!parts) return undefined;
+  const [, id, version, expires, challenge, seal] = parts;
+  const administrator = await findAdministrator(database, id!);
+  if (!administrator || administrator.disabled_at !== null) return undefined;
+  const expected = ticketSeal(administrator.salt, [id!, version!, expires!, challenge!].join('.'));
+  if (!timingSafeEqual(Buffer.from(seal!), Buffer.from(expected))) return undefined;
+  if (administrator.version !== Number(version) || Number(expires) <= now) return undefined;
+  return { administrator, passkeys: await passkeysOf(database, administrator.id), challenge: challenge! };
+}
+
+/** A ticket for `administrator` as they are now: any change of their row, and a sign-in is one, makes it void. */
+function newTicket({ id, version, salt }: Administrator, now: number): string {
+  const body = [id, version, now + TICKET_MS, randomBytes(32).toString('base64url')].join('.');
+  return `${body}.${ticketSeal(salt, body)}`;
+}
+
+function ticketSeal(salt: string, body: string): string {
+  return createHmac('sha256', salt).update(`sign-in ticket ${body}`).digest('base64url');
+}
+
+export interface SignedIn {
+  /** For the cookie, through `cookieValue`. */
+  secret: string;
+  session: Session;
+  administrator: Administrator;
+}
+
+/**
+ * `expired`: begin again with the password. `wrong`: try again with the new ticket, the old one is used. `throttled`: until
+ * that moment, milliseconds since 1970.
+ */
+export type FactorRefusal =
+  | { refused: 'expired' }
+  | { refused: 'wrong'; ticket: string }
+  | { refused: 'throttled'; until: number };
+
+/** Signs in with a code: six digits of the authenticator app, or a recovery code, which is spent. Raises `unavailable`, `DatabaseError`. */
+export async function completeWithCode(
+  parts: Parts,
+  ticket: string,
+  code: string,
+  requestId: string | null,
+): Promise<SignedIn | FactorRefusal> {
+  return complete(parts, ticket, requestId, async ({ administrator }, now) => {
+    const { totp_secret, totp_step, recovery_codes } = administrator;
+    if (/^[\d\s]{6,12}$/.test(code.trim())) {
+      const step = totp_secret === null ? undefined : acceptedStep(totp_secret, code, now, totp_step);
+      return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
+    }
+    const left = recovery_codes === null ? undefined : spend(recovery_codes, code);
+    return left === undefined ? undefined : { factor: 'recovery_code', change: { recovery_codes: left } };
+  });
+}
+
+/** Signs in with a passkey: `response` is the JSON that the browser sent, parsed. Raises `unavailable`, `DatabaseError`. */
+export async function completeWithPasskey(
+  parts: Parts,
+  ticket: string,
+  response: unknown,
+  place: Place,
+  requestId: string | null,
+): Promise<SignedIn | FactorRefusal> {
+  return complete(parts, ticket, requestId, async ({ passkeys, challenge }) => {
+    const used = await verifiedAuthentication(place, passkeys, challenge, response);
+    return used && { factor: 'passkey', change: {}, used };
+  });
+}
+
+interface Proof {
+  factor: Factor;
+  change: AdministratorChange;
+  used?: { passkey: Passkey; counter: number };
+}
+
+type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
+
+/**
+ * One work: the ticket is used, right or wrong, by a change of the row it was made for. Of two requests with one ticket, one
+ * code or one signature, on whatever nodes, one finds the row as it was; guesses cannot be made side by side.
+ */
+async function complete(
+  { database, journal, clock }: Parts,
+  ticket: string,
+  requestId: string | null,
+  prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
+): Promise<SignedIn | FactorRefusal> {
+  const opened = await openTicket(database, ticket, clock.now());
+  if (!opened) return { refused: 'expired' };
+  const { id, version, email } = opened.administrator;
+  return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
+    const until = await throttledUntil(transaction, email, transaction.now);
+    if (until !== undefined) return { refused: 'throttled', until };
+    const proof = await prove(opened, transaction.now);
+    const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});
+    if (!changed) return { refused: 'expired' };
+    if (!proof) {
+      recordFailure(transaction, email, 'second_factor', requestId);
+      const anonymous = { actor: 'anonymous', request_id: requestId };
+      recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
+      return { refused: 'wrong', ticket: newTicket(changed, transaction.now) };
+    }
+    if (proof.used) await recordUse(transaction, proof.used, requestId);
+    const { secret, session } = startSession(transaction, id, proof.factor, requestId);
+    const act = { actor: actorOf(id), request_id: requestId };
+    recordAdministrator(transaction, act, 'administrator.signed_in', changed, {
+      factor: proof.factor,
+      session: session.id,
+    });
+    return { secret, session, administrator: changed };
+  }, id);
+}
+
+async function recordUse(
+  transaction: Transaction,
+  { passkey, counter }: { passkey: Passkey; counter: number },
+  requestId: string | null,
+): Promise<void> {
+  const used = await usePasskey(transaction, passkey, counter);
+  if (!used) throw new Error('a passkey changed though its administrator did not');
+  const act = { actor: actorOf(passkey.administrator_id), request_id: requestId };
+  recordRow(transaction, act, 'passkey.used', PASSKEY_COLUMNS, used);
+}

@@ -1,0 +1,99 @@
+// Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
+import type { Queryable } from '../database/database.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { isWholeSecret, newSecret, sha256 } from '../lib/secrets.ts';
+import { textFault } from '../lib/text.ts';
+import { DAY_MS } from '../lib/time.ts';
+import { type Principal, ROLES, type Role } from './administrator.ts';
+import { endToken, findAdministrator, findOwnedToken, listOwnedTokens, type OwnedToken } from './queries.ts';
+import { type Act, actorOf, recordRow } from './record.ts';
+import { TOKEN_COLUMNS, type Token } from './rows.ts';
+
+export type { OwnedToken, Token };
+
+export const TOKEN_PREFIX = 'cfa_';
+export const TOKEN_DAYS = 90;
+export const TOKEN_DAYS_MAXIMUM = 400;
+const NAME_MAXIMUM = 80;
+
+/** The lesser of two roles. */
+export function lesserRole(one: Role, other: Role): Role {
+  return ROLES[Math.max(ROLES.indexOf(one), ROLES.indexOf(other))]!;
+}
+
+/**
+ * Makes a token, told nowhere else, for `days` days. Raises `not_found` where there is no such administrator, `conflict` where
+ * they are disabled, `validation_failed` where the role is more than theirs, or the name or the days are not right.
+ */
+export async function createToken(
+  transaction: Transaction,
+  wanted: { administratorId: string; role: Role; name: string; days: number },
+  act: Act,
+): Promise<{ token: string; row: Token }> {
+  const { administratorId, role, name, days } = wanted;
+  const owner = await findAdministrator(transaction, administratorId);
+  if (!owner) throw new OperationalError('not_found', 'There is no such administrator.');
+  if (owner.disabled_at !== null) throw new OperationalError('conflict', 'This administrator is disabled.');
+  if (lesserRole(role, owner.role) !== role)
+    throw validationFailed({ role: `Must be at most the administrator's own: ${owner.role}.` });
+  const fault = name.trim() === '' ? 'Must not be empty.' : textFault(name, NAME_MAXIMUM);
+  if (fault) throw validationFailed({ name: fault });
+  if (!Number.isInteger(days) || days < 1 || days > TOKEN_DAYS_MAXIMUM)
+    throw validationFailed({ days: `Must be a whole number from 1 to ${TOKEN_DAYS_MAXIMUM}.` });
+  const token = newSecret(TOKEN_PREFIX);
+  const row: Token = {
+    id: timeOrderedId('tok_', transaction.now),
+    digest: sha256(token),
+    administrator_id: administratorId,
+    role,
+    name,
+    salt: newSalt(),
+    version: 1,
+    created_at: transaction.now,
+    expires_at: transaction.now + days * DAY_MS,
+    revoked_at: null,
+  };
+  transaction.insert('administrator_tokens', row);
+  recordRow(transaction, act, 'token.created', TOKEN_COLUMNS, row, {
+    administrator: administratorId,
+    role,
+  });
+  return { token, row };
+}
+
+/** Who calls with `token`, if it is good: its administrator, in the lesser of its role and theirs. Raises `DatabaseError`. */
+export async function findTokenPrincipal(
+  database: Pick<Queryable, 'query'>,
+  token: string,
+  now: number,
+): Promise<Principal | undefined> {
+  if (!isWholeSecret(TOKEN_PREFIX, token)) return undefined;
+  const found = await findOwnedToken(database, sha256(token), now);
+  if (!found) return undefined;
+  const { administrator_id: id, owner_name: name, email, role, owner_role } = found;
+  return {
+    id,
+    name,
+    email,
+    role: lesserRole(role, owner_role),
+    actor: actorOf(id),
+    session: null,
+    token: found.id,
+  };
+}
+
+/** Revokes a token for good. Raises `not_found` where there is none with this id, or it is revoked already. */
+export async function revokeToken(transaction: Transaction, id: string, act: Act): Promise<Token> {
+  const revoked = await endToken(transaction, id);
+  if (!revoked) throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
+  recordRow(transaction, act, 'token.revoked', TOKEN_COLUMNS, revoked);
+  return revoked;
+}
+
+/** All tokens, those that are over too, and whose they are. Raises `DatabaseError`. */
+export function listTokens(database: Pick<Queryable, 'query'>): Promise<OwnedToken[]> {
+  return listOwnedTokens(database);
+}
