@@ -43,13 +43,14 @@ export function createPayment(
     submission: null,
     review_message: null,
     link_requested_at: null,
-    payer_email: request.customer?.email?.toLowerCase() ?? null,
+    payer_email: null,
     payer_account: null,
     submitted_at: null,
     decided_at: null,
     review: null,
     claimed_by: null,
     claimed_until: null,
+    method: null,
   };
   transaction.insert('payments', payment);
   recordPayment(transaction, act, 'payment.created', payment, {

@@ -51,7 +51,7 @@ export interface Payment {
   review_message: string | null;
   /** When the customer asked for a new link, after this one had expired. */
   link_requested_at: number | null;
-  /** In lower case: as the merchant gave it, then as it was typed at checkout. For finding payments alike. */
+  /** In lower case, from when it was sent for review: as it was typed, or as the merchant had given it. For finding payments alike. */
   payer_email: string | null;
   /** The account the customer pays from, without what groups it. For finding payments alike. */
   payer_account: string | null;
@@ -64,6 +64,8 @@ export interface Payment {
   /** `adm_…` who has taken it to review, until `claimed_until`. */
   claimed_by: string | null;
   claimed_until: number | null;
+  /** The id of the way to pay, from when it was sent for review. */
+  method: string | null;
 }
 
 /** The columns that a payment's digest in the history covers: all, in this order. Append only. */
@@ -98,6 +100,7 @@ export const PAYMENT_COLUMNS = [
   'review',
   'claimed_by',
   'claimed_until',
+  'method',
 ] as const satisfies (keyof Payment)[];
 
 export const PAYMENT_ID_PREFIX = 'pay_';

@@ -1,8 +1,16 @@
 // The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
 import type { Queryable } from '../database/database.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
-import { MOVES, type Move, PAYMENT_COLUMNS, type Payment, type Status } from './payment.ts';
+import {
+  MOVES,
+  type Move,
+  PAYMENT_COLUMNS,
+  PAYMENT_ID_PREFIX,
+  type Payment,
+  type Status,
+} from './payment.ts';
 
 const COLUMNS = PAYMENT_COLUMNS.join(', ');
 
@@ -48,9 +56,16 @@ const DUE = "select id from payments where status = 'pending' and expires_at <= 
 /** Payments newest first. What is pending past its time counts as cancelled, as `asOf` shows it. */
 export function listPayments(database: Pick<Queryable, 'query'>, listing: Listing): Promise<Payment[]> {
   const { merchant_id, mode, before, merchant_reference, status, limit, now } = listing;
-  const select = (condition: string) =>
-    `select ${COLUMNS} from payments where merchant_id = ? and mode = ? and id < ?
-     ${merchant_reference === undefined ? '' : 'and merchant_reference = ?'} ${condition} order by id desc limit ? + 0`;
+  const narrow = merchant_reference !== undefined || status !== undefined;
+  const select = (condition: string) => {
+    const found = (columns: string) =>
+      `select ${columns} from payments where merchant_id = ? and mode = ? and id < ?
+       ${merchant_reference === undefined ? '' : 'and merchant_reference = ?'} ${condition} order by id desc limit ? + 0`;
+    // Ids first, out of an index alone: SQLite would rather walk all of a merchant's payments in their own order.
+    return narrow
+      ? `select ${COLUMNS} from payments where id in (${found('id')}) order by id desc`
+      : found(COLUMNS);
+  };
   const values = [
     merchant_id,
     mode,
@@ -60,7 +75,7 @@ export function listPayments(database: Pick<Queryable, 'query'>, listing: Listin
   if (status === undefined) return database.query<Payment>(select(''), ...values, limit);
   if (status === 'pending') {
     return database.query<Payment>(
-      select("and status = 'pending' and expires_at > ?"),
+      select(`and status = 'pending' and id not in (${DUE})`),
       ...values,
       now,
       limit,
@@ -143,6 +158,29 @@ export async function markLinkRequested(transaction: Transaction, id: string): P
     id,
   );
   return rows[0];
+}
+
+/** How many payments of a merchant were created since a moment (milliseconds since 1970), live and test; at most `maximum` + 1. */
+export async function countCreated(
+  database: Pick<Queryable, 'query'>,
+  merchantId: string,
+  since: number,
+  maximum: number,
+): Promise<number> {
+  const first = timeOrderedFloor(PAYMENT_ID_PREFIX, since);
+  const some = (mode: Mode) =>
+    `select id from payments where merchant_id = ? and mode = '${mode}' and id >= ? limit ? + 0`;
+  const [row] = await database.query<{ count: number }>(
+    `select count(*) as count from (select * from (${some('live')}) as live union all select * from (${some('test')}) as test limit ? + 0) as recent`,
+    merchantId,
+    first,
+    maximum + 1,
+    merchantId,
+    first,
+    maximum + 1,
+    maximum + 1,
+  );
+  return row!.count;
 }
 
 export function paymentsAfter(

@@ -32,7 +32,8 @@ export function submitPayment(
     submission: JSON.stringify({ ...whole, submitted_at }),
     payment_details: JSON.stringify({ ...masked, submitted_at }),
     submitted_at: transaction.now,
-    ...(payer.email !== null && { payer_email: payer.email.toLowerCase() }),
+    method,
+    payer_email: payer.email?.toLowerCase() ?? null,
     payer_account: payer.account,
   };
   const act = { actor: CUSTOMER, request_id: requestId };

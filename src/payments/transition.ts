@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { asOf, MOVES, type Move, type Payment } from './payment.ts';
+import { asOf, MOVES, type Move, type Payment, type Status } from './payment.ts';
 import { findPayment, findPaymentOf, movePayment, type Tenant, type Written } from './queries.ts';
 import { type Act, type Facts, recordPayment } from './record.ts';
 
@@ -11,9 +11,19 @@ export function paymentNotFound(): OperationalError {
   return new OperationalError('not_found', 'There is no such payment.');
 }
 
+/** A payment is not in the status that a move starts from. */
+export function wrongStatus(status: Status, move: Move): OperationalError {
+  const { from, to } = MOVES[move];
+  return new OperationalError(
+    'invalid_status',
+    `The payment is ${status}; only a ${from} payment can become ${to}.`,
+  );
+}
+
 /**
  * Moves a payment of `tenant`, or anybody's where none is given, and records it. Raises `not_found` where there is no such payment, `invalid_status` where it is
- * not in the status the move starts from, its time having passed included.
+ * not in the status the move starts from, its time having passed included. What administrators decide goes through
+ * `review/decide.ts`, which guards it further.
  */
 export async function transition(
   transaction: Transaction,
@@ -31,10 +41,7 @@ export async function transition(
       : await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();
     const { status } = asOf(payment, transaction.now);
-    throw new OperationalError(
-      'invalid_status',
-      `The payment is ${status}; only a ${MOVES[move].from} payment can become ${MOVES[move].to}.`,
-    );
+    throw wrongStatus(status, move);
   }
   recordPayment(transaction, act, `payment.${moved.status}`, moved, {
     from: MOVES[move].from,

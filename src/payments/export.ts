@@ -1,0 +1,160 @@
+// Payments as rows for spreadsheets (CSV) and programs (NDJSON): read a page at a time, so that any number needs little memory.
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify/sync';
+import type { Queryable } from '../database/database.ts';
+import { formatAmount } from '../lib/money.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import { asOf, type Payment } from './payment.ts';
+import { type SearchFilter, searchPayments } from './review/queries.ts';
+
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** What each format is called on the wire. */
+export const EXPORT_TYPES: Record<ExportFormat, string> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+};
+
+const PAGE = 500;
+
+/** What may come out of JSON that is kept: text, or nothing. */
+type Kept = Readonly<Record<string, unknown>>;
+const kept = (text: string | null): Kept => (text === null ? {} : ((JSON.parse(text) as Kept | null) ?? {}));
+const textIn = (values: Kept, name: string) => {
+  const value = values[name];
+  return typeof value === 'string' ? value : null;
+};
+const moment = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
+
+/**
+ * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with a numeric offset. Of what the
+ * customer sent it holds who paid from which account, and nothing of a card.
+ */
+function rowOf(stored: Payment, now: number) {
+  const payment = asOf(stored, now);
+  const customer = kept(payment.customer);
+  const sent = kept(payment.submission);
+  return {
+    id: payment.id,
+    created_at: formatTimestamp(payment.created_at),
+    merchant_id: payment.merchant_id,
+    merchant_name: payment.merchant_name,
+    merchant_reference: payment.merchant_reference,
+    mode: payment.mode,
+    amount: formatAmount(payment.amount_minor),
+    currency: payment.currency,
+    status: payment.status,
+    status_reason: payment.status_reason,
+    description: payment.description,
+    expires_at: formatTimestamp(payment.expires_at),
+    submitted_at: moment(payment.submitted_at),
+    decided_at: moment(payment.decided_at),
+    updated_at: formatTimestamp(payment.updated_at),
+    customer_name: textIn(customer, 'name'),
+    customer_email: textIn(customer, 'email'),
+    customer_phone: textIn(customer, 'phone'),
+    method: textIn(sent, 'method'),
+    payer_name: textIn(sent, 'payer_name'),
+    payer_email: textIn(sent, 'payer_email'),
+    payer_phone: textIn(sent, 'payer_phone'),
+    payer_account_name: textIn(sent, 'transfer_name'),
+    payer_account: textIn(sent, 'transfer_account'),
+    transfer_reference: textIn(kept(payment.payment_details), 'transfer_reference'),
+  };
+}
+export type ExportRow = ReturnType<typeof rowOf>;
+
+/** The columns in their order, which is part of the format: append only. */
+export const EXPORT_COLUMNS = [
+  'id',
+  'created_at',
+  'merchant_id',
+  'merchant_name',
+  'merchant_reference',
+  'mode',
+  'amount',
+  'currency',
+  'status',
+  'status_reason',
+  'description',
+  'expires_at',
+  'submitted_at',
+  'decided_at',
+  'updated_at',
+  'customer_name',
+  'customer_email',
+  'customer_phone',
+  'method',
+  'payer_name',
+  'payer_email',
+  'payer_phone',
+  'payer_account_name',
+  'payer_account',
+  'transfer_reference',
+] as const satisfies (keyof ExportRow)[];
+
+/** RFC 4180. What a spreadsheet would run as a formula gets an apostrophe in front; amounts and ids never begin so. */
+const CSV = {
+  record_delimiter: 'windows',
+  escape_formulas: true,
+  quoted_match: /[\r\n]/, // the library quotes its own record end alone, not half of one
+} as const;
+/** A cell that begins with a line break hides from the library what stands behind it. */
+const BREAK_FIRST = /^\n/;
+const cell = (value: string | null) => (value !== null && BREAK_FIRST.test(value) ? `'${value}` : value);
+
+const LINES: Record<ExportFormat, { head: string; line(rows: readonly ExportRow[]): string }> = {
+  csv: {
+    head: stringify([[...EXPORT_COLUMNS]], CSV),
+    line: (rows) =>
+      stringify(
+        rows.map((row) => EXPORT_COLUMNS.map((name) => cell(row[name]))),
+        CSV,
+      ),
+  },
+  ndjson: {
+    head: '',
+    line: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  },
+};
+
+export interface ExportOptions {
+  format: ExportFormat;
+  filter: SearchFilter;
+  /** Milliseconds since 1970: what is pending past its time is cancelled. */
+  now: number;
+  /** Told how many rows are done, and when the last of them was created. */
+  onProgress?(done: number, created_at: number): void;
+}
+
+/**
+ * Gives the payments that `filter` lets through, newest first, some lines at a time; those created meanwhile are left out.
+ * Returns how many those were. Raises `DatabaseError`.
+ */
+export async function* exportPayments(
+  database: Pick<Queryable, 'query'>,
+  { format, filter, now, onProgress }: ExportOptions,
+): AsyncGenerator<string, number> {
+  const { head, line } = LINES[format];
+  if (head !== '') yield head;
+  let done = 0;
+  for (let before: string | undefined; ; ) {
+    const page = await searchPayments(database, filter, before, PAGE, now);
+    const last = page.at(-1);
+    if (last) {
+      done += page.length;
+      yield line(page.map((payment) => rowOf(payment, now)));
+      onProgress?.(done, last.created_at);
+    }
+    if (page.length < PAGE) return done;
+    before = last!.id;
+    // SQLite answers without ever waiting: others get their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The same as bytes to send: a page is read when the one before is on its way, and no earlier. */
+export function exportStream(database: Pick<Queryable, 'query'>, options: ExportOptions): Readable {
+  return Readable.from(exportPayments(database, options), { objectMode: true, highWaterMark: 1 });
+}

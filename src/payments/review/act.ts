@@ -1,0 +1,106 @@
+// One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
+import type { Principal } from '../../administrators/administrator.ts';
+import type { Transaction } from '../../journal/transaction.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { asOf, MOVES, type Move, type Payment } from '../payment.ts';
+import { findPayment } from '../queries.ts';
+import { type Facts, recordPayment } from '../record.ts';
+import { paymentNotFound, wrongStatus } from '../transition.ts';
+import { claimOf } from './claim-time.ts';
+import { changeReviewed, type ReviewWritten } from './queries.ts';
+import { type ReviewAct, reviewActs } from './review.ts';
+import { whatChanged, whoClaimed, whoDecided } from './told.ts';
+
+/** How often a payment is looked at again that other nodes keep changing; each time one of theirs got through. */
+const LOOKS = 10;
+
+/** What an act comes to, judged by the payment as it is: what it writes, and what the history says of it. */
+export interface Judgement {
+  written: ReviewWritten;
+  action: string;
+  facts?: Facts;
+  /** Whether it is done whoever has claimed the payment. */
+  whoeverHasIt?: boolean;
+}
+
+/**
+ * Does what `judge` says of the payment as it stands, or nothing where it says nothing; judged anew where another node changed it
+ * meanwhile. Raises `not_found`, and what `judge` raises.
+ */
+export async function actOn(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+  requestId: string,
+  judge: (payment: Payment) => Promise<Judgement | undefined>,
+): Promise<Payment> {
+  for (let look = 0; look < LOOKS; look++) {
+    const payment = await findPayment(transaction, id);
+    if (!payment) throw paymentNotFound();
+    const judgement = await judge(payment);
+    if (!judgement) return payment;
+    const holder = judgement.whoeverHasIt ? undefined : principal.id;
+    const changed = await changeReviewed(transaction, payment, holder, judgement.written);
+    if (!changed) continue;
+    const act = { actor: principal.actor, request_id: requestId };
+    const by = {
+      ...(principal.session && { session: principal.session }),
+      ...(principal.token && { token: principal.token }),
+    };
+    recordPayment(transaction, act, judgement.action, changed, { ...judgement.facts, ...by });
+    return changed;
+  }
+  throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');
+}
+
+/** The acts of a payment with one more, as it is written. */
+export function withAct(
+  transaction: Transaction,
+  payment: Payment,
+  principal: Principal,
+  act: Pick<ReviewAct, 'act'> & {
+    [name in 'note' | 'bank_reference' | 'reason' | 'message']?: ReviewAct[name] | null;
+  },
+): string {
+  const said = Object.fromEntries(
+    Object.entries(act).filter(([, value]) => value !== null && value !== undefined),
+  );
+  const { act: kind, ...texts } = said as Omit<ReviewAct, 'by' | 'at' | 'entry_version'>;
+  const head = { act: kind, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
+  return JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
+}
+
+/** Raises `invalid_status` where a payment is not under review, saying who decided it and when. */
+export async function refuseUnlessUnderReview(
+  transaction: Transaction,
+  payment: Payment,
+  move: Move,
+): Promise<void> {
+  const { status } = asOf(payment, transaction.now);
+  if (status === MOVES[move].from) return;
+  if (status === 'approved' || status === 'rejected')
+    throw new OperationalError('invalid_status', await whoDecided(transaction, payment));
+  throw wrongStatus(status, move);
+}
+
+/** Raises `conflict` where somebody else has claimed a payment, saying who and until when. */
+export async function refuseOthersClaim(
+  transaction: Transaction,
+  payment: Payment,
+  principal: Principal,
+): Promise<void> {
+  const claim = claimOf(payment, transaction.now);
+  if (claim && claim.by !== principal.id)
+    throw new OperationalError('conflict', await whoClaimed(transaction, claim));
+}
+
+/** Raises `conflict` where a payment is not the version that was looked at, saying what happened since. */
+export async function refuseOtherVersion(
+  transaction: Transaction,
+  payment: Payment,
+  version: number | null,
+): Promise<void> {
+  if (version === null || version === payment.version) return;
+  const what = await whatChanged(transaction, payment);
+  throw new OperationalError('conflict', `The payment has changed since you looked at it. ${what}`);
+}

@@ -1,0 +1,96 @@
+// Approves and rejects: one statement decides, whoever else is at it, and who comes too late is told by whom and when.
+import type { Principal } from '../../administrators/administrator.ts';
+import type { Transaction } from '../../journal/transaction.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { MOVES, type Move, type Payment } from '../payment.ts';
+import type { Facts } from '../record.ts';
+import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
+import { type Approval, approvalsOf, needsSecond, type Rejection } from './review.ts';
+import { moment } from './told.ts';
+
+export { needsSecond } from './review.ts';
+
+export interface Decision {
+  /** As it is now. */
+  payment: Payment;
+  /** `awaiting_second`: recorded as the first of two approvals, and still under review. */
+  outcome: 'approved' | 'awaiting_second' | 'rejected';
+}
+
+const UNCLAIMED = { claimed_by: null, claimed_until: null };
+
+/**
+ * Approves a payment under review; above the amount in `fourEyesAbove` (minor units by currency) the first approval is recorded and
+ * that of another administrator approves. Commit it with the payment's id as `row`. Raises `not_found`; `invalid_status`, which
+ * says who decided and when; `conflict` where another has claimed it or its version is not `approval.version`; `forbidden` where the
+ * same administrator would be both.
+ */
+export async function approve(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+  approval: Approval,
+  fourEyesAbove: Readonly<Record<string, number>>,
+  requestId: string,
+): Promise<Decision> {
+  const { note, bank_reference, version } = approval;
+  const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
+    await refuseUnlessFree(transaction, seen, principal, version, 'approve');
+    const review = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
+    const before = approvalsOf(seen);
+    const two = needsSecond(seen, fourEyesAbove);
+    if (two && before.length === 0) {
+      const facts = { ...amountOf(seen), above_minor: fourEyesAbove[seen.currency]! };
+      return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
+    }
+    const own = before.find(({ by }) => by === principal.id);
+    if (two && own && before.every(({ by }) => by === principal.id))
+      throw new OperationalError(
+        'forbidden',
+        `You approved it on ${moment(own.at)}; another administrator must confirm.`,
+      );
+    const facts = { from: MOVES.approve.from, ...amountOf(seen), approvals: before.length + 1 };
+    return { written: decided(transaction, 'approve', review), action: 'payment.approved', facts };
+  });
+  return { payment, outcome: payment.status === 'approved' ? 'approved' : 'awaiting_second' };
+}
+
+/** Rejects a payment under review, which one administrator may always do. Raises as `approve` does, but for `forbidden`. */
+export async function reject(
+  transaction: Transaction,
+  principal: Principal,
+  id: string,
+  rejection: Rejection,
+  requestId: string,
+): Promise<Decision> {
+  const { reason, note, message, version } = rejection;
+  const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
+    await refuseUnlessFree(transaction, seen, principal, version, 'reject');
+    const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
+    const facts = { from: MOVES.reject.from, reason, ...amountOf(seen) };
+    const written = { ...decided(transaction, 'reject', review), review_message: message };
+    return { written, action: 'payment.rejected', facts };
+  });
+  return { payment, outcome: 'rejected' };
+}
+
+/** Decided first, then claimed, then changed: what matters most to whoever comes second is said. */
+async function refuseUnlessFree(
+  transaction: Transaction,
+  payment: Payment,
+  principal: Principal,
+  version: number | null,
+  move: Move,
+): Promise<void> {
+  await refuseUnlessUnderReview(transaction, payment, move);
+  await refuseOthersClaim(transaction, payment, principal);
+  await refuseOtherVersion(transaction, payment, version);
+}
+
+function decided({ now }: Transaction, move: 'approve' | 'reject', review: string) {
+  return { status: MOVES[move].to, updated_at: now, decided_at: now, review, ...UNCLAIMED };
+}
+
+function amountOf({ amount_minor, currency }: Payment): Facts {
+  return { amount_minor, currency };
+}

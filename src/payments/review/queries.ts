@@ -1,0 +1,133 @@
+// The SQL of reviewing one payment: the statement that guards every act, and what other payments tell about it.
+import type { Queryable } from '../../database/database.ts';
+import type { Seal } from '../../journal/seal.ts';
+import type { Transaction } from '../../journal/transaction.ts';
+import { PAYMENT_COLUMNS, type Payment } from '../payment.ts';
+
+export { type DayFigures, type HomeFigures, homeFigures } from './home/queries.ts';
+export {
+  countQueue,
+  listQueue,
+  nextInQueue,
+  type QueueCount,
+  type QueueFilter,
+  type QueuePlace,
+  queuePlace,
+} from './queue/queries.ts';
+export { type SearchFilter, searchPayments } from './search/queries.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+const COLUMNS = PAYMENT_COLUMNS.join(', ');
+
+/** What an act of an administrator writes besides the version. */
+export type ReviewWritten = Partial<
+  Pick<
+    Payment,
+    'status' | 'updated_at' | 'decided_at' | 'review' | 'review_message' | 'claimed_by' | 'claimed_until'
+  >
+>;
+
+/**
+ * The one statement by which administrators change a payment. Its condition is the guard: of two acts at once, on whatever node, one
+ * finds the payment as it was `seen`, and not claimed by another than `holder` (whoever claimed it, where none is given); the other
+ * finds nothing. No row back: it has changed since it was seen.
+ */
+export async function changeReviewed(
+  transaction: Transaction,
+  seen: Payment,
+  holder: string | undefined,
+  written: ReviewWritten,
+): Promise<Payment | undefined> {
+  const columns = Object.keys(written) as (keyof ReviewWritten)[];
+  const rows = await transaction.change<Payment>(
+    `update payments set version = version + 1${columns.map((name) => `, ${name} = ?`).join('')}
+     where id = ? and status = ? and version = ?
+     ${holder === undefined ? '' : 'and (claimed_by is null or claimed_by = ? or claimed_until <= ?)'} returning ${COLUMNS}`,
+    ...columns.map((name) => written[name] ?? null),
+    seen.id,
+    seen.status,
+    seen.version,
+    ...(holder === undefined ? [] : [holder, transaction.now]),
+  );
+  return rows[0];
+}
+
+/** Expired payments whose customers asked for a new link, those that asked last first. */
+export async function linksAskedFor(database: Reader, limit: number): Promise<Payment[]> {
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments where link_requested_at is not null order by link_requested_at desc, id desc limit ? + 0`,
+    limit,
+  );
+}
+
+/** What payments can have in common. */
+export type Trait = 'payer_email' | 'payer_account' | 'merchant_reference';
+
+/** Other payments with the same trait, newest first (with the same reference: of the same merchant and mode). None where it has none. */
+export async function paymentsByTrait(
+  database: Reader,
+  trait: Trait,
+  payment: Payment,
+  limit: number,
+): Promise<Payment[]> {
+  const value = payment[trait];
+  if (value === null) return [];
+  const own = trait === 'merchant_reference';
+  // Ids first, out of the trait's index: SQLite would rather walk all of a merchant's payments in their own order.
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments where id in (
+       select id from payments where ${trait} = ? ${own ? 'and merchant_id = ? and mode = ?' : ''}
+       and id <> ? order by id desc limit ? + 0)
+     order by id desc`,
+    value,
+    ...(own ? [payment.merchant_id, payment.mode] : []),
+    payment.id,
+    limit,
+  );
+}
+
+/** Administrators' names by their ids (`adm_…`); those that are not there are left out. */
+export async function namesOf(
+  database: Reader,
+  administrators: readonly string[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(administrators)];
+  if (ids.length === 0) return new Map();
+  const rows = await database.query<{ id: string; name: string }>(
+    `select id, name from administrators where id in (${ids.map(() => '?').join(', ')})`,
+    ...ids,
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** The amounts (minor units) of a merchant's last decided payments in a payment's currency and mode, it left out, `limit` at most. */
+export async function decidedAmounts(database: Reader, payment: Payment, limit: number): Promise<number[]> {
+  const rows = await database.query<{ amount_minor: number }>(
+    `select amount_minor from payments where merchant_id = ? and mode = ? and currency = ? and decided_at is not null and id <> ?
+     order by decided_at desc limit ? + 0`,
+    payment.merchant_id,
+    payment.mode,
+    payment.currency,
+    payment.id,
+    limit,
+  );
+  return rows.map(({ amount_minor }) => amount_minor);
+}
+
+/** Since when a payment's merchant is suspended, milliseconds since 1970; nothing where it is not. */
+export async function suspendedSince(database: Reader, merchantId: string): Promise<number | null> {
+  const rows = await database.query<{ suspended_at: number | null }>(
+    'select suspended_at from merchant_states where merchant_id = ?',
+    merchantId,
+  );
+  return rows[0]?.suspended_at ?? null;
+}
+
+/** The seal that closes an entry. */
+export async function sealOf(database: Reader, entry: number): Promise<Seal | undefined> {
+  const rows = await database.query<Seal>(
+    'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by last_entry limit 1',
+    entry,
+  );
+  return rows[0];
+}

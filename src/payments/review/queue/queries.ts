@@ -1,0 +1,119 @@
+// The queue of payments under review: its pages, what they come to, and which comes next. One index holds all that narrows it.
+import type { Queryable, Value } from '../../../database/database.ts';
+import type { Mode } from '../../../merchants/merchant.ts';
+import { PAYMENT_COLUMNS, type Payment } from '../../payment.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+const COLUMNS = PAYMENT_COLUMNS.join(', ');
+
+/** Since when a payment waits, as the index has it: payments sent before there was a console say so nowhere else. */
+const SINCE = 'coalesce(submitted_at, created_at)';
+
+/** Which of the payments under review. What is undefined does not narrow. */
+export interface QueueFilter {
+  merchant_id?: string | undefined;
+  mode?: Mode | undefined;
+  /** The id of the way to pay. */
+  method?: string | undefined;
+  currency?: string | undefined;
+  /** At least this much, minor units. */
+  minimum_minor?: number | undefined;
+  /** Waiting since this moment or longer, milliseconds since 1970. */
+  waiting_since?: number | undefined;
+  /** `available`: nobody else has it; `mine`; `others`: somebody else has it. As seen by `by` at `now`. */
+  claim?: { is: 'available' | 'mine' | 'others'; by: string; now: number } | undefined;
+}
+
+/** Where a payment stands in the queue. */
+export interface QueuePlace {
+  /** Milliseconds since 1970. */
+  since: number;
+  id: string;
+}
+
+/** The queue's place of a payment: by when it was sent for review. */
+export function queuePlace({ submitted_at, created_at, id }: Payment): QueuePlace {
+  return { since: submitted_at ?? created_at, id };
+}
+
+interface Condition {
+  sql: string;
+  values: Value[];
+}
+
+function narrowed(filter: QueueFilter): Condition {
+  // Merchant and mode are written so that no other index serves them: SQLite would walk all of a merchant's payments.
+  const parts: Condition[] = [{ sql: "status = 'requires_review'", values: [] }];
+  const add = (sql: string, ...values: Value[]) => parts.push({ sql, values });
+  if (filter.merchant_id !== undefined) add("merchant_id || '' = ?", filter.merchant_id);
+  if (filter.mode !== undefined) add("mode || '' = ?", filter.mode);
+  if (filter.currency !== undefined) add('currency = ?', filter.currency);
+  if (filter.minimum_minor !== undefined) add('amount_minor >= ?', filter.minimum_minor);
+  if (filter.waiting_since !== undefined) add(`${SINCE} <= ?`, filter.waiting_since);
+  if (filter.method !== undefined) add('method = ?', filter.method);
+  if (filter.claim) {
+    const { is, by, now } = filter.claim;
+    if (is === 'available') add('(claimed_by is null or claimed_by = ? or claimed_until <= ?)', by, now);
+    else add(`claimed_by ${is === 'mine' ? '=' : '<>'} ? and claimed_until > ?`, by, now);
+  }
+  return {
+    sql: parts.map((part) => part.sql).join(' and '),
+    values: parts.flatMap((part) => part.values),
+  };
+}
+
+/** Payments under review, those that wait longest first, behind `after`. `limit` + 1 tells whether there are more. */
+export async function listQueue(
+  database: Reader,
+  filter: QueueFilter,
+  after: QueuePlace | undefined,
+  limit: number,
+): Promise<Payment[]> {
+  const { sql, values } = narrowed(filter);
+  // Looked for in the index, which is small; the rows, which are wide, are read when it is known which.
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments where id in (
+       select id from payments where ${sql} ${after ? `and ${SINCE} >= ? and (${SINCE} > ? or id > ?)` : ''}
+       order by ${SINCE}, id limit ? + 0)
+     order by ${SINCE}, id`,
+    ...values,
+    ...(after ? [after.since, after.since, after.id] : []),
+    limit,
+  );
+}
+
+export interface QueueCount {
+  count: number;
+  /** Of whichever waits longest, milliseconds since 1970. */
+  oldest: number | null;
+  /** By currency and mode, live first. */
+  sums: { currency: string; mode: Mode; count: number; amount_minor: number }[];
+}
+
+/** How many payments of the queue there are, and what they come to. */
+export async function countQueue(database: Reader, filter: QueueFilter): Promise<QueueCount> {
+  const { sql, values } = narrowed(filter);
+  // Sums as floating-point numbers: they are exact as far as a number of ours is, and no sum can be too great to be told.
+  const sums = await database.query<QueueCount['sums'][number] & { oldest: number }>(
+    `select currency, mode, count(*) as count, sum(cast(amount_minor as double precision)) as amount_minor, min(${SINCE}) as oldest
+     from payments where ${sql} group by currency, mode order by mode, currency`,
+    ...values,
+  );
+  return {
+    count: sums.reduce((count, one) => count + one.count, 0),
+    oldest: sums.reduce<number | null>((least, { oldest }) => Math.min(least ?? oldest, oldest), null),
+    sums: sums.map(({ currency, mode, count, amount_minor }) => ({ currency, mode, count, amount_minor })),
+  };
+}
+
+/** The next payment of the queue behind `after` (which may have left it), the first of all where none is; never `after` itself. */
+export async function nextInQueue(
+  database: Reader,
+  after: QueuePlace | undefined,
+  filter: QueueFilter,
+): Promise<Payment | undefined> {
+  const [next] = after ? await listQueue(database, filter, after, 1) : [];
+  if (next) return next;
+  const first = await listQueue(database, filter, undefined, 2);
+  return first.find(({ id }) => id !== after?.id);
+}

@@ -1,0 +1,177 @@
+// What administrators do with a payment and write about it: the acts that are kept, and what each of them may say.
+import { z } from 'zod';
+import { holdsCardNumber } from '../../lib/card-number.ts';
+import type { ErrorDetails } from '../../lib/errors.ts';
+import { textFault } from '../../lib/text.ts';
+import { NUMBERED, refuseCardFields } from '../card-data.ts';
+import type { Payment } from '../payment.ts';
+
+/** Why a payment may be rejected, with what people read. */
+export const REJECT_REASONS = {
+  transfer_not_received: 'Transfer not received',
+  details_do_not_match: 'Details do not match',
+  suspected_fraud: 'Suspected fraud',
+  duplicate: 'Duplicate',
+  other: 'Other',
+} as const;
+export type RejectReason = keyof typeof REJECT_REASONS;
+
+/** Longest texts, in code points. */
+export const NOTE_MAXIMUM = 2000;
+export const MESSAGE_MAXIMUM = 500;
+export const BANK_REFERENCE_MAXIMUM = 140;
+
+/** One thing an administrator did with a payment, as it stands in `payments.review`: for administrators alone. */
+export interface ReviewAct {
+  /** `approve` is a first approval too, where a second administrator must confirm it. */
+  act: 'approve' | 'reject' | 'note';
+  /** `adm_…`. */
+  by: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** The payment's version after this act: the number of its entry among the payment's, from 1. */
+  entry_version: number;
+  note?: string;
+  bank_reference?: string;
+  reason?: RejectReason;
+  /** What the customer was told. */
+  message?: string;
+}
+
+/** The acts of a payment, oldest first; none where it was erased. */
+export function reviewActs({ review }: Pick<Payment, 'review'>): ReviewAct[] {
+  return review === null ? [] : (JSON.parse(review) as ReviewAct[]);
+}
+
+/** The approvals that were recorded, oldest first: one of a payment that waits for its second. */
+export function approvalsOf(payment: Pick<Payment, 'review'>): ReviewAct[] {
+  return reviewActs(payment).filter(({ act }) => act === 'approve');
+}
+
+/** Whether one administrator approved and another has yet to. */
+export function awaitsSecond(payment: Pick<Payment, 'review' | 'status'>): boolean {
+  return payment.status === 'requires_review' && approvalsOf(payment).length > 0;
+}
+
+/** Whether a payment's amount is above (not at) the one that two administrators must approve. Minor units by currency. */
+export function needsSecond(
+  { amount_minor, currency }: Pick<Payment, 'amount_minor' | 'currency'>,
+  fourEyesAbove: Readonly<Record<string, number>>,
+): boolean {
+  return amount_minor > (fourEyesAbove[currency] ?? Infinity);
+}
+
+interface TextRule {
+  multiline?: boolean;
+  /** A run of digits is a card number only with a check digit, where references of banks are meant to stand. */
+  digits?: boolean;
+}
+
+function text(maximum: number, { multiline = false, digits = false }: TextRule) {
+  return z
+    .string('Must be a string.')
+    .check(({ value, issues }) => {
+      const fault =
+        textFault(value, maximum, multiline) ??
+        (holdsCardNumber(value, { checked: digits }) ? NUMBERED : undefined);
+      if (fault) issues.push({ code: 'custom', message: fault, input: value });
+    })
+    .meta({ maxLength: maximum })
+    .nullish();
+}
+
+const note = text(NOTE_MAXIMUM, { multiline: true }).describe('For administrators alone.');
+const version = z
+  .int('Must be a whole number.')
+  .min(1, 'Must be at least 1.')
+  .nullish()
+  .describe('The `version` that was looked at: where the payment has another by now, nothing is done.');
+
+/** The body of an approval, for the description of the interface. `parseApproval` reads one. */
+export const approvalSchema = z.object(
+  {
+    note,
+    bank_reference: text(BANK_REFERENCE_MAXIMUM, { digits: true }).describe(
+      "The bank's reference of the money that arrived.",
+    ),
+    version,
+  },
+  'Must be an object.',
+);
+
+/** The body of a rejection, for the description of the interface. `parseRejection` reads one. */
+export const rejectionSchema = z.object(
+  {
+    reason: z.enum(
+      Object.keys(REJECT_REASONS) as [RejectReason, ...RejectReason[]],
+      'Must be one of the reasons.',
+    ),
+    note,
+    message: text(MESSAGE_MAXIMUM, { multiline: true }).describe('What the customer is told, as plain text.'),
+    version,
+  },
+  'Must be an object.',
+);
+
+const noteSchema = z.object({ note: text(NOTE_MAXIMUM, { multiline: true }) });
+
+export interface Approval {
+  note: string | null;
+  bank_reference: string | null;
+  version: number | null;
+}
+
+export interface Rejection {
+  reason: RejectReason;
+  note: string | null;
+  message: string | null;
+  version: number | null;
+}
+
+/** A value, or what is wrong with each field. */
+export type Parsed<T> = { value: T } | { faults: ErrorDetails };
+
+/** Reads an approval out of a JSON object or of a form's fields. Text is trimmed; empty text counts as left out. */
+export function parseApproval(values: Record<string, unknown>): Parsed<Approval> {
+  return parse(approvalSchema, values, ({ note, bank_reference, version }) => ({
+    note: note ?? null,
+    bank_reference: bank_reference ?? null,
+    version: version ?? null,
+  }));
+}
+
+/** Reads a rejection likewise. */
+export function parseRejection(values: Record<string, unknown>): Parsed<Rejection> {
+  return parse(rejectionSchema, values, ({ reason, note, message, version }) => ({
+    reason,
+    note: note ?? null,
+    message: message ?? null,
+    version: version ?? null,
+  }));
+}
+
+/** Reads a note of its own, which must say something. */
+export function parseNote(values: Record<string, unknown>): Parsed<string> {
+  const parsed = parse(noteSchema, values, ({ note }) => note ?? '');
+  return 'value' in parsed && parsed.value === '' ? { faults: { note: 'Must not be empty.' } } : parsed;
+}
+
+function parse<S extends z.ZodType, T>(
+  schema: S,
+  values: Record<string, unknown>,
+  shape: (data: z.output<S>) => T,
+): Parsed<T> {
+  const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
+  refuseCardFields(values, faults);
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
+  for (const { path, message } of parsed.error?.issues ?? []) faults[path.join('.')] ??= message;
+  return parsed.success && Object.keys(faults).length === 0 ? { value: shape(parsed.data) } : { faults };
+}
+
+/** A field as a form or JSON gave it: line breaks as line feeds, and what a form has for a number and for nothing. */
+function asTyped([name, value]: [string, unknown]): [string, unknown] {
+  if (typeof value !== 'string') return [name, value];
+  const typed = value.replace(/\r\n?/g, '\n').trim();
+  if (typed === '') return [name, null];
+  return [name, name === 'version' && /^\d{1,15}$/.test(typed) ? Number(typed) : typed];
+}

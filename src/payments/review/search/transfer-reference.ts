@@ -1,0 +1,22 @@
+// Finds the payment that a transfer on a bank statement is for, by the reference it carries.
+import type { Queryable } from '../../../database/database.ts';
+import { creditorReference, idRangeOf, qrReference } from '../../../methods/transfer/creditor-reference.ts';
+import { idsBetween } from './queries.ts';
+
+/**
+ * The id of the payment whose transfer carries `reference`, of either form and however it is grouped; nothing where that is no
+ * reference of ours. Raises `DatabaseError`.
+ */
+export async function findByTransferReference(
+  database: Pick<Queryable, 'query'>,
+  reference: string,
+): Promise<string | undefined> {
+  const range = idRangeOf(reference);
+  if (!range) return undefined;
+  const electronic = reference.replaceAll(/\s/g, '').toUpperCase();
+  // The reference tells the moment of creation; which of that moment's payments it is, only they can tell.
+  const found = (await idsBetween(database, ...range)).find((one) =>
+    [creditorReference(one), qrReference(one)].includes(electronic),
+  );
+  return found?.id;
+}

@@ -1,0 +1,154 @@
+// What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
+import type { Database } from '../../database/database.ts';
+import type { AuditEntry } from '../../journal/audit-entry.ts';
+import type { Checkpoint } from '../../journal/checkpoint-statement.ts';
+import { entriesOf } from '../../journal/queries.ts';
+import type { Seal } from '../../journal/seal.ts';
+import type { Payment } from '../payment.ts';
+import type { Facts } from '../record.ts';
+import { namesOf, sealOf } from './queries.ts';
+import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
+import { moment } from './told.ts';
+
+export interface TimelineItem {
+  /** The entry's number in the history. */
+  number: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** As the history has it: `administrator:adm_…`, `merchant:mer_…`, `customer`, `clock`, `operator`. */
+  actor: string;
+  /** For people: an administrator's name, the merchant's name, `The customer`, `The clock`, `The operator`. */
+  actor_name: string;
+  action: string;
+  /** What happened, with the actor's name in it. Plain text: to be escaped. */
+  sentence: string;
+  request_id: string | null;
+  /** The entry's facts. */
+  facts: Facts;
+  note?: string;
+  bank_reference?: string;
+  message?: string;
+  reason?: RejectReason;
+  /** The seal that closes the entry. */
+  seal: { number: number; hash: string } | null;
+  /** The first checkpoint that vouches for it. */
+  checkpoint: { seal: number; signed_at: string } | null;
+}
+
+const ADMINISTRATOR = 'administrator:';
+const OTHERS: Readonly<Record<string, string>> = {
+  customer: 'The customer',
+  clock: 'The clock',
+  operator: 'The operator',
+};
+
+/**
+ * All that the history says of a payment, oldest first. `checkpoints` as `readCheckpoints` gives them. Of an erased payment
+ * what was written is gone, and everything else is there. Raises `DatabaseError`.
+ */
+export async function timelineOf(
+  database: Pick<Database, 'query'>,
+  payment: Payment,
+  checkpoints: readonly Checkpoint[],
+): Promise<TimelineItem[]> {
+  const entries = await entriesOf(database, payment.id);
+  const facts = entries.map((entry) => JSON.parse(entry.facts) as Facts);
+  const names = await namesOf(database, mentioned(entries, facts));
+  const acts = new Map(reviewActs(payment).map((act) => [act.entry_version, act]));
+  const items: TimelineItem[] = [];
+  let seal: Seal | undefined;
+  for (const [index, { number, at, actor, action, request_id }] of entries.entries()) {
+    // Entries of one commit are closed by one seal.
+    if (!seal || number > seal.last_entry) seal = await sealOf(database, number);
+    const actor_name = nameOf(actor, payment, names);
+    items.push({
+      number,
+      at,
+      actor,
+      actor_name,
+      action,
+      sentence: `${actor_name} ${done(action, facts[index]!, names)}.`,
+      request_id,
+      facts: facts[index]!,
+      ...written(acts.get(index + 1)),
+      seal: seal ? { number: seal.number, hash: seal.hash } : null,
+      checkpoint: seal ? firstCovering(checkpoints, seal.number) : null,
+    });
+  }
+  return items;
+}
+
+/** The administrators that entries speak of. */
+function mentioned(entries: readonly AuditEntry[], facts: readonly Facts[]): string[] {
+  const actors = entries.filter(({ actor }) => actor.startsWith(ADMINISTRATOR));
+  const taken = facts.map(({ taken_from }) => taken_from).filter((id) => typeof id === 'string');
+  return [...actors.map(({ actor }) => actor.slice(ADMINISTRATOR.length)), ...taken];
+}
+
+function nameOf(actor: string, { merchant_name }: Payment, names: ReadonlyMap<string, string>): string {
+  if (actor.startsWith('merchant:')) return merchant_name;
+  if (!actor.startsWith(ADMINISTRATOR)) return OTHERS[actor] ?? actor;
+  const id = actor.slice(ADMINISTRATOR.length);
+  return names.get(id) ?? `The administrator ${id}`;
+}
+
+/** What was done, to stand behind a name. */
+function done(action: string, facts: Facts, names: ReadonlyMap<string, string>): string {
+  switch (action) {
+    case 'payment.created':
+      return `created the payment with the key ${facts.key}`;
+    case 'payment.requires_review':
+      return `sent the form of the method ${facts.method}`;
+    case 'payment.cancelled':
+      return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
+    case 'payment.link_requested':
+      return 'asked for a new link';
+    case 'payment.approval_recorded':
+      return 'approved it as the first of two administrators';
+    case 'payment.approved':
+      return Number(facts.approvals) > 1 ? 'confirmed the approval: it is approved' : 'approved it';
+    case 'payment.rejected':
+      return typeof facts.reason === 'string' && facts.reason in REJECT_REASONS
+        ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
+        : 'rejected it';
+    case 'payment.claimed': {
+      const until = typeof facts.until === 'number' ? ` until ${moment(facts.until)}` : '';
+      const from = facts.taken_from ? ` from ${names.get(String(facts.taken_from)) ?? facts.taken_from}` : '';
+      return `took it to review${from}${until}`;
+    }
+    case 'payment.released':
+      return 'let it go again';
+    case 'payment.noted':
+      return 'added a note';
+    case 'payment.erased':
+      return 'erased its personal data';
+    default:
+      return `did ${action}`; // of a newer program, or a test
+  }
+}
+
+function written(
+  act: ReviewAct | undefined,
+): Pick<TimelineItem, 'note' | 'bank_reference' | 'message' | 'reason'> {
+  if (!act) return {};
+  const { note, bank_reference, message, reason } = act;
+  return {
+    ...(note !== undefined && { note }),
+    ...(bank_reference !== undefined && { bank_reference }),
+    ...(message !== undefined && { message }),
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+/** Checkpoints stand in the order of their seals: the first at or behind `seal`, by halving. */
+function firstCovering(checkpoints: readonly Checkpoint[], seal: number): TimelineItem['checkpoint'] {
+  let low = 0;
+  let high = checkpoints.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (checkpoints[middle]!.seal < seal) low = middle + 1;
+    else high = middle;
+  }
+  const found = checkpoints[low];
+  return found ? { seal: found.seal, signed_at: found.signed_at } : null;
+}

@@ -1,0 +1,53 @@
+// Who did what to a payment and when, in sentences for whoever comes second.
+import type { Queryable } from '../../database/database.ts';
+import type { Payment } from '../payment.ts';
+import { CLAIM_MS, type Claim } from './claim-time.ts';
+import { namesOf } from './queries.ts';
+import { type ReviewAct, reviewActs } from './review.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `20 Nov 2026, 14:02 UTC`. Takes milliseconds since 1970. */
+export function moment(ms: number): string {
+  const [date, time] = new Date(ms).toISOString().split('T') as [string, string];
+  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
+  return `${day} ${MONTHS[month - 1]} ${year}, ${time.slice(0, 5)} UTC`;
+}
+
+async function nameOf(database: Reader, administrator: string): Promise<string> {
+  return (
+    (await namesOf(database, [administrator])).get(administrator) ?? `The administrator ${administrator}`
+  );
+}
+
+/** What became of a payment that was decided: `Ana approved it on 20 Nov 2026, 14:02 UTC.` An erased one no longer says by whom. */
+export async function whoDecided(database: Reader, payment: Payment): Promise<string> {
+  const decision = reviewActs(payment).findLast(({ act }) => act !== 'note');
+  const done = payment.status;
+  if (!decision) return `It was ${done} on ${moment(payment.decided_at ?? payment.updated_at)}.`;
+  return `${await nameOf(database, decision.by)} ${done} it on ${moment(decision.at)}.`;
+}
+
+/** Who is at a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
+export async function whoClaimed(database: Reader, { by, until }: Claim): Promise<string> {
+  return `${await nameOf(database, by)} has it until ${moment(until)}.`;
+}
+
+const DONE: Record<ReviewAct['act'], string> = {
+  approve: 'approved it first',
+  reject: 'rejected it',
+  note: 'added a note',
+};
+
+/** What an administrator did last with a payment, as far as the payment tells. */
+export async function whatChanged(database: Reader, payment: Payment): Promise<string> {
+  const last = reviewActs(payment).at(-1);
+  const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
+  if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
+    return `${await nameOf(database, payment.claimed_by)} took it to review on ${moment(claimedAt)}.`;
+  return last
+    ? `${await nameOf(database, last.by)} ${DONE[last.act]} on ${moment(last.at)}.`
+    : 'It was let go again.';
+}

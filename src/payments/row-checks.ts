@@ -1,0 +1,13 @@
+// Every table that verifying holds against the history: one list for the command, the console and the tests.
+
+import { verifyAdministrators } from '../administrators/verify.ts';
+import type { RowCheck } from '../journal/rows.ts';
+import { verifyMerchantStates } from '../merchants/verify.ts';
+import { verifyKeptAnswers, verifyPayments } from './verify.ts';
+
+export const ROW_CHECKS: readonly RowCheck[] = [
+  verifyPayments,
+  verifyKeptAnswers,
+  verifyMerchantStates,
+  ...verifyAdministrators,
+];
