@@ -209,6 +209,14 @@ export const configurationSchema = z.strictObject({
     .describe(
       'How often forms are taken from one network address (IPv6: one /64 network) in 10 minutes, by each node.',
     ),
+  sign_in_forms_per_address: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(20)
+    .describe(
+      'How often forms of signing in to the console are taken from one network address (IPv6: one /64 network) in 15 minutes, by each node.',
+    ),
   review: reviewSchema.prefault({}).describe('How payments are reviewed.'),
   trust_proxy: z
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))

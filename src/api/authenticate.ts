@@ -1,5 +1,6 @@
 // Who is calling: the Bearer key of a request under /v1 (RFC 6750), or 401.
 import type { FastifyRequest } from 'fastify';
+import { bearerOf } from '../http/bearer.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Caller, Directory } from '../merchants/merchant.ts';
@@ -10,24 +11,17 @@ declare module 'fastify' {
   }
 }
 
-/** The longest credentials that are looked at. */
-const CREDENTIALS_MAXIMUM = 136;
-
-/** Returns a hook that sets `request.caller`. Raises `unauthorized`, in the same words whatever is wrong with the key. */
+/**
+ * Returns a hook that sets `request.caller`. Raises `unauthorized`, in the same words whatever is wrong with the key, and
+ * `forbidden` where its merchant is suspended.
+ */
 export function authenticator(directory: Directory, clock: Clock): (request: FastifyRequest) => void {
   return (request) => {
-    const credentials = request.headers.authorization;
-    if (
-      credentials !== undefined &&
-      credentials.length <= CREDENTIALS_MAXIMUM &&
-      /^bearer +/i.test(credentials)
-    ) {
-      const caller = directory.find(credentials.slice(7).trim(), clock.now());
-      if (caller) {
-        request.caller = caller;
-        return;
-      }
-    }
-    throw new OperationalError('unauthorized', 'The API key is missing or invalid.');
+    const key = bearerOf(request);
+    const caller = key === undefined ? undefined : directory.find(key, clock.now());
+    if (!caller) throw new OperationalError('unauthorized', 'The API key is missing or invalid.');
+    request.caller = caller;
+    if (directory.isSuspended(caller.merchant.id))
+      throw new OperationalError('forbidden', 'This merchant is suspended. Ask whoever runs this service.');
   };
 }

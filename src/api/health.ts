@@ -1,9 +1,9 @@
 // Whether the service works, asked often and by anybody: true only if the store took a write within the last second.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { API_HEADERS } from '../http/headers.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Clock, formatTimestamp, monotonicMs, SECOND_MS } from '../lib/time.ts';
-import { API_HEADERS } from './headers.ts';
 
 const GOOD_FOR_MS = SECOND_MS;
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;

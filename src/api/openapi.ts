@@ -1,55 +1,23 @@
-// The OpenAPI 3.1 document, built from the schemas that check requests and shape answers, so the two cannot drift apart.
-import { z } from 'zod';
-import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
+// What the OpenAPI document says of /health and /v1, built from the schemas that check requests and shape answers.
+import {
+  ALWAYS,
+  type Description,
+  failures,
+  json,
+  jsonSchema,
+  query,
+  REQUEST_ID,
+  ref,
+  success,
+} from '../http/openapi.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import { STATUSES } from '../payments/payment.ts';
 import { paymentSchema } from '../payments/present.ts';
 import { paymentRequestSchema } from '../payments/request.ts';
-import { errorSchema } from './errors.ts';
 import { healthSchema } from './health.ts';
 import { paymentAnswerSchema, paymentListSchema } from './payments.ts';
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
-    target: 'draft-2020-12',
-    io,
-    unrepresentable: 'any',
-  });
-  return rest;
-}
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-const REQUEST_ID = {
-  'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in logs and history.' },
-};
-
-function success(description: string, schema: string, headers: object = {}) {
-  return { description, headers: { ...REQUEST_ID, ...headers }, ...json(ref(schema)) };
-}
-
-/** One response for each status among `codes`, listing the codes it may carry. */
-function failures(codes: readonly ErrorCode[]): Record<string, object> {
-  const responses: Record<string, object> = {};
-  for (const status of [...new Set(codes.map((code) => STATUS_OF_CODE[code]))]) {
-    const names = codes.filter((code) => STATUS_OF_CODE[code] === status);
-    responses[status] = {
-      description: names.map((name) => `\`${name}\``).join(', '),
-      headers: REQUEST_ID,
-      ...json(ref('Error')),
-    };
-  }
-  return responses;
-}
-
-const ALWAYS: ErrorCode[] = [
-  'bad_request',
-  'uri_too_long',
-  'headers_too_large',
-  'request_timeout',
-  'internal_error',
-  'unavailable',
-];
-const UNDER_V1: ErrorCode[] = [...ALWAYS, 'unauthorized', 'rate_limited'];
+const UNDER_V1: ErrorCode[] = [...ALWAYS, 'unauthorized', 'forbidden', 'rate_limited'];
 
 const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
 const idempotencyKey = {
@@ -59,133 +27,117 @@ const idempotencyKey = {
     'Makes a retry safe: the same key with the same request gets the first answer again for 7 days, with `Idempotency-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
-const query = (name: string, schema: object, description: string) => ({
-  name,
-  in: 'query',
-  description,
-  schema,
-});
+const security = [{ apiKey: [] }];
 
-/** Builds the document for a service reached at `baseUrl`. */
-export function openApiDocument(baseUrl: string, version: string): object {
-  return {
-    openapi: '3.1.1',
-    info: {
-      title: 'Counterfoil',
-      version,
-      description: 'Payment requests with a hosted checkout. Card data is never accepted by this interface.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: baseUrl }],
-    security: [{ apiKey: [] }],
-    paths: {
-      '/health': {
-        get: {
-          operationId: 'health',
-          summary: 'Whether the service works',
-          security: [],
-          responses: {
-            200: success('It works.', 'Health'),
-            503: {
-              description: 'The store takes no writes.',
-              headers: REQUEST_ID,
-              ...json({ anyOf: [ref('Health'), ref('Error')] }),
-            },
-            ...failures(ALWAYS.filter((code) => code !== 'unavailable')),
+export const apiDescription: Description = {
+  paths: {
+    '/health': {
+      get: {
+        operationId: 'health',
+        summary: 'Whether the service works',
+        security: [],
+        responses: {
+          200: success('It works.', 'Health'),
+          503: {
+            description: 'The store takes no writes.',
+            headers: REQUEST_ID,
+            ...json({ anyOf: [ref('Health'), ref('Error')] }),
           },
-        },
-      },
-      '/v1/payments': {
-        post: {
-          operationId: 'createPayment',
-          summary: 'Create a payment',
-          parameters: [
-            idempotencyKey,
-            {
-              name: 'Prefer',
-              in: 'header',
-              description: '`handling=strict` refuses unknown fields (RFC 7240).',
-              schema: { type: 'string' },
-            },
-          ],
-          requestBody: { required: true, ...json(ref('PaymentRequest')) },
-          responses: {
-            201: success('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
-              Location: { schema: { type: 'string' }, description: 'The payment itself.' },
-            }),
-            ...failures([
-              ...UNDER_V1,
-              'unsupported_media_type',
-              'payload_too_large',
-              'invalid_json',
-              'validation_failed',
-              'idempotency_key_reused',
-              'idempotency_in_progress',
-            ]),
-          },
-        },
-        get: {
-          operationId: 'listPayments',
-          summary: "List the merchant's payments, newest first",
-          parameters: [
-            query('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'How many at most.'),
-            query(
-              'merchant_reference',
-              { type: 'string', maxLength: 255 },
-              'Only those with exactly this reference.',
-            ),
-            query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
-            query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
-          ],
-          responses: {
-            200: success('A page of payments.', 'PaymentList'),
-            ...failures([...UNDER_V1, 'validation_failed']),
-          },
-        },
-      },
-      '/v1/payments/{payment_id}': {
-        get: {
-          operationId: 'readPayment',
-          summary: 'Read a payment',
-          parameters: [paymentId],
-          responses: {
-            200: success('The payment.', 'PaymentAnswer'),
-            ...failures([...UNDER_V1, 'not_found']),
-          },
-        },
-      },
-      '/v1/payments/{payment_id}/cancel': {
-        post: {
-          operationId: 'cancelPayment',
-          summary: 'Cancel a payment that is pending',
-          description: 'A request body is ignored.',
-          parameters: [paymentId, idempotencyKey],
-          responses: {
-            200: success('Cancelled.', 'PaymentAnswer'),
-            ...failures([
-              ...UNDER_V1,
-              'not_found',
-              'invalid_status',
-              'validation_failed',
-              'idempotency_key_reused',
-              'idempotency_in_progress',
-            ]),
-          },
+          ...failures(ALWAYS.filter((code) => code !== 'unavailable')),
         },
       },
     },
-    components: {
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: "A merchant's API key; for servers only." },
+    '/v1/payments': {
+      post: {
+        operationId: 'createPayment',
+        summary: 'Create a payment',
+        security,
+        parameters: [
+          idempotencyKey,
+          {
+            name: 'Prefer',
+            in: 'header',
+            description: '`handling=strict` refuses unknown fields (RFC 7240).',
+            schema: { type: 'string' },
+          },
+        ],
+        requestBody: { required: true, ...json(ref('PaymentRequest')) },
+        responses: {
+          201: success('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
+            Location: { schema: { type: 'string' }, description: 'The payment itself.' },
+          }),
+          ...failures([
+            ...UNDER_V1,
+            'unsupported_media_type',
+            'payload_too_large',
+            'invalid_json',
+            'validation_failed',
+            'idempotency_key_reused',
+            'idempotency_in_progress',
+          ]),
+        },
       },
-      schemas: {
-        Health: jsonSchema(healthSchema, 'output'),
-        Payment: jsonSchema(paymentSchema, 'output'),
-        PaymentRequest: jsonSchema(paymentRequestSchema, 'input'),
-        PaymentAnswer: jsonSchema(paymentAnswerSchema, 'output'),
-        PaymentList: jsonSchema(paymentListSchema, 'output'),
-        Error: jsonSchema(errorSchema, 'output'),
+      get: {
+        operationId: 'listPayments',
+        summary: "List the merchant's payments, newest first",
+        security,
+        parameters: [
+          query('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'How many at most.'),
+          query(
+            'merchant_reference',
+            { type: 'string', maxLength: 255 },
+            'Only those with exactly this reference.',
+          ),
+          query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
+          query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+        ],
+        responses: {
+          200: success('A page of payments.', 'PaymentList'),
+          ...failures([...UNDER_V1, 'validation_failed']),
+        },
       },
     },
-  };
-}
+    '/v1/payments/{payment_id}': {
+      get: {
+        operationId: 'readPayment',
+        summary: 'Read a payment',
+        security,
+        parameters: [paymentId],
+        responses: {
+          200: success('The payment.', 'PaymentAnswer'),
+          ...failures([...UNDER_V1, 'not_found']),
+        },
+      },
+    },
+    '/v1/payments/{payment_id}/cancel': {
+      post: {
+        operationId: 'cancelPayment',
+        summary: 'Cancel a payment that is pending',
+        security,
+        description: 'A request body is ignored.',
+        parameters: [paymentId, idempotencyKey],
+        responses: {
+          200: success('Cancelled.', 'PaymentAnswer'),
+          ...failures([
+            ...UNDER_V1,
+            'not_found',
+            'invalid_status',
+            'validation_failed',
+            'idempotency_key_reused',
+            'idempotency_in_progress',
+          ]),
+        },
+      },
+    },
+  },
+  securitySchemes: {
+    apiKey: { type: 'http', scheme: 'bearer', description: "A merchant's API key; for servers only." },
+  },
+  schemas: {
+    Health: jsonSchema(healthSchema, 'output'),
+    Payment: jsonSchema(paymentSchema, 'output'),
+    PaymentRequest: jsonSchema(paymentRequestSchema, 'input'),
+    PaymentAnswer: jsonSchema(paymentAnswerSchema, 'output'),
+    PaymentList: jsonSchema(paymentListSchema, 'output'),
+  },
+};

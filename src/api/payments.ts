@@ -2,6 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
+import { API_HEADERS } from '../http/headers.ts';
+import { bodyOf, takeJson } from '../http/json-body.ts';
+import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
@@ -16,17 +19,11 @@ import { findPaymentOf, listPayments, type Tenant } from '../payments/queries.ts
 import type { Act } from '../payments/record.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
-import { API_HEADERS } from './headers.ts';
 
-const LIMIT = { default: 20, maximum: 100 };
 const IDEMPOTENCY_KEY_MAXIMUM = 255;
 
 export const paymentAnswerSchema = z.strictObject({ data: paymentSchema });
-export const paymentListSchema = z.strictObject({
-  data: z.array(paymentSchema),
-  has_more: z.boolean().describe('Whether there are more behind the last.'),
-  next_cursor: z.string().nullable().describe('Hand in as `cursor` for what comes next.'),
-});
+export const paymentListSchema = listSchema(paymentSchema);
 
 export interface PaymentRoutes {
   database: Database;
@@ -80,7 +77,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
   }
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
-    const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const bytes = bodyOf(request);
     const body = parseJson(bytes);
     const strict = prefersStrictHandling(request);
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
@@ -105,15 +102,16 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
   }
 
   async function list(request: FastifyRequest, reply: FastifyReply) {
-    const { limit, ...filter } = parseListQuery(request.query as Record<string, unknown>);
+    const { limit, ...filter } = parseListQuery(request.query);
     const now = clock.now();
     const found = await listPayments(database, { ...tenantOf(request), ...filter, limit: limit + 1, now });
     const page = found.slice(0, limit);
-    const has_more = found.length > limit;
+    const next = found.length > limit ? toCursor(page.at(-1)!.id) : null;
     reply.headers(API_HEADERS);
-    const next_cursor = has_more ? cursorBehind(page.at(-1)!.id) : null;
-    const data = page.map((payment) => present(payment, now)).join(',');
-    return `{"data":[${data}],"has_more":${has_more},"next_cursor":${JSON.stringify(next_cursor)}}`;
+    return listText(
+      page.map((payment) => present(payment, now)),
+      next,
+    );
   }
 
   async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
@@ -141,8 +139,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
   app.get('/payments', list);
   app.get('/payments/:payment_id', read);
   app.register(async (scope) => {
-    scope.addHook('onRequest', async (request) => requireJson(request));
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    takeJson(scope);
     scope.post('/payments', create);
   });
   app.register(async (scope) => {
@@ -155,18 +152,6 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
 
 function tenantOf(request: FastifyRequest): Tenant {
   return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
-}
-
-/** Raises `unsupported_media_type` unless the body is announced as JSON in UTF-8 and not compressed. */
-function requireJson(request: FastifyRequest): void {
-  const type = request.headers['content-type'] ?? '';
-  const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (
-    !/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(type) ||
-    encoding.toLowerCase() !== 'identity'
-  ) {
-    throw new OperationalError('unsupported_media_type', 'The request body must be application/json.');
-  }
 }
 
 /** `Prefer: handling=strict` (RFC 7240, section 4.4). */
@@ -207,47 +192,18 @@ interface ListQuery {
 }
 
 /** Checks the list's query. Raises `validation_failed` with every fault; parameters it does not know are ignored. */
-function parseListQuery(query: Record<string, unknown>): ListQuery {
-  const faults: ErrorDetails = {};
-  const single = (name: string): string | undefined => {
-    const value = query[name];
-    if (Array.isArray(value)) faults[name] = 'Must be given once.';
-    return typeof value === 'string' ? value : undefined;
-  };
-
-  const limit = single('limit');
-  if (
-    limit !== undefined &&
-    !(/^\d{1,9}$/.test(limit) && Number(limit) >= 1 && Number(limit) <= LIMIT.maximum)
-  ) {
-    faults.limit = `Must be a whole number from 1 to ${LIMIT.maximum}.`;
-  }
-  const merchant_reference = single('merchant_reference');
-  const fault = merchant_reference === undefined ? undefined : textFault(merchant_reference, 255);
-  if (fault) faults.merchant_reference = fault;
-  const status = single('status');
-  if (status !== undefined && !STATUSES.includes(status as Status))
-    faults.status = `Must be one of ${STATUSES.join(', ')}.`;
-  const cursor = single('cursor');
-  const before = cursor === undefined ? undefined : idBefore(cursor);
-  if (cursor !== undefined && before === undefined)
-    faults.cursor = 'Must be a next_cursor of an earlier answer.';
-
-  if (Object.keys(faults).length > 0) throw validationFailed(faults);
-  return {
-    limit: limit === undefined ? LIMIT.default : Number(limit),
-    before,
-    merchant_reference,
-    status: status as Status | undefined,
-  };
+function parseListQuery(query: unknown): ListQuery {
+  const reader = new QueryReader(query);
+  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const merchant_reference = reader.text('merchant_reference', (text) => textFault(text, 255));
+  const status = reader.oneOf('status', STATUSES);
+  const before = reader.cursor(idBefore);
+  reader.end();
+  return { limit, before, merchant_reference, status };
 }
 
-/** A cursor is the id of the last payment shown, in a form that invites nobody to build one. */
-function cursorBehind(id: string): string {
-  return Buffer.from(id).toString('base64url');
-}
-
+/** A cursor is the id of the last payment shown. */
 function idBefore(cursor: string): string | undefined {
-  const id = Buffer.from(cursor, 'base64url').toString('latin1');
-  return isPaymentId(id) && cursorBehind(id) === cursor ? id : undefined;
+  const id = fromCursor(cursor);
+  return id !== undefined && isPaymentId(id) ? id : undefined;
 }

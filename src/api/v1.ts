@@ -1,8 +1,8 @@
 // Everything under /v1: the key first, then whether there is such an endpoint.
 import type { FastifyInstance } from 'fastify';
+import { notFound } from '../http/errors.ts';
 import type { Directory } from '../merchants/merchant.ts';
 import { authenticator } from './authenticate.ts';
-import { notFound } from './errors.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 
 export interface V1 extends PaymentRoutes {

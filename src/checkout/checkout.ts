@@ -2,11 +2,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
+import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { Skeletons } from '../lib/skeleton.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
-import { isHttps, pathOf } from '../lib/web-address.ts';
+import { pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/merchant.ts';
 import type { Offer } from '../methods/offer.ts';
 import { QrCodes } from '../methods/transfer/qr-code.ts';
@@ -15,17 +17,17 @@ import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
-import { pageHeaders } from '../ui/page.ts';
+import { POLICY_REPORTS, pageHeaders } from '../ui/page.ts';
+import { themeCookie } from '../ui/theme.ts';
 import { knownContacts, readForm, submissionOf } from './form.ts';
 import { actionOf, isSameOrigin, shownInstructions } from './form-guard.ts';
 import { Languages } from './languages.ts';
-import type { Subject } from './parts.ts';
+import { isLong, type Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
-import { type PolicyReport, policyReports } from './policy-reports.ts';
-import { busyPage, failurePage, missingPage, refusedPage } from './problem-page.ts';
+import { busyPage, failurePage, missingPage, refusedPage, suspendedPage } from './problem-page.ts';
 import { statePage } from './state-page.ts';
 import { createThrottle, type ThrottleLimits } from './throttle.ts';
-import { anonymous, themeCookie, type Visit, visitOf } from './visit.ts';
+import { anonymous, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 16 * 1024;
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -61,15 +63,18 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     basePath: pathOf(checkoutBaseUrl),
   };
   const codes = new QrCodes();
+  const skeletons = new Skeletons();
   const throttle = await createThrottle(app, settings.limits);
 
-  const send = (reply: FastifyReply, status: number, text: string) =>
+  const send = (reply: FastifyReply, status: number, text: string | Buffer) =>
     reply.code(status).headers(headers).send(text);
   const seeOther = (reply: FastifyReply, address: string) =>
     reply
       .code(303)
       .headers({ ...headers, location: address })
       .send();
+  /** Says where it leads itself, since a browser would keep the `#errors` of the form's action. */
+  const seePayment = (reply: FastifyReply, visit: Visit) => seeOther(reply, `${visit.address()}#main`);
 
   async function find(visit: Visit): Promise<Payment | undefined> {
     const { payment_id } = visit.asked;
@@ -79,19 +84,16 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   }
 
   function subjectOf(payment: Payment, { words }: Visit): Subject {
-    return {
-      payment,
-      profile: directory.profile(payment.merchant_id),
-      words,
-      amount: words.money(payment.amount_minor, payment.currency),
-    };
+    const amount = words.money(payment.amount_minor, payment.currency);
+    const profile = directory.profile(payment.merchant_id);
+    return { payment, profile, words, amount, isLong: isLong(amount) };
   }
 
   async function show(request: FastifyRequest, reply: FastifyReply) {
     const visit = visitOf(request, place);
     const { theme, method: wanted, view, edit } = visit.asked;
     if (theme !== undefined) {
-      const cookie = themeCookie(theme, visit.basePath, isHttps(checkoutBaseUrl));
+      const cookie = themeCookie(theme, visit.basePath, checkoutBaseUrl);
       return seeOther(reply.header('set-cookie', cookie), visit.address({ method: wanted, view, edit }));
     }
     const payment = await find(visit);
@@ -101,11 +103,12 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       const { status, text } = statePage(visit, subject, codes);
       return send(reply, status, text);
     }
+    if (directory.isSuspended(payment.merchant_id)) return send(reply, 403, suspendedPage(visit, subject));
     if (view === 'cancel') return send(reply, 200, cancelPage(visit, subject));
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
-    return send(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }));
+    return send(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }, skeletons));
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply) {
@@ -135,7 +138,9 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     payment: Payment,
     sent: URLSearchParams,
   ) {
-    if (payment.status !== 'pending') return seeOther(reply, visit.address()); // shown what became of it
+    if (payment.status !== 'pending') return seePayment(reply, visit); // shown what became of it
+    if (directory.isSuspended(payment.merchant_id))
+      return send(reply, 403, suspendedPage(visit, subjectOf(payment, visit)));
     const { words, asked } = visit;
     const methods = offer.methodsFor(payment);
     const method = methods.find(({ id }) => id === asked.method);
@@ -158,7 +163,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     } catch (error) {
       if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
     }
-    return seeOther(reply, visit.address());
+    return seePayment(reply, visit);
   }
 
   app.setErrorHandler((error, request, reply) => {
@@ -190,7 +195,11 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     });
     scope.post(`/${PAYMENT_PAGE}`, take);
   });
-  app.register(policyReports, { now: () => clock.now(), report: settings.reportPolicy });
+  app.register(policyReports, {
+    prefix: `/${POLICY_REPORTS}`,
+    now: () => clock.now(),
+    report: settings.reportPolicy,
+  });
   for (const { name, type, content } of assets) {
     app.get(`/${name}`, (_request, reply) =>
       reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),

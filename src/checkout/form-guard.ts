@@ -23,16 +23,21 @@ export function hiddenToken(payment: Payment, action: Exclude<Action, 'submit'>)
 }
 
 /**
- * The same for the form of a method. What the page tells the customer to do goes along, under the token: what is kept is what
- * they were shown, whatever the configuration says by the time they send it.
+ * The same for the form of a method, as values. What the page tells the customer to do goes along, under the token: what is
+ * kept is what they were shown, whatever the configuration says by the time they send it.
  */
-export function hiddenSubmitToken(payment: Payment, method: string, instructions: Instructions | null): Html {
-  const shown = instructions === null ? '' : JSON.stringify(instructions);
-  return hidden({ action: 'submit', token: token(payment, 'submit', [method, shown]), shown });
+export function submitTerms(
+  payment: Payment,
+  method: string,
+  instructions: Instructions | null,
+): { token: string; shown: string | null } {
+  const shown = instructions === null ? null : JSON.stringify(instructions);
+  return { token: token(payment, 'submit', [method, shown ?? '']), shown };
 }
 
-function hidden(fields: Record<string, string>): Html {
-  return html`${Object.entries(fields).map(([name, value]) => value !== '' && html`<input type="hidden" name="${name}" value="${value}">`)}`;
+/** Fields that nobody sees; those that are `null` are left out. */
+export function hidden(fields: Record<string, string | null>): Html {
+  return html`${Object.entries(fields).map(([name, value]) => value !== null && html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
 /** The action of a form that is ours, for this payment and method; nothing for any other. */

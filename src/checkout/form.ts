@@ -1,5 +1,5 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
-import { attributes, type Html, html, settled } from '../lib/html.ts';
+import { attributes, type Html, html } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Instructions, Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
@@ -25,11 +25,13 @@ export interface Typed {
 /** What the address says where contacts are said anew. */
 export const CONTACT = 'contact';
 
-const CONTACTS: Partial<Record<FieldName, 'name' | 'email' | 'phone'>> = {
+const CONTACTS = {
   'payer-name': 'name',
   'payer-email': 'email',
   'payer-phone': 'phone',
-};
+} as const;
+export type ContactName = keyof typeof CONTACTS;
+const isContact = (name: FieldName): name is ContactName => name in CONTACTS;
 
 /**
  * The contact details the merchant handed over with the payment, by the field that would ask for them; none where the customer
@@ -39,12 +41,12 @@ export function knownContacts(
   payment: Payment,
   method: Method,
   edit: string | undefined,
-): Map<FieldName, string> {
+): ReadonlyMap<FieldName, string> {
   const known = new Map<FieldName, string>();
   if (edit === CONTACT) return known;
   const customer = payment.customer === null ? {} : JSON.parse(payment.customer);
   for (const { name } of method.fields) {
-    const value = CONTACTS[name] && customer[CONTACTS[name]];
+    const value = isContact(name) && customer[CONTACTS[name]];
     if (value) known.set(name, value);
   }
   return known;
@@ -122,21 +124,8 @@ export function errorSummary(words: Words, { faults }: Typed): Html | null {
 </div>`;
 }
 
-/** The fields that a form asks: each with its label, its hint and, where there is one, its fault in the summary's words. */
-export function fieldParts(
-  words: Words,
-  method: Method,
-  known: ReadonlyMap<FieldName, string>,
-  merchant: string,
-  typed: Typed | undefined,
-): Html {
-  const asked = () =>
-    html`${method.fields.filter(({ name }) => !known.has(name)).map((use) => fieldPart(words, use, merchant, typed))}`;
-  if (typed || known.size > 0) return asked();
-  return words.remembered(`fields ${method.type}\0${merchant}`, () => settled(asked()));
-}
-
-function fieldPart(words: Words, { name }: FieldUse, merchant: string, typed: Typed | undefined): Html {
+/** A field that a form asks: with its label, its hint and, where there is one, its fault in the summary's words. */
+export function fieldPart(words: Words, name: FieldName, merchant: string, typed: Typed | undefined): Html {
   const field: Field = FIELDS[name];
   const fault = typed?.faults.find((one) => one.field === name);
   const again = name === 'card-number' && typed?.again;

@@ -12,11 +12,18 @@ export interface Subject {
   words: Words;
   /** The payment's amount in the customer's language. */
   amount: string;
+  /** Whether that is set smaller, so that it stays on one line of a narrow page. */
+  isLong: boolean;
+}
+
+/** What is told of a payment on its slip. */
+export interface Slip extends Pick<Subject, 'words' | 'amount' | 'isLong'> {
+  payment: Pick<Payment, 'id' | 'status' | 'status_reason' | 'merchant_reference' | 'description'>;
 }
 
 /** A payment's status as customers are told it; expiry is one of its own to them. */
 export type Shown = Payment['status'] | 'expired';
-export const shownStatus = ({ status, status_reason }: Payment): Shown =>
+export const shownStatus = ({ status, status_reason }: Pick<Payment, 'status' | 'status_reason'>): Shown =>
   status_reason === 'expired' ? 'expired' : status;
 
 const ICONS: Record<Shown, IconName> = {
@@ -34,8 +41,9 @@ export function stamp(words: Words, status: Shown): Html {
   return words.remembered(`stamp ${status}`, () => settled(make()));
 }
 
-/** Characters beyond which an amount is set smaller, so that it stays on one line of a narrow page. */
+/** Characters beyond which an amount is long. */
 const LONG_AMOUNT = 10;
+export const isLong = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
 export type Fact = [term: Html, value: Html | string | null];
 
@@ -48,17 +56,17 @@ ${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${value}</bdi><
 
 /** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
 export function slip(
-  subject: Subject,
+  subject: Slip,
   heading: Html,
   money: Html,
   rows: readonly Fact[],
   next?: Html | null,
 ): Html {
-  const { payment, words, amount } = subject;
+  const { payment, words, amount, isLong } = subject;
   return html`<div class="slip">
 ${stamp(words, shownStatus(payment))}
 <h1>${heading}</h1>
-<p class="amount${amount.length > LONG_AMOUNT && ' long'}"><bdi>${amount}</bdi></p>
+<p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
 <p class="money">${money}</p>
 ${next && html`<p>${next}</p>`}
 ${payment.description && html`<p class="description" dir="auto">${payment.description}</p>`}
@@ -86,27 +94,45 @@ function strangeHost(url: URL, website: string | null): string | null {
   return url.host;
 }
 
-/** The link out, or nothing where the merchant gave no address. */
+/** Where a link out leads. `host` is told where it is not the merchant's own. */
+export interface Out {
+  target: string;
+  host: string | null;
+}
+
+/** The way out to `address`, or nothing where the merchant gave none. */
+export function outTo({ payment, profile }: Subject, address: string | null): Out | null {
+  const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
+  return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
+}
+
+/** The link out, or nothing where there is none. */
 export function wayOut(
-  subject: Subject,
-  address: string | null,
+  words: Words,
+  merchant: string,
+  out: Out | null,
   kind: 'return' | 'back',
   look: 'primary' | 'plain',
 ): Html | null {
-  const { payment, profile, words } = subject;
-  const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
-  if (!target) return null;
-  const host = strangeHost(new URL(target), profile.website);
-  const values = { merchant: payment.merchant_name };
+  if (!out) return null;
+  const { target, host } = out;
   const label =
     host === null
-      ? words.html(kind === 'return' ? 'return' : 'pending.back', values)
-      : words.html(`${kind}.host`, { ...values, host });
+      ? words.html(kind === 'return' ? 'return' : 'pending.back', { merchant })
+      : words.html(`${kind}.host`, { merchant, host });
   return html`<p><a class="${look}" href="${target}" rel="noreferrer noopener external">${label}</a></p>`;
 }
 
 /** Where to ask, always at the same place. */
-export function help({ payment, profile, words }: Subject): Html {
+export function help({
+  payment,
+  profile,
+  words,
+}: {
+  payment: Pick<Payment, 'id' | 'merchant_name'>;
+  profile: Pick<Profile, 'support'>;
+  words: Words;
+}): Html {
   const merchant = payment.merchant_name;
   const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
   return html`<div class="help">

@@ -1,7 +1,7 @@
 // The pages for what cannot be shown or done: each says that nothing was sent, and what to do next.
 import { html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import { facts } from './parts.ts';
+import { facts, help, type Subject } from './parts.ts';
 import { framed, type Visit } from './visit.ts';
 
 /** Unknown, malformed and missing ids alike: nothing of what was asked is repeated. */
@@ -23,6 +23,21 @@ export function refusedPage(visit: Visit, kind: 'unoffered' | 'refused'): string
     content: html`<h1>${words.html(`${kind}.heading`)}</h1>
 <p>${words.html(`${kind}.lead`)}</p>
 <div class="actions"><p><a class="primary" href="${visit.address()}">${words.html(`${kind}.back`)}</a></p></div>`,
+  });
+}
+
+/** A payment that waits to be paid, of a merchant that is suspended. */
+export function suspendedPage(visit: Visit, subject: Subject): string {
+  const { words } = visit;
+  const { merchant_name: merchant, mode, id } = subject.payment;
+  return framed(visit, {
+    heading: words.text('suspended.heading'),
+    merchant,
+    test: mode === 'test',
+    content: html`<h1>${words.html('suspended.heading')}</h1>
+<p>${words.html('suspended.lead')}</p>
+${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
+${help(subject)}`,
   });
 }
 

@@ -3,11 +3,12 @@ import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
 import { checkoutUrl } from '../payments/present.ts';
+import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructed } from './instructions.ts';
 import type { Key } from './languages.ts';
-import { type Fact, help, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
-import { methodName } from './pending-page.ts';
+import { type Fact, help, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
+import { methodName } from './pending-markup.ts';
 import { framed, type Visit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
@@ -93,7 +94,11 @@ export function statePage(visit: Visit, subject: Subject, codes: QrCodes): { sta
     words.html(state.next, text),
   )}
 <div class="task">
-${shown === 'rejected' && payment.review_message !== null && message(subject, payment.review_message)}
+${
+  shown === 'rejected' &&
+  payment.review_message !== null &&
+  customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
+}
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
 ${shown === 'requires_review' && repeated(subject, codes)}
 ${shown === 'expired' && ask(visit, subject)}
@@ -130,13 +135,6 @@ function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
   );
 }
 
-function message({ payment, words }: Subject, text: string): Html {
-  return html`<section class="message">
-<h2>${words.html('rejected.message', { merchant: payment.merchant_name })}</h2>
-<p class="words" dir="auto">${text}</p>
-</section>`;
-}
-
 /** What the customer was told to do, again, as it stood when they said they would. */
 function repeated(subject: Subject, codes: QrCodes): Html | null {
   const { payment, words } = subject;
@@ -171,7 +169,8 @@ function onward({ address }: Visit, subject: Subject, { out }: State): Html {
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
   const second = out === 'return_url' ? payment.cancel_url : payment.return_url;
   const asking = shownStatus(payment) === 'expired' && payment.link_requested_at === null;
-  const link = wayOut(subject, first ?? second, 'return', asking ? 'plain' : 'primary');
+  const target = outTo(subject, first ?? second);
+  const link = wayOut(words, payment.merchant_name, target, 'return', asking ? 'plain' : 'primary');
   const again =
     payment.status === 'requires_review' &&
     html`<p><a class="${link ? 'secondary' : 'primary'}" href="${address()}">${words.html('review.again')}</a></p>`;

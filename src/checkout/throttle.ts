@@ -1,13 +1,12 @@
 // How often forms are taken: generous to customers, tiresome to programs. Kept in memory, by each node for itself.
-import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { network } from '../http/network.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 
 const WINDOW_MS = 10 * MINUTE_MS;
 /** How many payments and addresses are remembered; beyond that, those seen longest ago are forgotten. */
 const REMEMBERED = 20_000;
-/** What an IPv6 subscriber has for themselves (RFC 6177). */
-const SUBSCRIBER_BITS = 64;
 
 export interface ThrottleLimits {
   perPayment: number;
@@ -41,10 +40,4 @@ export async function createThrottle(app: FastifyInstance, limits: ThrottleLimit
     form: async (request) => (await perAddress(request)) || (await perPayment(request)),
     forged: limit(limits.perAddress, ({ ip }) => `forged ${network(ip)}`),
   };
-}
-
-/** What stands for one caller: an IPv4 address, or an IPv6 subscriber's network. Proxies may add a port. */
-export function network(ip: string): string {
-  const plain = /^\[(.+)\](?::\d+)?$/.exec(ip)?.[1] ?? /^([\d.]+):\d+$/.exec(ip)?.[1] ?? ip;
-  return normalizeIP(plain.split('%')[0]!, SUBSCRIBER_BITS);
 }

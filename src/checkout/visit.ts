@@ -3,12 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import { type Html, html, slotted } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
-import { page, THEMES, type Theme } from '../ui/page.ts';
+import { page } from '../ui/page.ts';
+import { THEMES, type Theme, themeOf } from '../ui/theme.ts';
 import { LANGUAGES, type Languages, type Words } from './languages.ts';
-
-const THEME_COOKIE = 'counterfoil_theme';
-const COOKIE = new RegExp(`(?:^|;\\s*)${THEME_COOKIE}=(\\w+)`);
-const YEAR_S = 365 * 24 * 60 * 60;
 
 /** What the address may say besides the payment. */
 const PARAMETERS = ['payment_id', 'lang', 'method', 'view', 'edit', 'theme'] as const;
@@ -40,8 +37,7 @@ export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath 
   for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
   if (asked.payment_id !== undefined && !isPaymentId(asked.payment_id)) delete asked.payment_id;
   const words = languages.choose(asked.lang, request.headers['accept-language']);
-  const cookie = COOKIE.exec(request.headers.cookie ?? '')?.[1];
-  const theme = cookie === undefined ? undefined : THEMES.find((one) => one === cookie);
+  const theme = themeOf(request.headers.cookie);
   return { words, theme, asked, baseUrl, basePath, address: addresses(basePath, words, asked) };
 }
 
@@ -52,9 +48,17 @@ export function anonymous(visit: Visit): Visit {
   return { ...visit, asked: rest, address: addresses(basePath, words, rest) };
 }
 
-function addresses(basePath: string, words: Words, { payment_id, lang }: Parameters): Visit['address'] {
+/**
+ * The addresses of one payment's pages, in the same language where `lang` is said. `payment_id` is one (`isPaymentId`), so that
+ * it stands in an address as it is.
+ */
+export function addresses(
+  basePath: string,
+  words: Words,
+  { payment_id, lang }: Parameters,
+): Visit['address'] {
   const page = `${basePath}/${PAYMENT_PAGE}`;
-  const first = payment_id === undefined ? '' : `?payment_id=${encodeURIComponent(payment_id)}`;
+  const first = payment_id === undefined ? '' : `?payment_id=${payment_id}`;
   const language = lang === undefined ? undefined : words.tag;
   return (change = {}) => {
     let query = first;
@@ -65,12 +69,6 @@ function addresses(basePath: string, words: Words, { payment_id, lang }: Paramet
     for (const name of CHANGEABLE) if (name in change) add(name, change[name]);
     return page + query;
   };
-}
-
-/** The cookie that keeps a choice of light or dark for a year; `auto` forgets it. */
-export function themeCookie(choice: string, basePath: string, https: boolean): string {
-  const kept = THEMES.find((theme) => theme === choice);
-  return `${THEME_COOKIE}=${kept ?? ''}; Max-Age=${kept ? YEAR_S : 0}; Path=${basePath || '/'}; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
 }
 
 export interface Framed {
@@ -89,7 +87,7 @@ export interface Framed {
 
 /** A whole page of checkout. */
 export function framed(
-  visit: Visit,
+  visit: Omit<Visit, 'baseUrl'>,
   { heading, merchant, test, content, wide, here, wrong }: Framed,
 ): string {
   const { words, theme, basePath } = visit;
@@ -111,7 +109,7 @@ export function framed(
 }
 
 /** The language and the light, each a link, so that they need no script. */
-function preferences({ words, theme, asked, address }: Visit, shown: Parameters = {}): Html {
+function preferences({ words, theme, asked, address }: Omit<Visit, 'baseUrl'>, shown: Parameters = {}): Html {
   const here = address({ lang: undefined, ...shown });
   const named = asked.lang !== undefined;
   const name = `preferences ${theme} ${named} ${here.includes('?')}`;

@@ -1,7 +1,6 @@
 // Takes what browsers report of the pages' content security policy, and logs which rule stopped what kind of thing.
 import type { FastifyInstance } from 'fastify';
 import { MINUTE_MS } from '../lib/time.ts';
-import { POLICY_REPORTS } from '../ui/page.ts';
 
 const BODY_BYTES = 16 * 1024;
 const REPORTS_MAXIMUM = 10;
@@ -14,7 +13,7 @@ export interface PolicyReport {
   blocked: string;
 }
 
-/** Adds `POST /csp-report`, in the form of CSP Level 2 (`report-uri`) and of the Reporting API (`report-to`). */
+/** Adds the route they are sent to, POST to the prefix itself, in the form of CSP Level 2 (`report-uri`) and of the Reporting API (`report-to`). */
 export async function policyReports(
   app: FastifyInstance,
   { now, report }: { now(): number; report(found: PolicyReport): void },
@@ -26,7 +25,7 @@ export async function policyReports(
   );
   let minute = 0;
   let logged = 0;
-  app.post(`/${POLICY_REPORTS}`, (request, reply) => {
+  app.post('', (request, reply) => {
     const current = Math.floor(now() / MINUTE_MS);
     if (current !== minute) [minute, logged] = [current, 0];
     for (const found of reportsIn(String(request.body ?? ''))) if (logged++ < LOGGED_A_MINUTE) report(found);

@@ -1,0 +1,84 @@
+// The OpenAPI 3.1 document: the words its parts are written in, and how the parts that the surfaces describe become one.
+import { z } from 'zod';
+import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
+import { errorSchema } from './errors.ts';
+
+/** What one surface adds to the document. */
+export interface Description {
+  paths: Record<string, object>;
+  securitySchemes: Record<string, object>;
+  schemas: Record<string, object>;
+}
+
+/** Builds the document for a service reached at `baseUrl` from what its surfaces say of themselves. */
+export function openApiDocument(baseUrl: string, version: string, parts: readonly Description[]): object {
+  const all = <K extends keyof Description>(name: K): Description[K] =>
+    Object.assign({}, ...parts.map((part) => part[name]));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Counterfoil',
+      version,
+      description: 'Payment requests with a hosted checkout. Card data is never accepted by this interface.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    paths: all('paths'),
+    components: {
+      securitySchemes: all('securitySchemes'),
+      schemas: { ...all('schemas'), Error: jsonSchema(errorSchema, 'output') },
+    },
+  };
+}
+
+/** A schema as JSON Schema 2020-12, as it takes or as it gives. */
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io,
+    unrepresentable: 'any',
+  });
+  return rest;
+}
+
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+export const REQUEST_ID = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in logs and history.' },
+};
+
+/** A response that carries a schema of the document. */
+export function success(description: string, schema: string, headers: object = {}) {
+  return { description, headers: { ...REQUEST_ID, ...headers }, ...json(ref(schema)) };
+}
+
+/** One response for each status among `codes`, listing the codes it may carry. */
+export function failures(codes: readonly ErrorCode[]): Record<string, object> {
+  const responses: Record<string, object> = {};
+  for (const status of [...new Set(codes.map((code) => STATUS_OF_CODE[code]))]) {
+    const names = codes.filter((code) => STATUS_OF_CODE[code] === status);
+    responses[status] = {
+      description: names.map((name) => `\`${name}\``).join(', '),
+      headers: REQUEST_ID,
+      ...json(ref('Error')),
+    };
+  }
+  return responses;
+}
+
+/** What any request can come to. */
+export const ALWAYS: ErrorCode[] = [
+  'bad_request',
+  'uri_too_long',
+  'headers_too_large',
+  'request_timeout',
+  'internal_error',
+  'unavailable',
+];
+/** A parameter behind the question mark. */
+export const query = (name: string, schema: object, description: string) => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
