@@ -2,6 +2,15 @@
 import type { Socket } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
+import { adminApi } from './admin-api/admin.ts';
+import { adminDescription } from './admin-api/openapi.ts';
+import { addHealthRoute } from './api/health.ts';
+import { apiDescription } from './api/openapi.ts';
+import { v1 } from './api/v1.ts';
+import { type Checkout, checkout } from './checkout/checkout.ts';
+import { type ConsoleSettings, consolePages } from './console/console.ts';
+import { Verification } from './console/verification.ts';
+import type { Database } from './database/database.ts';
 import {
   asOperationalError,
   collectMethods,
@@ -10,13 +19,10 @@ import {
   onConnect,
   sendError,
   URL_MAXIMUM,
-} from './api/errors.ts';
-import { API_HEADERS } from './api/headers.ts';
-import { addHealthRoute } from './api/health.ts';
-import { openApiDocument } from './api/openapi.ts';
-import { v1 } from './api/v1.ts';
-import { type Checkout, checkout } from './checkout/checkout.ts';
-import type { Database } from './database/database.ts';
+} from './http/errors.ts';
+import { API_HEADERS } from './http/headers.ts';
+import { openApiDocument } from './http/openapi.ts';
+import type { PolicyReport } from './http/policy-reports.ts';
 import type { Journal } from './journal/journal.ts';
 import { OperationalError, unavailable } from './lib/errors.ts';
 import { randomId } from './lib/ids.ts';
@@ -25,6 +31,7 @@ import { type Clock, SECOND_MS } from './lib/time.ts';
 import { isHttps, pathOf, STRICT_TRANSPORT } from './lib/web-address.ts';
 import type { Directory } from './merchants/merchant.ts';
 import type { Offer } from './methods/offer.ts';
+import { ROW_CHECKS } from './payments/row-checks.ts';
 
 export const VERSION = packageJson.version;
 
@@ -52,7 +59,13 @@ export interface AppParts {
   lifetimeS: number;
   httpsOnly: boolean;
   timeZone: string;
+  /** The private directory. */
+  storage: string;
+  /** Minor units by currency above which a second administrator must confirm. */
+  fourEyesAbove: Readonly<Record<string, number>>;
   limits: Checkout['limits'];
+  /** How many forms of signing in to the console one network address may send in 15 minutes. */
+  signInForms: number;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
 }
@@ -120,6 +133,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
         ...(request.caller && { merchant: request.caller.merchant.id, key: request.caller.key.id }),
+        ...(request.principal && { administrator: request.principal.id, token: request.principal.token }),
       },
       'request',
     );
@@ -138,17 +152,34 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
 
   addHealthRoute(app, `${basePath}/health`, journal, clock, VERSION);
-  const document = JSON.stringify(openApiDocument(baseUrl, VERSION));
+  const document = JSON.stringify(openApiDocument(baseUrl, VERSION, [apiDescription, adminDescription]));
   app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
   app.register(v1, { ...parts, prefix: `${basePath}/v1` });
+  app.register(adminApi, { ...parts, prefix: `${basePath}/admin` });
+  const pages = {
+    asOperationalError,
+    report: (error: unknown, requestId: string) =>
+      log.error({ request_id: requestId, err: error }, 'a page failed'),
+    warn: (message: string, requestId: string) => log.warn({ request_id: requestId }, message),
+    reportPolicy: (found: PolicyReport) =>
+      log.warn(found, 'a browser reports that the content security policy stopped something'),
+  };
+  const verification = new Verification(parts, ROW_CHECKS, (error) =>
+    log.error({ err: error }, 'verifying the history failed'),
+  );
+  app.addHook('onClose', () => verification.stop());
+  app.register(consolePages, {
+    ...parts,
+    ...pages,
+    verification,
+    prefix: `${basePath}/console`,
+  } satisfies ConsoleSettings & {
+    prefix: string;
+  });
   app.register(checkout, {
     ...parts,
+    ...pages,
     prefix: checkoutPath,
-    asOperationalError,
-    report: (error, requestId) => log.error({ request_id: requestId, err: error }, 'a page failed'),
-    warn: (message, requestId) => log.warn({ request_id: requestId }, message),
-    reportPolicy: (found) =>
-      log.warn(found, 'a browser reports that the content security policy stopped something'),
   } satisfies Checkout & { prefix: string });
   await app.ready();
   return app;

@@ -7,11 +7,13 @@ import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
 import { CheckpointSigner } from './journal/checkpoint.ts';
+import { followJournal } from './journal/follow.ts';
 import { Journal } from './journal/journal.ts';
 import { newestSeal } from './journal/queries.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from './lib/time.ts';
 import { Directory } from './merchants/merchant.ts';
+import { suspensionListener } from './merchants/suspend.ts';
 import { Offer } from './methods/offer.ts';
 import { startSweeper } from './payments/expire.ts';
 
@@ -74,9 +76,11 @@ export async function startService(
     const port = movable
       ? await freePort(host, configuration.port)
       : configuration.port || (await freePort(host, 0));
-    const baseUrl = configuration.base_url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const baseUrl = baseUrlOf(configuration, port);
     const checkoutBaseUrl = configuration.checkout_base_url ?? baseUrl;
     const directory = new Directory(configuration.merchants);
+    const follower = await followJournal(database, [suspensionListener(database, directory)], log);
+    undo.push(() => follower.stop());
     const offer = new Offer(configuration.methods, configuration.merchants);
     const app = await buildApp({
       database,
@@ -90,6 +94,9 @@ export async function startService(
       lifetimeS: configuration.payment_lifetime_s,
       httpsOnly: configuration.environment === 'production',
       timeZone: configuration.time_zone,
+      storage: configuration.storage,
+      fourEyesAbove: configuration.review.four_eyes_above,
+      signInForms: configuration.sign_in_forms_per_address,
       limits: {
         perPayment: configuration.checkout_forms_per_payment,
         perAddress: configuration.checkout_forms_per_address,
@@ -104,6 +111,11 @@ export async function startService(
     await stop();
     throw error;
   }
+}
+
+/** The address that the service is reached at: the one that is set, else where it listens. Without a slash at its end. */
+export function baseUrlOf({ base_url, host, port: configured }: Configuration, port = configured): string {
+  return base_url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {

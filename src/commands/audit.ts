@@ -10,7 +10,7 @@ import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { systemClock } from '../lib/time.ts';
-import { verifyKeptAnswers, verifyPayments } from '../payments/verify.ts';
+import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 
@@ -82,7 +82,8 @@ export function counted(n: number | undefined, one: string, many = `${one}s`): s
   return `${(n ?? 0).toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
-function configured(file: string | undefined): Configuration {
+/** The configuration of a command that reads a store. Raises `Failure` where there is none. */
+export function configured(file: string | undefined): Configuration {
   const configuration = readConfiguration(configurationFile(file));
   if (!storeExists(configuration))
     throw new Failure(
@@ -92,7 +93,7 @@ function configured(file: string | undefined): Configuration {
 }
 
 /** Lends the store to `use` and closes it. Raises `Failure` where its schema is not this program's. */
-async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
+export async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
   const database = await openDatabase(configuration, (error) => {
     throw error;
   });
@@ -126,7 +127,7 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
   const bar = progressBar('verifying');
   try {
     const result = await withDatabase(configuration, (database) =>
-      verifyHistory(database, reading, [verifyPayments, verifyKeptAnswers], {
+      verifyHistory(database, reading, ROW_CHECKS, {
         onProgress: bar.update,
         since,
         copy,
@@ -159,6 +160,7 @@ function told(result: Verification, otherKey: boolean): string {
     counted(result.kept_answers, 'kept answer'),
     counted(result.checkpoints, 'checkpoint'),
   ];
+  if (result.merchant_states) parts.splice(3, 0, counted(result.merchant_states, 'merchant state'));
   if (result.copied_checkpoints !== undefined)
     parts.push(
       `${counted(result.copied_checkpoints, 'copied checkpoint')}${otherKey ? ' signed with another key' : ''}`,

@@ -1,4 +1,7 @@
 // What is said when the service is ready: a page of text for a person, one line of JSON for a program.
+
+import { developmentSetUp } from '../administrators/manage.ts';
+import { setUpUrl } from '../administrators/set-up.ts';
 import { VERSION } from '../app.ts';
 import type { Configuration } from '../config.ts';
 import { MINUTE_MS, systemClock } from '../lib/time.ts';
@@ -20,8 +23,20 @@ function developmentCaller(configuration: Configuration, service: Service): Call
     : undefined;
 }
 
-/** What a script learns of a service that is ready. `readyMs`: milliseconds it took. */
-export function readyLine(configuration: Configuration, service: Service, readyMs: number): object {
+/** In development, where to set up whoever reviews, until that is done: a new link at every start. */
+export async function setUpLink(configuration: Configuration, service: Service): Promise<string | undefined> {
+  if (configuration.environment !== 'development') return undefined;
+  const secret = await developmentSetUp(service.database, service.journal);
+  return secret && setUpUrl(service.baseUrl, secret);
+}
+
+/** What a script learns of a service that is ready. `readyMs`: milliseconds it took; `setUp` from `setUpLink`. */
+export function readyLine(
+  configuration: Configuration,
+  service: Service,
+  readyMs: number,
+  setUp: string | undefined,
+): object {
   return {
     event: 'ready',
     version: VERSION,
@@ -29,6 +44,7 @@ export function readyLine(configuration: Configuration, service: Service, readyM
     base_url: service.baseUrl,
     checkout_base_url: service.checkoutBaseUrl,
     development_key: developmentCaller(configuration, service) ? DEVELOPMENT_KEY : null,
+    setup_url: setUp ?? null,
     storage: configuration.storage,
     database: service.database.engine,
     port_taken: service.portTaken || null,
@@ -36,11 +52,15 @@ export function readyLine(configuration: Configuration, service: Service, readyM
   };
 }
 
-/** What a person learns of it: where it is, and a payment to look at and to make. `readyMs`: milliseconds it took. */
+/**
+ * What a person learns of it: where it is, a payment to look at, where to review it, and one to make. `readyMs`: milliseconds
+ * it took; `setUp` from `setUpLink`.
+ */
 export async function banner(
   configuration: Configuration,
   service: Service,
   readyMs: number,
+  setUp: string | undefined,
 ): Promise<string> {
   const out = process.stdout;
   const bold = (text: string) => styled(out, 'bold', text);
@@ -52,6 +72,8 @@ export async function banner(
     ['API', `${service.baseUrl}/v1`],
     ['OpenAPI', `${service.baseUrl}/openapi.json`],
     ['Checkout', sample ?? `${service.checkoutBaseUrl}/${PAYMENT_PAGE}`],
+    ['Review it', setUp ?? `${service.baseUrl}/console`],
+    ...(setUp ? [['', dim('one-time set-up, 30 min')]] : []),
     ...(caller ? [['API key', DEVELOPMENT_KEY]] : []),
     ['Data', `${shownPath(configuration.storage)} ${dim(`(${database}; private, never served)`)}`],
     ['Settings', shownPath(configuration.file)],

@@ -6,8 +6,10 @@ import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint.ts';
+import { administratorsCommand } from './administrators.ts';
 import { auditCommand } from './audit.ts';
 import { eraseCommand } from './erase.ts';
+import { exportCommand } from './export.ts';
 import { keysCommand } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { serveCommand } from './serve.ts';
@@ -33,7 +35,15 @@ Examples:
 
 Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
     );
-  for (const command of [serveCommand(), migrateCommand(), keysCommand(), auditCommand(), eraseCommand()])
+  for (const command of [
+    serveCommand(),
+    migrateCommand(),
+    keysCommand(),
+    administratorsCommand(),
+    auditCommand(),
+    eraseCommand(),
+    exportCommand(),
+  ])
     program.addCommand(command);
   for (const command of allCommands(program))
     command.exitOverride().showHelpAfterError('(run with --help for the options)');

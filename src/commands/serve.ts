@@ -4,7 +4,7 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { createLogger, type Logger } from '../lib/log.ts';
 import { monotonicMs, systemClock } from '../lib/time.ts';
 import { type Service, startService } from '../main.ts';
-import { banner, readyLine } from './banner.ts';
+import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 
 /** A stop that takes longer is given up, before supervisors lose patience. */
@@ -69,8 +69,9 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   });
 
   const readyMs = monotonicMs() - begun;
-  if (interactive) console.log(await banner(configuration, service, readyMs));
-  else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs))}\n`);
+  const setUp = await setUpLink(configuration, service);
+  if (interactive) console.log(await banner(configuration, service, readyMs, setUp));
+  else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, setUp))}\n`);
 }
 
 /** Takes over merchants, keys and methods from the file, or keeps what is and says why. */

@@ -7,7 +7,8 @@ import type { Journal } from '../journal/journal.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/merchant.ts';
-import type { Theme } from '../ui/page.ts';
+import type { Theme } from '../ui/theme.ts';
+import type { Verification } from './verification.ts';
 
 /** What every page of the console works with. */
 export interface ConsoleParts {
@@ -23,6 +24,8 @@ export interface ConsoleParts {
   timeZone: string;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
+  /** Verifies the history in the background of this node. */
+  verification: Verification;
 }
 
 /** One request, after the guard let it through. */
@@ -32,12 +35,20 @@ export interface Context extends ConsoleParts {
   /** Milliseconds since 1970. */
   now: number;
   theme: Theme | undefined;
+  /** Whether single letters are keys of the pages; each may switch them off for themselves. */
+  keys: boolean;
   /** Parameters of the path. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** What a form sent; empty for GET. */
+  /**
+   * What a form sent. With GET it is empty, or the draft of somebody who had to sign in before it could be taken: a page with a
+   * form takes the first values of its fields from here.
+   */
   form: URLSearchParams;
-  /** The address of a page of the console: `address('/queue', { merchant: 'mer_…' })`; parameters that are undefined or empty are left out. */
+  /**
+   * The address of a page of the console: `address('/queue', { merchant: 'mer_…' })`; parameters that are undefined or empty are
+   * left out. Links and forms (`action`) are always written with it: a page may be shown at another address than its own.
+   */
   address(path: string, query?: Readonly<Record<string, string | undefined>>): string;
   /** The hidden field that shows a form to be ours; every form with method=post holds it. */
   token: Html;
@@ -46,23 +57,60 @@ export interface Context extends ConsoleParts {
   moment(ms: number): string;
 }
 
-export type Outcome =
-  | {
-      title: string;
-      content: Html;
-      status?: number /** Which entry of the navigation this is. */;
-      place?: string;
-      wide?: boolean;
-    }
-  /** 303 to an address of the console. */
-  | { to: string }
-  /** A download. */
-  | { stream: Readable; type: string; name: string };
+/**
+ * What a page comes to. Errors are thrown: an `OperationalError` becomes a page that says its message, with its status, and
+ * anything else the page of a failure; faults of a form are the page's own to show, with status 422 and `wrong`.
+ */
+export type Outcome = Shown | Elsewhere | Download;
 
+interface Sent {
+  /** `set-cookie` and the like. */
+  headers?: Record<string, string | string[]>;
+}
+
+export interface Shown extends Sent {
+  /** The page's h1, as text. */
+  title: string;
+  /** Everything within `main`, h1 and all. */
+  content: Html;
+  status?: number;
+  /** Which entry of the navigation this is: the path of `/`, `/queue`, `/payments`, `/audit`, `/merchants` or `/account`. */
+  place?: string;
+  /** Whether it has two columns where there is room. */
+  wide?: boolean;
+  /** Whether it tells what is wrong with a form. */
+  wrong?: boolean;
+}
+
+/** 303 to an address of the console, made by `address`. */
+export interface Elsewhere extends Sent {
+  to: string;
+}
+
+export interface Download extends Sent {
+  stream: Readable;
+  type: string;
+  name: string;
+}
+
+/**
+ * A page, or what a form does. The guard has checked before `answer` is called: who it is, that they may, and for POST that it
+ * comes from a page of ours.
+ *
+ * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
+ * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
+ * approve, `r` reject, `e` claim, `/` the search field (`data-key="/"` on the input). A key never decides: what `a` and `r` lead to is
+ * a page that asks.
+ */
 export interface Route {
   method: 'GET' | 'POST';
-  /** Below the console's address, as Fastify takes it: `/payments/:payment_id`. */
+  /** Below the console's address, as Fastify takes it: `/payments/:payment_id`; `/` is the first page. */
   path: string;
   permission: Permission;
+  /**
+   * For POST: the path of the page its form stands on, with the same parameters, where that is not `path` itself. There a draft
+   * is shown again, and there whoever opens the address leads.
+   */
+  page?: string;
   answer(context: Context): Promise<Outcome>;
 }

@@ -1,0 +1,34 @@
+// Everything under /admin: the token first, then whether there is such an endpoint, then whether the role allows it.
+import type { FastifyInstance } from 'fastify';
+import { notFound } from '../http/errors.ts';
+import { takeJson } from '../http/json-body.ts';
+import { CheckpointReader } from '../journal/checkpoint-reader.ts';
+import { addAuditRoutes } from './audit.ts';
+import { authenticator, permit } from './authenticate.ts';
+import { addDecisionRoutes } from './decisions.ts';
+import type { AdminApi, AdminParts } from './parts.ts';
+import { addPaymentRoutes } from './payments.ts';
+
+/** Registers the administrators' interface on `app` under its prefix. */
+export async function adminApi(app: FastifyInstance, settings: AdminApi): Promise<void> {
+  const parts: AdminParts = { ...settings, checkpoints: new CheckpointReader(settings.storage) };
+  const authenticate = await authenticator(app, settings.database, settings.clock);
+  app.decorateRequest('principal');
+  app.addHook('onRequest', async (request) => {
+    await authenticate(request);
+    if (request.is404) throw notFound();
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  app.register(async (scope) => {
+    scope.addHook('onRequest', permit('read'));
+    addPaymentRoutes(scope, parts);
+    addAuditRoutes(scope, parts);
+  });
+  app.register(async (scope) => {
+    scope.addHook('onRequest', permit('decide'));
+    takeJson(scope);
+    addDecisionRoutes(scope, parts);
+  });
+}

@@ -1,0 +1,59 @@
+// Approving and rejecting under /admin: the same decisions as the console's, on the same terms.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { API_HEADERS } from '../http/headers.ts';
+import { bodyOf } from '../http/json-body.ts';
+import type { Work } from '../journal/transaction.ts';
+import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { parseJson } from '../lib/json.ts';
+import { isPaymentId } from '../payments/payment.ts';
+import { approve, type Decision, reject } from '../payments/review/decide.ts';
+import { type Parsed, parseApproval, parseRejection } from '../payments/review/review.ts';
+import { paymentNotFound } from '../payments/transition.ts';
+import type { AdminParts } from './parts.ts';
+import type { WithId } from './payments.ts';
+import { presentWhole } from './present.ts';
+
+/** Adds the routes to `app`, whose requests carry a principal that may decide, and JSON. */
+export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void {
+  const { journal, clock, fourEyesAbove } = parts;
+
+  /** Decides, and answers with the payment as it is then: 202 where another administrator has yet to approve. */
+  async function decide(id: string, reply: FastifyReply, work: Work<Decision>) {
+    if (!isPaymentId(id)) throw paymentNotFound();
+    const { payment, outcome } = await journal.commit(work, id);
+    const answer = await presentWhole(payment, parts, clock.now());
+    reply.code(outcome === 'awaiting_second' ? 202 : 200).headers(API_HEADERS);
+    return answer;
+  }
+
+  app.post('/payments/:payment_id/approve', (request: FastifyRequest<WithId>, reply) => {
+    const { payment_id } = request.params;
+    const { principal, id: requestId } = request;
+    const approval = parseBody(bodyOf(request), parseApproval);
+    return decide(payment_id, reply, (transaction) =>
+      approve(transaction, principal, payment_id, approval, fourEyesAbove, requestId),
+    );
+  });
+
+  app.post('/payments/:payment_id/reject', (request: FastifyRequest<WithId>, reply) => {
+    const { payment_id } = request.params;
+    const { principal, id: requestId } = request;
+    const rejection = parseBody(bodyOf(request), parseRejection);
+    return decide(payment_id, reply, (transaction) =>
+      reject(transaction, principal, payment_id, rejection, requestId),
+    );
+  });
+}
+
+/** Reads a body. Raises `invalid_json`, and `validation_failed` with every fault. */
+function parseBody<T>(bytes: Uint8Array, parse: (values: Record<string, unknown>) => Parsed<T>): T {
+  const body = parseJson(bytes);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw validationFailed({ body: 'Must be a JSON object.' });
+  const values = body as Record<string, unknown>;
+  const parsed = parse(values);
+  const faults: ErrorDetails = 'faults' in parsed ? parsed.faults : {};
+  if (typeof values.version === 'string') faults.version = 'Must be a whole number.'; // forms alone send it as text
+  if ('faults' in parsed || Object.keys(faults).length > 0) throw validationFailed(faults);
+  return parsed.value;
+}

@@ -1,0 +1,167 @@
+// What the OpenAPI document says of /admin, built from the schemas that check requests and shape answers.
+import { LIMIT } from '../http/list.ts';
+import {
+  ALWAYS,
+  type Description,
+  failures,
+  json,
+  jsonSchema,
+  query,
+  ref,
+  success,
+} from '../http/openapi.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import { STATUSES } from '../payments/payment.ts';
+import { approvalSchema, rejectionSchema } from '../payments/review/review.ts';
+import {
+  checkpointAnswerSchema,
+  ENTRIES,
+  entryAnswerSchema,
+  entryListSchema,
+  sealAnswerSchema,
+} from './audit.ts';
+import { reviewedPaymentListSchema } from './payments.ts';
+import { wholePaymentAnswerSchema } from './present.ts';
+
+const UNDER_ADMIN: ErrorCode[] = [...ALWAYS, 'unauthorized', 'rate_limited'];
+const DECIDING: ErrorCode[] = [
+  ...UNDER_ADMIN,
+  'forbidden',
+  'unsupported_media_type',
+  'payload_too_large',
+  'invalid_json',
+  'validation_failed',
+  'not_found',
+  'invalid_status',
+  'conflict',
+];
+
+const security = [{ administratorToken: [] }];
+const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
+
+const ONCE =
+  'Needs no idempotency key: a decision moves the payment only from `requires_review`, so that a repeated one changes nothing and ' +
+  'answers 409 `invalid_status`, whose message says who decided and when. 409 `conflict`: another administrator is reviewing it, or ' +
+  'it is no longer the `version` that was named. 403 `forbidden`: the role of the token is auditor';
+
+function read(operationId: string, summary: string, schema: string, codes: ErrorCode[], rest: object = {}) {
+  const responses = { 200: success(`${summary}.`, schema), ...failures([...UNDER_ADMIN, ...codes]) };
+  return { get: { operationId, summary, security, ...rest, responses } };
+}
+
+export const adminDescription: Description = {
+  paths: {
+    '/admin/payments': read(
+      'listPaymentsForReview',
+      'Payments of all merchants',
+      'ReviewedPaymentList',
+      ['validation_failed'],
+      {
+        description:
+          'Newest first; with `status=requires_review` in the order of the queue instead: those that wait longest first. ' +
+          'A cursor belongs to the order it came from.',
+        parameters: [
+          query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
+          query('merchant', { type: 'string', maxLength: 255 }, 'Only those of the merchant with this id.'),
+          query(
+            'livemode',
+            { type: 'string', enum: ['true', 'false'] },
+            'Only live payments, or only test payments.',
+          ),
+          query(
+            'limit',
+            { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
+            'How many at most.',
+          ),
+          query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+        ],
+      },
+    ),
+    '/admin/payments/{payment_id}': read(
+      'readPaymentForReview',
+      'A payment with what was submitted, its review and its history',
+      'WholePaymentAnswer',
+      ['not_found'],
+      { parameters: [paymentId] },
+    ),
+    '/admin/payments/{payment_id}/approve': {
+      post: {
+        operationId: 'approvePayment',
+        summary: 'Approve a payment under review',
+        description: `${ONCE}, or the first of two approvals came from the same administrator.`,
+        security,
+        parameters: [paymentId],
+        requestBody: { required: true, ...json(ref('Approval')) },
+        responses: {
+          200: success('Approved.', 'WholePaymentAnswer'),
+          202: success(
+            'The first of two approvals is recorded: the payment is still `requires_review`, with `awaiting_second` true, until ' +
+              'another administrator approves it.',
+            'WholePaymentAnswer',
+          ),
+          ...failures(DECIDING),
+        },
+      },
+    },
+    '/admin/payments/{payment_id}/reject': {
+      post: {
+        operationId: 'rejectPayment',
+        summary: 'Reject a payment under review',
+        description: `${ONCE}.`,
+        security,
+        parameters: [paymentId],
+        requestBody: { required: true, ...json(ref('Rejection')) },
+        responses: { 200: success('Rejected.', 'WholePaymentAnswer'), ...failures(DECIDING) },
+      },
+    },
+    '/admin/audit/entries': read(
+      'listAuditEntries',
+      'Entries of the history by their numbers',
+      'AuditEntryList',
+      ['validation_failed'],
+      {
+        parameters: [
+          query('after', { type: 'integer', minimum: 0, default: 0 }, 'Only those with a higher number.'),
+          query(
+            'limit',
+            { type: 'integer', minimum: 1, maximum: ENTRIES.maximum, default: ENTRIES.default },
+            'How many at most.',
+          ),
+        ],
+      },
+    ),
+    '/admin/audit/entries/{number}': read(
+      'readAuditEntry',
+      'One entry of the history, and the seal that closes it',
+      'AuditEntryAnswer',
+      ['not_found'],
+      {
+        parameters: [{ name: 'number', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
+      },
+    ),
+    '/admin/audit/seal': read('readNewestSeal', 'The newest seal of the history', 'SealAnswer', []),
+    '/admin/audit/checkpoint': read(
+      'readNewestCheckpoint',
+      'The newest checkpoint that this node signed',
+      'CheckpointAnswer',
+      ['not_found'],
+    ),
+  },
+  securitySchemes: {
+    administratorToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: "An administrator's token, `cfa_…`; for programs that administrators run.",
+    },
+  },
+  schemas: {
+    ReviewedPaymentList: jsonSchema(reviewedPaymentListSchema, 'output'),
+    WholePaymentAnswer: jsonSchema(wholePaymentAnswerSchema, 'output'),
+    Approval: jsonSchema(approvalSchema, 'input'),
+    Rejection: jsonSchema(rejectionSchema, 'input'),
+    AuditEntryList: jsonSchema(entryListSchema, 'output'),
+    AuditEntryAnswer: jsonSchema(entryAnswerSchema, 'output'),
+    SealAnswer: jsonSchema(sealAnswerSchema, 'output'),
+    CheckpointAnswer: jsonSchema(checkpointAnswerSchema, 'output'),
+  },
+};

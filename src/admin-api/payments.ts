@@ -1,0 +1,93 @@
+// Payments under /admin, whoever's they are: the queue and other lists, and one with all that is known of it.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { API_HEADERS } from '../http/headers.ts';
+import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { textFault } from '../lib/text.ts';
+import type { Mode } from '../merchants/merchant.ts';
+import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { listQueue, type QueuePlace, queuePlace, searchPayments } from '../payments/review/queries.ts';
+import { paymentNotFound } from '../payments/transition.ts';
+import type { AdminParts } from './parts.ts';
+import { presentList, presentWhole, reviewedPaymentSchema } from './present.ts';
+
+export const reviewedPaymentListSchema = listSchema(reviewedPaymentSchema);
+
+const MERCHANT_MAXIMUM = 255;
+/** The queue has an order of its own. */
+const QUEUE: Status = 'requires_review';
+
+export type WithId = { Params: { payment_id: string } };
+
+/** Adds the routes to `app`, whose requests carry a principal by now. */
+export function addPaymentRoutes(app: FastifyInstance, parts: AdminParts): void {
+  const { database, clock } = parts;
+
+  async function list(request: FastifyRequest, reply: FastifyReply) {
+    const { status, merchant_id, mode, limit, after, before } = parseListQuery(request.query);
+    const now = clock.now();
+    const found =
+      status === QUEUE
+        ? await listQueue(database, { merchant_id, mode }, after, limit + 1)
+        : await searchPayments(database, { status, merchant_id, mode }, before, limit + 1, now);
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? cursorBehind(page.at(-1)!, status) : null;
+    const items = await presentList(page, parts, now);
+    reply.headers(API_HEADERS);
+    return listText(items, next);
+  }
+
+  async function read(request: FastifyRequest<WithId>, reply: FastifyReply) {
+    const { payment_id } = request.params;
+    const payment = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
+    if (!payment) throw paymentNotFound();
+    const answer = await presentWhole(payment, parts, clock.now());
+    reply.headers(API_HEADERS);
+    return answer;
+  }
+
+  app.get('/payments', list);
+  app.get('/payments/:payment_id', read);
+}
+
+interface ListQuery {
+  status: Status | undefined;
+  merchant_id: string | undefined;
+  mode: Mode | undefined;
+  limit: number;
+  /** Where the page before ended: in the queue, or among all. */
+  after: QueuePlace | undefined;
+  before: string | undefined;
+}
+
+/** Checks the list's query. Raises `validation_failed` with every fault; parameters it does not know are ignored. */
+function parseListQuery(query: unknown): ListQuery {
+  const reader = new QueryReader(query);
+  const status = reader.oneOf('status', STATUSES);
+  const merchant_id = reader.text('merchant', (text) => textFault(text, MERCHANT_MAXIMUM));
+  const livemode = reader.oneOf('livemode', ['true', 'false']);
+  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const inQueue = status === QUEUE;
+  const after = inQueue ? reader.cursor(placeBehind) : undefined;
+  const before = inQueue ? undefined : reader.cursor(idBefore);
+  reader.end();
+  const mode = livemode && (livemode === 'true' ? 'live' : 'test');
+  return { status, merchant_id, mode, limit, after, before };
+}
+
+/** A cursor is the id of the last payment shown; in the queue its place, `1763769600000.pay_…`. */
+function cursorBehind(payment: Payment, status: Status | undefined): string {
+  if (status !== QUEUE) return toCursor(payment.id);
+  const { since, id } = queuePlace(payment);
+  return toCursor(`${since}.${id}`);
+}
+
+function idBefore(cursor: string): string | undefined {
+  const id = fromCursor(cursor);
+  return id !== undefined && isPaymentId(id) ? id : undefined;
+}
+
+function placeBehind(cursor: string): QueuePlace | undefined {
+  const [, since, id] = /^(\d{1,15})\.(\w+)$/.exec(fromCursor(cursor) ?? '') ?? [];
+  return id !== undefined && isPaymentId(id) ? { since: Number(since), id } : undefined;
+}

@@ -1,0 +1,165 @@
+// A payment as administrators see it, and the schemas that promise so.
+import { z } from 'zod';
+import type { Database } from '../database/database.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import type { Payment } from '../payments/payment.ts';
+import { paymentSchema, presentPayment } from '../payments/present.ts';
+import { claimOf } from '../payments/review/claim.ts';
+import { namesOf } from '../payments/review/queries.ts';
+import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs } from '../payments/review/review.ts';
+import { type TimelineItem, timelineOf } from '../payments/review/timeline.ts';
+import type { AdminParts } from './parts.ts';
+
+const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
+const text = z.string().nullable();
+const reason = z.enum(Object.keys(REJECT_REASONS) as [string, ...string[]]).nullable();
+const person = z.strictObject({
+  id: z.string().describe('`adm_…`.'),
+  name: text.describe('Null where there is no such administrator.'),
+});
+
+/** A payment in a list. */
+export const reviewedPaymentSchema = paymentSchema.extend({
+  merchant_id: z.string(),
+  version: z
+    .int()
+    .describe('Goes up with every change; a decision that names it is made on what was seen or not at all.'),
+  submitted_at: moment.nullable().describe('When it was sent for review.'),
+  decided_at: moment.nullable().describe('When it was approved or rejected.'),
+  awaiting_second: z
+    .boolean()
+    .describe(
+      'One administrator approved, and another has to: the amount is above `review.four_eyes_above`.',
+    ),
+  claim: z
+    .strictObject({ by: person, until: moment })
+    .nullable()
+    .describe('Who is reviewing it; until then nobody else decides.'),
+});
+
+const actSchema = z.strictObject({
+  act: z.enum(['approve', 'reject', 'note']),
+  by: person,
+  at: moment,
+  entry_version: z.int().describe("The payment's `version` after this act."),
+  note: text,
+  bank_reference: text,
+  reason,
+  message: text.describe('What the customer was told.'),
+});
+
+const timelineItemSchema = z.strictObject({
+  number: z.int().describe("The audit entry's number."),
+  at: moment,
+  actor: z.string().describe('`merchant:mer_…`, `customer`, `administrator:adm_…`, `clock` or `operator`.'),
+  actor_name: z.string(),
+  action: z.string(),
+  sentence: z.string().describe('What happened, for people.'),
+  request_id: text,
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  seal: z
+    .strictObject({ number: z.int(), hash: z.string() })
+    .nullable()
+    .describe('The seal that closes the entry.'),
+  checkpoint: z
+    .strictObject({ seal: z.int(), signed_at: z.string() })
+    .nullable()
+    .describe('The first signed checkpoint that vouches for it.'),
+});
+
+/** A payment by itself. */
+export const wholePaymentSchema = reviewedPaymentSchema.extend({
+  submission: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('What the customer sent, whole. Null where nothing was sent, and where it was erased.'),
+  review: z.array(actSchema).describe('What administrators did and wrote, oldest first.'),
+  timeline: z.array(timelineItemSchema).describe('All that the history says of it, oldest first.'),
+});
+
+export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
+
+type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Pick<Database, 'query'> };
+type Names = ReadonlyMap<string, string>;
+
+const when = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
+const personOf = (id: string, names: Names) => ({ id, name: names.get(id) ?? null });
+
+/** Adds fields to the JSON text of an object. */
+function withFields(object: string, fields: Record<string, unknown>): string {
+  return `${object.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
+}
+
+function presentReviewed(payment: Payment, checkoutBaseUrl: string, names: Names, now: number): string {
+  const claim = claimOf(payment, now);
+  return withFields(presentPayment(payment, checkoutBaseUrl, now), {
+    merchant_id: payment.merchant_id,
+    version: payment.version,
+    submitted_at: when(payment.submitted_at),
+    decided_at: when(payment.decided_at),
+    awaiting_second: awaitsSecond(payment),
+    claim: claim ? { by: personOf(claim.by, names), until: formatTimestamp(claim.until) } : null,
+  });
+}
+
+/** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Raises `DatabaseError`. */
+export async function presentList(
+  payments: readonly Payment[],
+  { database, checkoutBaseUrl }: Presenting,
+  now: number,
+): Promise<string[]> {
+  const claims = payments.flatMap((payment) => claimOf(payment, now)?.by ?? []);
+  const names = await namesOf(database, [...new Set(claims)]);
+  return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, names, now));
+}
+
+/** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Raises `DatabaseError`. */
+export async function presentWhole(
+  payment: Payment,
+  { database, checkoutBaseUrl, checkpoints }: Presenting,
+  now: number,
+): Promise<string> {
+  const acts = reviewActs(payment);
+  const claim = claimOf(payment, now);
+  const people = new Set(acts.map(({ by }) => by));
+  if (claim) people.add(claim.by);
+  const names = await namesOf(database, [...people]);
+  const timeline = await timelineOf(database, payment, await checkpoints.read());
+  const whole = withFields(presentReviewed(payment, checkoutBaseUrl, names, now), {
+    review: acts.map((act) => presentAct(act, names)),
+    timeline: timeline.map(presentItem),
+  });
+  // Kept as JSON already: it goes out as it is.
+  return `{"data":${whole.slice(0, -1)},"submission":${payment.submission}}}`;
+}
+
+function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {
+  const { note = null, bank_reference = null, reason = null, message = null } = written;
+  return {
+    act,
+    by: personOf(by, names),
+    at: formatTimestamp(at),
+    entry_version,
+    note,
+    bank_reference,
+    reason,
+    message,
+  };
+}
+
+/** What was written stands among the acts: here is what the history holds. */
+function presentItem(item: TimelineItem): object {
+  const { number, at, actor, actor_name, action, sentence, request_id, facts, seal, checkpoint } = item;
+  return {
+    number,
+    at: formatTimestamp(at),
+    actor,
+    actor_name,
+    action,
+    sentence,
+    request_id,
+    facts,
+    seal,
+    checkpoint,
+  };
+}

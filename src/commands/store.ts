@@ -1,0 +1,77 @@
+// Lends a command the store, for changes that a running server lets happen beside it, and finds in it whom one names.
+import type { Administrator } from '../administrators/administrator.ts';
+import { plainEmail } from '../administrators/failures.ts';
+import { findAdministratorByEmail, listAdministrators } from '../administrators/queries.ts';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
+import { missingMigrations } from '../database/migrate.ts';
+import { openDatabase, storeExists } from '../database/open.ts';
+import { Journal } from '../journal/journal.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { systemClock } from '../lib/time.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+export interface StoreOptions {
+  config?: string;
+  json?: boolean;
+}
+
+/** Who acts by a command. */
+export const OPERATOR = { actor: 'operator', request_id: null };
+
+export interface Store {
+  configuration: Configuration;
+  database: Database;
+  journal: Journal;
+}
+
+/**
+ * Lends the store to `use` and closes it. It is not held: a commit of the journal is one transaction of the database, which
+ * takes its numbers from the head of the history, so that those of a server and of a command stand in a line on SQLite as on
+ * PostgreSQL; the server sees the rows within a tenth of a second. Raises `Failure` where there is no store, its schema is
+ * not this program's, or `use` raises an `OperationalError`.
+ */
+export async function withStore<T>({ config }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
+  const configuration = readConfiguration(configurationFile(config));
+  if (!storeExists(configuration))
+    throw new Failure(
+      `there is no store in ${shownPath(configuration.storage)}: run counterfoil migrate, which makes it, or start the server once`,
+    );
+  const database = await openDatabase(configuration, (error) => {
+    throw error;
+  });
+  const journal = new Journal(database, systemClock);
+  try {
+    if ((await missingMigrations(database)) > 0)
+      throw new Failure('the schema is not up to date: run counterfoil migrate');
+    return await use({ configuration, database, journal });
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await journal.close();
+    await database.close();
+  }
+}
+
+/** The administrator with an e-mail address. Raises `Failure`. */
+export async function named(database: Database, email: string): Promise<Administrator> {
+  const found = await findAdministratorByEmail(database, plainEmail(email));
+  if (found) return found;
+  const others = (await listAdministrators(database)).map((one) => one.email);
+  throw new Failure(
+    `there is no administrator ${JSON.stringify(email)}; there ${others.length > 0 ? `are: ${others.join(', ')}` : 'is none yet: counterfoil administrators create'}`,
+  );
+}
+
+/** What an operator is told of a refusal; anything else as it is. */
+function told(error: unknown): unknown {
+  if (!(error instanceof OperationalError)) return error;
+  if (error.cause instanceof DatabaseError) return error.cause;
+  const details = Object.entries(error.details ?? {}).map(([name, fault]) => `--${name}: ${asPart(fault)}`);
+  return new Failure(details.length > 0 ? details.join('; ') : asPart(error.message));
+}
+
+/** A sentence as part of a line. */
+function asPart(sentence: string): string {
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}

@@ -1,0 +1,92 @@
+// What the pages of an account have in common: whose it is, what they must prove, and a page of one form.
+import type { Administrator } from '../administrators/administrator.ts';
+import type { Passkey } from '../administrators/passkey.ts';
+import { findAdministrator, passkeysOf } from '../administrators/queries.ts';
+import type { PasswordRefusal } from '../administrators/sign-in.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { errorSummary, type Faults } from './parts.ts';
+import type { Context, Route, Shown } from './route.ts';
+import { timeOfDay } from './sign-in.ts';
+
+export const EMPTY: Faults = {};
+
+/** What was done, by the word in the address that leads back. */
+export const DONE: Readonly<Record<string, string>> = {
+  password: 'Your password is changed. Everywhere else you are signed out.',
+  passkey: 'The passkey is added.',
+  removed: 'The passkey is removed. Everywhere else you are signed out.',
+  totp: 'The new authenticator app is the one that counts. Everywhere else you are signed out.',
+  sessions: 'Everywhere else you are signed out.',
+};
+
+/** The account as it is. Their row is there: they are signed in. */
+export async function own({
+  database,
+  principal,
+}: Context): Promise<{ row: Administrator; passkeys: Passkey[] }> {
+  const row = await findAdministrator(database, principal.id);
+  if (!row) throw new OperationalError('not_found', 'There is no such administrator.');
+  return { row, passkeys: await passkeysOf(database, principal.id) };
+}
+
+export const asking = ({ principal, form, request }: Context) => ({
+  principal,
+  password: form.get('current-password') ?? '',
+  requestId: request.id,
+});
+
+/** What is wrong where the present password is not there. */
+export const passwordMissing = ({ form }: Context): Faults =>
+  form.get('current-password') ? EMPTY : { 'current-password': 'Enter your password as it is now' };
+
+export function refusalFaults({ timeZone }: Context, refusal: PasswordRefusal): Faults {
+  return refusal.refused === 'wrong'
+    ? { 'current-password': 'This is not your password' }
+    : { 'current-password': `Too many attempts. Try again at ${timeOfDay(timeZone, refusal.until)}` };
+}
+
+/** A page of one form about the account. */
+export function formPage(
+  context: Context,
+  parts: {
+    title: string;
+    path: string;
+    button: string;
+    faults: Faults;
+    inside: Html;
+    lead?: Html | undefined;
+  },
+): Shown {
+  const { title, path, button, faults, inside, lead } = parts;
+  const wrong = Object.keys(faults).length > 0;
+  return {
+    title,
+    place: '/account',
+    wrong,
+    status: wrong ? 422 : 200,
+    content: html`${errorSummary(faults)}
+<p><a class="plain" href="${context.address('/account')}">Your account</a></p>
+<h1>${title}</h1>
+${lead}
+<form class="narrow" method="post" action="${context.address(path)}#errors" novalidate>
+${context.token}
+${inside}
+<button class="primary">${button}</button>
+</form>`,
+  };
+}
+
+export const page = (path: string, answer: Route['answer']): Route => ({
+  method: 'GET',
+  path,
+  permission: 'read',
+  answer,
+});
+export const form = (path: string, answer: Route['answer'], standsOn = path): Route => ({
+  method: 'POST',
+  path,
+  permission: 'read',
+  page: standsOn,
+  answer,
+});

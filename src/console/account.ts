@@ -1,0 +1,179 @@
+// Everybody's own account: who they are here, what they sign in with, and where they are signed in.
+import { Readable } from 'node:stream';
+import { changePassword, renewRecoveryCodes, replaceTotp } from '../administrators/account.ts';
+import { openSessionsOf } from '../administrators/queries.ts';
+import { codesLeft } from '../administrators/recovery-codes.ts';
+import { cookieValue, endAllSessions } from '../administrators/session.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { html } from '../lib/html.ts';
+import {
+  asking,
+  DONE,
+  EMPTY,
+  form,
+  formPage,
+  own,
+  page,
+  passwordMissing,
+  refusalFaults,
+} from './account-parts.ts';
+import { passkeyRoutes } from './account-passkeys.ts';
+import { setCookie } from './cookies.ts';
+import {
+  currentPasswordField,
+  newPasswordFaults,
+  newPasswordFields,
+  RECOVERY_CODE,
+  recoveryCodes,
+  secretOf,
+  totpFields,
+  totpIn,
+} from './factor-parts.ts';
+import { literal, moment, notice, rows, said } from './parts.ts';
+import type { Context, Outcome, Route, Shown } from './route.ts';
+
+async function accountPage(context: Context): Promise<Shown> {
+  const { address, query, token, keys, principal, database, now } = context;
+  const { row, passkeys } = await own(context);
+  const sessions = await openSessionsOf(database, principal.id, now);
+  const done = DONE[query.get('done') ?? ''];
+  const change = (path: string, text: string) => html`<a class="plain" href="${address(path)}">${text}</a>`;
+  const left = codesLeft(row.recovery_codes);
+  return {
+    title: 'Your account',
+    place: '/account',
+    content: html`${done !== undefined && notice(html`<p>${done}</p>`)}
+<h1>Your account</h1>
+${rows([
+  ['Name', said(row.name)],
+  ['Email address', literal(row.email)],
+  ['Role', row.role],
+])}
+<section class="part">
+<h2>How you sign in</h2>
+${rows([
+  ['Password', change('/account/password', 'Change the password')],
+  [
+    'Authenticator app',
+    html`${row.totp_secret === null ? 'none' : 'set up'} · ${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
+  ],
+  ['Passkeys', html`${passkeys.length} · ${change('/account/passkeys', 'Add or remove passkeys')}`],
+  ['Recovery codes', html`${left} left · ${change('/account/recovery-codes', 'Make new ones')}`],
+])}
+</section>
+<section class="part">
+<h2>Where you are signed in</h2>
+<ul class="list">${sessions.map(
+      (one) =>
+        html`<li>since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(here)</strong>`}, until ${moment(context, one.expires_at)} at the latest</li>`,
+    )}</ul>
+${sessions.length > 1 && html`<form method="post" action="${address('/account/sessions')}">${token}<button class="secondary">Sign out everywhere else</button></form>`}
+</section>
+<section class="part">
+<h2>Keys</h2>
+<p>Single letters are keys on the pages of the console: <kbd>?</kbd> lists them. They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
+<p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? 'Switch them off' : 'Switch them on'}</a></p>
+</section>`,
+  };
+}
+
+function passwordPage(context: Context, faults = EMPTY): Shown {
+  return formPage(context, {
+    title: 'Change your password',
+    path: '/account/password',
+    button: 'Change the password',
+    faults,
+    inside: html`${currentPasswordField(faults)}${newPasswordFields(faults)}`,
+  });
+}
+
+async function takeNewPassword(context: Context): Promise<Outcome> {
+  const { form, principal, baseUrl, now, address } = context;
+  const faults = { ...passwordMissing(context), ...newPasswordFaults(form, principal.email) };
+  if (Object.keys(faults).length > 0) return passwordPage(context, faults);
+  const changed = await changePassword(context, asking(context), form.get('password')!);
+  if ('refused' in changed) return passwordPage(context, refusalFaults(context, changed));
+  const cookie = setCookie('session', cookieValue(changed.secret, changed.session, now), baseUrl);
+  return { to: address('/account', { done: 'password' }), headers: { 'set-cookie': cookie } };
+}
+
+async function authenticatorPage(context: Context, faults = EMPTY): Promise<Shown> {
+  const { form, principal } = context;
+  return formPage(context, {
+    title: 'Set up an authenticator app',
+    path: '/account/authenticator',
+    button: 'Use this app',
+    faults,
+    lead: html`<p>The app you had before stops counting.</p>`,
+    inside: html`${totpFields(principal.email, secretOf(form, principal.email), faults)}${currentPasswordField(faults)}`,
+  });
+}
+
+async function takeAuthenticator(context: Context): Promise<Outcome> {
+  const app = totpIn(context.form, context.now);
+  const faults = { ...('faults' in app ? app.faults : {}), ...passwordMissing(context) };
+  if ('faults' in app || Object.keys(faults).length > 0) return authenticatorPage(context, faults);
+  const replaced = await replaceTotp(context, asking(context), app.totp);
+  if ('refused' in replaced) return authenticatorPage(context, refusalFaults(context, replaced));
+  return { to: context.address('/account', { done: 'totp' }) };
+}
+
+function codesPage(context: Context, faults = EMPTY): Shown {
+  return formPage(context, {
+    title: 'New recovery codes',
+    path: '/account/recovery-codes',
+    button: 'Make new codes',
+    faults,
+    lead: html`<p>The codes you had before stop working.</p>`,
+    inside: currentPasswordField(faults),
+  });
+}
+
+async function takeNewCodes(context: Context): Promise<Outcome> {
+  const missing = passwordMissing(context);
+  if (missing !== EMPTY) return codesPage(context, missing);
+  const made = await renewRecoveryCodes(context, asking(context));
+  if ('refused' in made) return codesPage(context, refusalFaults(context, made));
+  return {
+    title: 'Your recovery codes',
+    place: '/account',
+    content: html`<h1>Your recovery codes</h1>
+${recoveryCodes(made.codes, context.address('/account/recovery-codes/file'), context.token)}
+<p><a class="primary" href="${context.address('/account')}">I have kept them: continue</a></p>`,
+  };
+}
+
+/** Gives back as a file the codes that the page itself holds: they are kept nowhere that they could be read from again. */
+async function codesFile({ form }: Context): Promise<Outcome> {
+  const codes = (form.get('codes') ?? '').split(' ');
+  if (codes.length !== 10 || !codes.every((code) => RECOVERY_CODE.test(code)))
+    throw new OperationalError('bad_request', 'These are no recovery codes.');
+  const text = `Recovery codes for Counterfoil. Each works once.\r\n\r\n${codes.join('\r\n')}\r\n`;
+  return {
+    stream: Readable.from([text]),
+    type: 'text/plain; charset=utf-8',
+    name: 'counterfoil-recovery-codes.txt',
+  };
+}
+
+async function endOthers({ journal, principal, request, address }: Context): Promise<Outcome> {
+  const act = { actor: principal.actor, request_id: request.id };
+  await journal.commit(
+    (transaction) => endAllSessions(transaction, principal.id, act, principal.session),
+    principal.id,
+  );
+  return { to: address('/account', { done: 'sessions' }) };
+}
+
+export const accountRoutes: Route[] = [
+  page('/account', accountPage),
+  page('/account/password', async (context) => passwordPage(context)),
+  form('/account/password', takeNewPassword),
+  page('/account/authenticator', (context) => authenticatorPage(context)),
+  form('/account/authenticator', takeAuthenticator),
+  page('/account/recovery-codes', async (context) => codesPage(context)),
+  form('/account/recovery-codes', takeNewCodes),
+  form('/account/recovery-codes/file', codesFile, '/account/recovery-codes'),
+  ...passkeyRoutes,
+  form('/account/sessions', endOthers, '/account'),
+];

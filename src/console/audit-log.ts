@@ -1,0 +1,223 @@
+// The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
+import { createReadStream, existsSync } from 'node:fs';
+import type { AuditEntry } from '../journal/audit-entry.ts';
+import { checkpointFiles } from '../journal/checkpoint.ts';
+import { markCheckpoints } from '../journal/export.ts';
+import { type EntryFilter, sealHolding } from '../journal/queries.ts';
+import type { Seal } from '../journal/seal.ts';
+import { type EntryPage, findEntries } from '../journal/search.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { dayBounds } from '../lib/time.ts';
+import { isPaymentId } from '../payments/payment.ts';
+import { namesOf } from '../payments/review/queries.ts';
+import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
+import { entry as filterField } from './payment-search.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+const PAGE = 50;
+const PARAMETERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
+const TEXT_MAXIMUM = 200;
+/** Characters of a seal's hash that stand in the list; the whole is in the entry's details. */
+const HASH_SHOWN = 12;
+
+export const auditRoutes: readonly Route[] = [
+  { method: 'GET', path: '/audit', permission: 'read', answer: auditPage },
+  { method: 'POST', path: '/audit/verify', page: '/audit', permission: 'read', answer: verify },
+  { method: 'GET', path: '/audit/checkpoints', permission: 'read', answer: checkpoints },
+  { method: 'GET', path: '/audit/key', permission: 'read', answer: publicKey },
+];
+
+type Asked = Partial<Record<(typeof PARAMETERS)[number], string>>;
+
+async function auditPage(context: Context): Promise<Outcome> {
+  const { database, query } = context;
+  const { asked, filter, faults } = filterOf(context);
+  const wrong = Object.keys(faults).length > 0;
+  const place = { before: numberOf(query.get('before')), after: numberOf(query.get('after')) };
+  const page: EntryPage = wrong
+    ? { entries: [], newer: undefined, older: undefined, searched: undefined }
+    : await findEntries(database, filter, place, PAGE);
+  const content = html`${errorSummary(faults)}
+<h1>Audit log</h1>
+${proof(context)}
+${filterForm(context, asked, faults)}
+${!wrong && (await list(context, asked, page))}`;
+  return { title: 'Audit log', content, place: '/audit', wrong, status: wrong ? 422 : 200 };
+}
+
+function numberOf(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFilter; faults: Faults } {
+  const asked: Asked = {};
+  for (const name of PARAMETERS) {
+    const value = query.get(name)?.trim();
+    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
+  }
+  const faults: Record<string, string> = {};
+  const day = (name: 'from' | 'to', label: string) => {
+    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
+    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
+    return bounds?.[name];
+  };
+  const { actor, action, subject } = asked;
+  return {
+    asked,
+    filter: { actor, action, subject, from: day('from', 'From'), to: day('to', 'To') },
+    faults,
+  };
+}
+
+/** Whether the history was verified, and what somebody else needs to do so. */
+function proof(context: Context): Html {
+  const { address, token, verification } = context;
+  const { running, newest } = verification;
+  const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">${token}<button class="secondary">Verify now</button></form>`;
+  const progress =
+    running &&
+    html`<p role="status">Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done. <a href="${address('/audit')}">Refresh</a></p>`;
+  return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">Proof</h2>
+${newest ? outcome(context, newest) : !running && html`<p>Not verified since this server started.</p>`}
+${progress ?? button}
+<p class="downloads">For whoever checks it elsewhere: <a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> · <a class="plain" href="${address('/audit/key')}" download>public key</a></p>
+</section>`;
+}
+
+function outcome(context: Context, newest: NonNullable<Context['verification']['newest']>): Html {
+  const at = moment(context, newest.at);
+  switch (newest.is) {
+    case 'verified': {
+      const { entries, seals, payments = 0, checkpoints: signed } = newest.found;
+      return notice(
+        html`<p><strong>Verified to entry ${entries}</strong> at ${at}: ${seals} seals, ${payments} payments and ${signed} checkpoints are as the history says.</p>`,
+      );
+    }
+    case 'broken': {
+      const { entry, problem } = newest;
+      const where =
+        entry === undefined
+          ? null
+          : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
+      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found at ${at}: ${said(problem)}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+    }
+    default:
+      return notice(
+        html`<p>The verification at ${at} failed before it came to an end. The log says why.</p>`,
+        'warn',
+      );
+  }
+}
+
+function filterForm({ address }: Context, asked: Asked, faults: Faults): Html {
+  const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: 'none' };
+  return html`<form method="get" action="${address('/audit')}" class="filter-bar" role="search" novalidate>
+${filterField('actor', 'Who (begins with)', asked.actor, undefined, { ...code, placeholder: 'administrator:' })}${filterField('action', 'What (begins with)', asked.action, undefined, { ...code, placeholder: 'payment.' })}${filterField('subject', 'On what (whole)', asked.subject, undefined, { ...code, placeholder: 'pay_…' })}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Show</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/audit')}">Clear</a>`}</p>
+</form>`;
+}
+
+async function list(context: Context, asked: Asked, page: EntryPage): Promise<Html> {
+  const { address } = context;
+  const { entries, newer, older, searched } = page;
+  const link = (name: 'before' | 'after', number: number, text: string, rel: string) =>
+    html`<a href="${address('/audit', { ...asked, [name]: String(number) })}" rel="${rel}">${text}</a> `;
+  const pager =
+    (newer !== undefined || older !== undefined) &&
+    html`<nav class="pager" aria-label="Pages">${newer !== undefined && link('after', newer, 'Newer', 'prev')}${older !== undefined && link('before', older, 'Older', 'next')}</nav>`;
+  const told =
+    searched &&
+    html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;
+  if (entries.length === 0) {
+    const narrowed = Object.keys(asked).length > 0;
+    return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
+${pager}`;
+  }
+  return html`${await table(context, entries)}
+${told}
+${pager}`;
+}
+
+async function table(context: Context, entries: readonly AuditEntry[]): Promise<Html> {
+  const { database } = context;
+  const administrators = entries.map(({ actor }) => administratorOf(actor)).filter((id) => id !== undefined);
+  const names = await namesOf(database, [...new Set(administrators)]);
+  const seals = await sealsOf(context, entries);
+  return html`<table class="records">
+<thead><tr><th scope="col" class="number">Entry</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">On what</th><th scope="col">Seal</th></tr></thead>
+<tbody>
+${entries.map((one) => {
+  const { number, at, actor, action } = one;
+  const name = names.get(administratorOf(actor) ?? '');
+  const seal = seals.get(number);
+  return html`<tr id="entry-${number}"><td data-label="Entry" class="number"><a class="plain" href="${context.address('/audit', { before: String(number + 1) })}#entry-${number}" data-key-row>${number}</a></td><td data-label="When">${moment(context, at)}</td><td data-label="Who">${name === undefined ? literal(actor) : html`${said(name)} <span class="muted">(administrator)</span>`}</td><td data-label="What">${literal(action)}${details(one, seal)}</td><td data-label="On what">${subject(context, one.subject)}</td><td data-label="Seal">${seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None'}</td></tr>\n`;
+})}</tbody>
+</table>`;
+}
+
+function administratorOf(actor: string): string | undefined {
+  return /^administrator:(adm_\w+)$/.exec(actor)?.[1];
+}
+
+/** The seal over each entry, by the entry's number. */
+async function sealsOf({ database }: Context, entries: readonly AuditEntry[]): Promise<Map<number, Seal>> {
+  const seals = new Map<number, Seal>();
+  let seal: Seal | undefined;
+  for (const { number } of entries) {
+    if (!seal || number < seal.first_entry) seal = await sealHolding(database, number);
+    if (seal && seal.first_entry <= number) seals.set(number, seal);
+  }
+  return seals;
+}
+
+/** All that the history has of an entry besides its columns. */
+function details({ actor, request_id, facts }: AuditEntry, seal: Seal | undefined): Html {
+  const told = Object.entries(JSON.parse(facts) as Record<string, string | number | null>).map(
+    ([name, value]): Row => [
+      name,
+      value === null ? html`<span class="muted">none</span>` : literal(String(value)),
+    ],
+  );
+  return html`<details><summary>Details</summary>
+${rows([
+  ['Actor', literal(actor)],
+  ['Request', request_id && literal(request_id)],
+  ...told,
+  ['Seal', seal && html`${seal.number} ${literal(seal.hash)}`],
+])}
+</details>`;
+}
+
+function subject({ address }: Context, text: string): Html {
+  if (isPaymentId(text))
+    return html`<a class="plain" href="${address(`/payments/${text}`)}">${literal(text)}</a>`;
+  if (/^mer_\w+$/.test(text))
+    return html`<a class="plain" href="${address(`/merchants/${text}`)}">${literal(text)}</a>`;
+  return html`<a class="plain" href="${address('/audit', { subject: text })}">${literal(text)}</a>`;
+}
+
+async function verify({ verification, address }: Context): Promise<Outcome> {
+  verification.start();
+  return { to: address('/audit') };
+}
+
+/** As far as the file goes now: a line that is being written is not cut in two. */
+async function checkpoints({ storage }: Context): Promise<Outcome> {
+  const { file, bytes } = markCheckpoints(storage);
+  if (bytes === 0) throw new OperationalError('not_found', 'No checkpoint was signed yet.');
+  return {
+    stream: createReadStream(file, { end: bytes - 1 }),
+    type: 'application/x-ndjson; charset=utf-8',
+    name: 'checkpoints.jsonl',
+  };
+}
+
+async function publicKey({ storage }: Context): Promise<Outcome> {
+  const { publicKeyFile } = checkpointFiles(storage);
+  if (!existsSync(publicKeyFile)) throw new OperationalError('not_found', 'There is no public key.');
+  return {
+    stream: createReadStream(publicKeyFile),
+    type: 'application/x-pem-file',
+    name: 'checkpoint-key.pub.pem',
+  };
+}

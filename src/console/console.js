@@ -1,0 +1,77 @@
+// The console's one script: asks browsers for passkeys, and makes single letters keys. Every page works without it.
+
+// Passkeys: a button fills in the field beside it and sends its form.
+for (const part of document.querySelectorAll('[data-passkey]')) {
+  const [field, button, problem] = ['input', 'button', '[role=alert]'].map((one) => part.querySelector(one));
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    problem.hidden = true;
+    button.disabled = true;
+    try {
+      const asked = JSON.parse(part.dataset.options);
+      const credential =
+        part.dataset.passkey === 'create'
+          ? await navigator.credentials.create({
+              publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked),
+            })
+          : await navigator.credentials.get({
+              publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked),
+            });
+      field.value = JSON.stringify(credential.toJSON());
+      field.form.submit();
+    } catch {
+      problem.hidden = false;
+      button.disabled = false;
+    }
+  });
+}
+
+// What is wrong with a form is where reading goes on.
+document.getElementById('errors')?.focus();
+
+// A second click on a button that sends does nothing for a second.
+let sentAt = Number.NEGATIVE_INFINITY;
+document.addEventListener('submit', (event) => {
+  if (event.timeStamp - sentAt < 1000) event.preventDefault();
+  else sentAt = event.timeStamp;
+});
+
+// Single letters as keys, unless somebody has switched them off. None decides: what they lead to asks.
+const help = document.querySelector('[data-keys]');
+if (help) {
+  help.hidden = false;
+  const rows = [...document.querySelectorAll('[data-key-row]')];
+  const move = (step) => {
+    const at = rows.indexOf(document.activeElement);
+    rows[at === -1 ? (step > 0 ? 0 : rows.length - 1) : at + step]?.focus();
+  };
+  const use = (key) => {
+    const one = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (one?.matches('input, textarea, select')) one.focus();
+    else one?.click();
+    return one !== null;
+  };
+  const KEYS = {
+    j: () => move(1),
+    k: () => move(-1),
+    o: () => rows[rows.indexOf(document.activeElement)]?.click(),
+    a: () => use('a'),
+    r: () => use('r'),
+    e: () => use('e'),
+    '/': () => use('/'),
+    '?': () => {
+      help.open = !help.open;
+      if (help.open) help.querySelector('summary').focus();
+    },
+  };
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event;
+    const isTyping = target.matches?.('input, textarea, select, [contenteditable]');
+    if (isTyping || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.repeat)
+      return;
+    if (!Object.hasOwn(KEYS, key)) return;
+    event.preventDefault();
+    KEYS[key]();
+  });
+}

@@ -1,0 +1,255 @@
+// Deciding a payment: a page that asks once more, what it comes to, and the next payment that waits.
+import { OperationalError } from '../lib/errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { claim, claimOf, release } from '../payments/review/claim.ts';
+import { approve, reject } from '../payments/review/decide.ts';
+import { nextInQueue, queuePlace } from '../payments/review/queries.ts';
+import {
+  approvalsOf,
+  type Parsed,
+  parseApproval,
+  parseRejection,
+  reviewActs,
+} from '../payments/review/review.ts';
+import { paymentNotFound } from '../payments/transition.ts';
+import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
+import { addressOfPayment, heading, type Names, nameOf, namesFor, secondLine } from './panel.ts';
+import { errorSummary, literal, moment, rows, said } from './parts.ts';
+import { askedOf, filteringOf } from './queue-filter.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+type Act = 'approve' | 'reject';
+
+export const decisionRoutes: readonly Route[] = (['approve', 'reject'] as const).flatMap((act): Route[] => [
+  {
+    method: 'GET',
+    path: `/payments/:payment_id/${act}`,
+    permission: 'decide',
+    answer: (context) => question(context, act),
+  },
+  {
+    method: 'POST',
+    path: `/payments/:payment_id/${act}`,
+    permission: 'decide',
+    answer: (context) => decide(context, act),
+  },
+]);
+
+export const claimRoutes: readonly Route[] = (['claim', 'release'] as const).map((act) => ({
+  method: 'POST',
+  path: `/payments/:payment_id/${act}`,
+  page: '/payments/:payment_id',
+  permission: 'decide',
+  answer: (context) => claimOrRelease(context, act),
+}));
+
+/** The payment that the path names. Raises `not_found`. */
+export async function paymentOf({ database, params }: Context): Promise<Payment> {
+  const id = params.payment_id ?? '';
+  const payment = isPaymentId(id) ? await findPayment(database, id) : undefined;
+  if (!payment) throw paymentNotFound();
+  return payment;
+}
+
+/** What a form sent, or the draft of whoever had to sign in before it could be taken. */
+const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
+
+async function question(context: Context, act: Act): Promise<Outcome> {
+  const payment = await paymentOf(context);
+  const seen = context.query.get('version');
+  const changed =
+    seen !== null && seen !== String(payment.version)
+      ? 'The payment has changed since you looked at it. Look at it again before you decide.'
+      : undefined;
+  return asking(context, act, payment, { filled: filledOf(context.form), ...(changed && { changed }) });
+}
+
+interface Asked {
+  filled: Filled;
+  faults?: Readonly<Record<string, string>>;
+  /** What happened meanwhile, in a sentence. */
+  changed?: string;
+  preview?: boolean;
+  status?: number;
+}
+
+/** The page that asks once more; where there is nothing to decide, the page that says why. */
+async function asking(context: Context, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
+  const names = await namesFor(context, [payment]);
+  const obstacle = obstacleTo(context, act, payment, names);
+  if (obstacle) return undecided(context, payment, obstacle, 409);
+  const { filled, faults = {}, changed, preview = false, status = 200 } = asked;
+  const { address, query, token } = context;
+  const filters = askedOf(query);
+  const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
+  const money = context.money(payment.amount_minor, payment.currency);
+  const isWrong = Object.keys(faults).length > 0;
+  const action = address(`/payments/${payment.id}/${act}`, filters);
+  const isFirst = !isWrong && !preview && changed === undefined;
+  const content = html`${errorSummary(faults, { reason: 'reason-transfer_not_received' })}
+${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
+<div class="confirm">
+<h1>${title}</h1>
+${heading(context, payment, 'h2')}
+${rows([
+  ['Reference', payment.merchant_reference && said(payment.merchant_reference)],
+  ['Merchant', literal(payment.merchant_id)],
+  ['Number', literal(payment.id)],
+])}
+${act === 'approve' && secondLine(context, payment, names)}
+<form method="post" action="${action}#errors" novalidate>
+${token}<input type="hidden" name="version" value="${payment.version}">
+${act === 'approve' ? approvalFields(filled, faults, isFirst) : rejectionFields(filled, faults, isFirst)}
+${preview && told(payment, filled.message)}
+<div class="actions">
+${act === 'approve' ? html`<button class="primary">Approve <bdi>${money}</bdi></button>` : html`<button class="danger">Reject <bdi>${money}</bdi></button> <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`}
+<a class="plain" href="${address('/queue', { ...filters, open: payment.id })}">Back to the queue</a>
+</div>
+</form>
+<p class="fine">${act === 'approve' ? 'The customer and the merchant are told that it is approved.' : 'The customer is told that it was not accepted, never the reason or the note.'} Undo is not possible.</p>
+</div>`;
+  return { title, content, place: '/queue', status, wrong: isWrong };
+}
+
+interface Obstacle {
+  text: Html;
+  /** Whether taking the payment over would help. */
+  takeOver?: boolean;
+}
+
+/** Why a payment cannot be decided by whoever asks, as far as it shows without trying. */
+function obstacleTo(context: Context, act: Act, payment: Payment, names: Names): Obstacle | undefined {
+  const { principal, now } = context;
+  const { status } = asOf(payment, now);
+  if (status === 'approved' || status === 'rejected') {
+    const decision = decisionOf(payment);
+    const when = payment.decided_at ?? payment.updated_at;
+    const who = decision ? nameOf(context, names, decision) : 'somebody';
+    return { text: html`It was ${status} by ${who} on ${moment(context, when)}.` };
+  }
+  if (status !== 'requires_review')
+    return { text: html`There is nothing to decide: the customer has not sent it for review, or it ended.` };
+  const held = claimOf(payment, now);
+  if (held && held.by !== principal.id)
+    return {
+      text: html`${nameOf(context, names, held.by)} has claimed it until ${moment(context, held.until)}.`,
+      takeOver: true,
+    };
+  if (act === 'approve' && approvalsOf(payment).some(({ by }) => by === principal.id))
+    return {
+      text: html`You have approved it already, as the first of two. Another administrator must confirm it.`,
+    };
+  return undefined;
+}
+
+const decisionOf = (payment: Payment): string | undefined =>
+  reviewActs(payment).findLast(({ act }) => act !== 'note')?.by;
+
+/** The page of whoever came too late or may not: what is the case, that nothing was done, and the ways on. */
+async function undecided(
+  context: Context,
+  payment: Payment,
+  { text, takeOver = false }: Obstacle,
+  status: number,
+): Promise<Outcome> {
+  const { address, query, token } = context;
+  const filters = askedOf(query);
+  const next = await nextAfter(context, payment);
+  const content = html`<div class="confirm">
+<h1>Nothing was decided by you</h1>
+${heading(context, payment, 'h2')}
+<p class="lead">${text}</p>
+<div class="actions">
+${next && html`<a class="primary" href="${address('/queue', { ...filters, open: next.id })}">Next in the queue</a>`}
+<a class="secondary" href="${addressOfPayment(context, payment.id)}">See this payment</a>
+${takeOver && html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...filters, from: 'queue' })}">${token}<input type="hidden" name="force" value="1"><button class="quiet">Take over</button></form>`}
+${!next && html`<a class="plain" href="${address('/queue')}">To the queue</a>`}
+</div>
+</div>`;
+  return { title: `Nothing was decided by you`, content, place: '/queue', status };
+}
+
+/** The payment that waits next behind `payment`, or the one that waits longest; none that somebody else is at. */
+async function nextAfter(context: Context, payment: Payment): Promise<Payment | undefined> {
+  const { database, principal, now } = context;
+  const free = { is: 'available', by: principal.id, now } as const;
+  const { filter } = filteringOf(context);
+  const narrowed = { ...filter, claim: filter.claim ?? free };
+  const place = queuePlace(payment);
+  const next =
+    (await nextInQueue(database, place, narrowed)) ?? (await nextInQueue(database, undefined, narrowed));
+  return next?.id === payment.id ? undefined : next;
+}
+
+async function decide(context: Context, act: Act): Promise<Outcome> {
+  const payment = await paymentOf(context);
+  const filled = filledOf(context.form);
+  const parsed = parsedOf(act, filled);
+  if ('faults' in parsed)
+    return asking(context, act, payment, { filled, faults: wording(parsed.faults), status: 422 });
+  if (act === 'reject' && context.form.has(PREVIEW))
+    return asking(context, act, payment, { filled, preview: true });
+  try {
+    const { id } = payment;
+    const { principal, journal, fourEyesAbove, request } = context;
+    const { payment: decided } = await journal.commit(
+      (transaction) =>
+        parsed.act === 'approve'
+          ? approve(transaction, principal, id, parsed.value, fourEyesAbove, request.id)
+          : reject(transaction, principal, id, parsed.value, request.id),
+      id,
+    );
+    const next = await nextAfter(context, decided);
+    const filters = askedOf(context.query);
+    return { to: context.address('/queue', { ...filters, open: next?.id, done: id }) };
+  } catch (error) {
+    if (!(error instanceof OperationalError)) throw error;
+    return lost(context, act, error, filled);
+  }
+}
+
+type Read<A extends Act, P> = P extends { value: infer V } ? { act: A; value: V } : P;
+
+/** What a form says, checked. A preview says nothing yet of why. */
+function parsedOf(act: Act, filled: Filled) {
+  const { note, bank_reference, version, reason, message } = filled;
+  const as = <A extends Act, T>(name: A, parsed: Parsed<T>) =>
+    ('value' in parsed ? { act: name, value: parsed.value } : parsed) as Read<A, Parsed<T>>;
+  if (act === 'approve') return as(act, parseApproval({ note, bank_reference, version }));
+  const isPreview = filled[PREVIEW] !== undefined;
+  return as(act, parseRejection({ reason: isPreview ? reason || 'other' : reason, note, message, version }));
+}
+
+/** What a decision that was not taken leads to: the form again where it still can be, else who was first. */
+async function lost(context: Context, act: Act, error: OperationalError, filled: Filled): Promise<Outcome> {
+  const payment = await paymentOf(context);
+  if (error.code === 'conflict')
+    return asking(context, act, payment, { filled, changed: error.message, status: 409 });
+  if (error.code === 'invalid_status' || error.code === 'forbidden')
+    return undecided(context, payment, { text: html`${error.message}` }, error.status);
+  throw error;
+}
+
+async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
+  const { principal, journal, request, form, query } = context;
+  const payment = await paymentOf(context);
+  const { id } = payment;
+  const force = form.get('force') === '1';
+  try {
+    await journal.commit(
+      (transaction) =>
+        act === 'claim'
+          ? claim(transaction, principal, id, { force }, request.id)
+          : release(transaction, principal, id, request.id),
+      id,
+    );
+  } catch (error) {
+    if (!(error instanceof OperationalError) || error.status !== 409) throw error;
+    const takeOver = error.code === 'conflict';
+    return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
+  }
+  if (query.get('from') !== 'queue') return { to: addressOfPayment(context, id) };
+  return { to: context.address('/queue', { ...askedOf(query), open: id }) };
+}

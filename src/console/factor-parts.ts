@@ -1,0 +1,114 @@
+// The pieces that set-up and account pages share: a new password, a new authenticator app, a new passkey, and recovery codes.
+import type { Administrator } from '../administrators/administrator.ts';
+import {
+  type NewPasskey,
+  type Passkey,
+  passkeyPlace,
+  registrationOptions,
+} from '../administrators/passkey.ts';
+import { PASSWORD_MINIMUM, passwordFault } from '../administrators/password.ts';
+import { acceptedStep, newTotp, totpUri } from '../administrators/totp.ts';
+import { type Html, html } from '../lib/html.ts';
+import { qrPath } from '../methods/transfer/qr-code.ts';
+import { type Faults, field, literal } from './parts.ts';
+import { LITERAL, passkeyButton } from './sign-in-page.ts';
+
+export type { NewPasskey };
+
+const SECRET = /^[A-Z2-7]{32}$/;
+export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){3}$/;
+
+/** The field of the password somebody has now. */
+export function currentPasswordField(faults: Faults): Html {
+  return field({
+    name: 'current-password',
+    label: 'Your password',
+    hint: 'As it is now, to show that it is you.',
+    value: '',
+    fault: faults['current-password'],
+    attributes: { type: 'password', autocomplete: 'current-password' },
+  });
+}
+
+export function newPasswordFields(faults: Faults): Html {
+  const attributes = { type: 'password', autocomplete: 'new-password' };
+  return html`${field({
+    name: 'password',
+    label: 'New password',
+    hint: `At least ${PASSWORD_MINIMUM} characters; a few words that only you would put together are good.`,
+    value: '',
+    fault: faults.password,
+    attributes,
+  })}
+${field({ name: 'password-again', label: 'The same password again', value: '', fault: faults['password-again'], attributes })}`;
+}
+
+/** What is wrong with a new password, typed twice. */
+export function newPasswordFaults(form: URLSearchParams, email: string): Faults {
+  const password = form.get('password') ?? '';
+  if (password === '') return { password: 'Enter a new password' };
+  const fault = passwordFault(password, email);
+  if (fault)
+    return { password: `The password ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}` };
+  if (password !== form.get('password-again')) return { 'password-again': 'Enter the same password twice' };
+  return {};
+}
+
+/** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
+export function totpFields(email: string, secret: string, faults: Faults): Html {
+  const { size, path } = qrPath(totpUri(secret, email));
+  return html`<input type="hidden" name="secret" value="${secret}">
+<figure>
+<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/></svg>
+<figcaption>Scan this with an authenticator app, or type this key into it: <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
+</figure>
+${field({
+  name: 'code',
+  label: 'Code that the app shows now',
+  hint: 'Six digits, new every 30 seconds.',
+  value: '',
+  fault: faults.code,
+  attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
+})}`;
+}
+
+/** The secret that a form was shown with, so that the app that has scanned it need not scan another. */
+export function secretOf(form: URLSearchParams | undefined, email: string): string {
+  const secret = form?.get('secret') ?? '';
+  return SECRET.test(secret) ? secret : newTotp(email).secret;
+}
+
+/** The app that a form proves, or what is wrong with its code. `now` in milliseconds since 1970. */
+export function totpIn(
+  form: URLSearchParams,
+  now: number,
+): { totp: { secret: string; step: number } } | { faults: Faults } {
+  const secret = form.get('secret') ?? '';
+  const code = form.get('code') ?? '';
+  if (code.trim() === '') return { faults: { code: 'Enter the code that your authenticator app shows' } };
+  const step = SECRET.test(secret) ? acceptedStep(secret, code, now, null) : undefined;
+  return step === undefined
+    ? { faults: { code: 'This is not the code of this key at this time. Enter the one that is shown now' } }
+    : { totp: { secret, step } };
+}
+
+/** The button that makes a passkey; nothing where browsers make none at this address. */
+export async function newPasskeyButton(
+  baseUrl: string,
+  administrator: Administrator,
+  existing: readonly Passkey[],
+  label: string,
+): Promise<Html | undefined> {
+  const place = passkeyPlace(baseUrl);
+  if (!place) return undefined;
+  const options = await registrationOptions(place, administrator, existing);
+  return passkeyButton('create', options, label, html`A passkey needs JavaScript, which is off.`);
+}
+
+/** Ten recovery codes, shown this once, and the form that gives them as a file. `action`: the address of that form. */
+export function recoveryCodes(codes: readonly string[], action: string, token: Html): Html {
+  return html`<p>Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in once when your
+second factor is gone. They are not shown again.</p>
+<ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
+<form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}"><button class="secondary">Save them as a file</button></form>`;
+}

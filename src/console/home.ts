@@ -1,0 +1,101 @@
+// The console's first page: what waits, what was decided, and what somebody should look after.
+
+import { newestSeal } from '../journal/queries.ts';
+import { type Html, html } from '../lib/html.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import { isHttps } from '../lib/web-address.ts';
+import type { Payment } from '../payments/payment.ts';
+import { type HomeFigures, homeFigures, linksAskedFor } from '../payments/review/queries.ts';
+import { decisionChart } from './chart.ts';
+import { knownCheckpoints } from './checkpoints.ts';
+import { addressOfPayment } from './panel.ts';
+import { customerName } from './particulars.ts';
+import { age, duration, said } from './parts.ts';
+import { lastDecision } from './queue.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+const LINKS_SHOWN = 10;
+/** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
+const UNSIGNED_MS = 5 * MINUTE_MS;
+
+export const homeRoutes: readonly Route[] = [
+  { method: 'GET', path: '/', permission: 'read', answer: homePage },
+];
+
+async function homePage(context: Context): Promise<Outcome> {
+  const { database, now, timeZone } = context;
+  const [figures, links, notices] = await Promise.all([
+    homeFigures(database, now, timeZone),
+    linksAskedFor(database, LINKS_SHOWN + 1),
+    health(context),
+  ]);
+  const content = html`<h1>Home</h1>
+${notices.length > 0 && html`<ul class="health" aria-label="To look after">${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`}
+<div class="tiles">
+${waiting(context, figures)}
+${await today(context, figures)}
+</div>
+<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">Decided in the last ${figures.days.length} days</h2>
+${decisionChart(`Decided in the last ${figures.days.length} days`, figures.days)}
+</section>
+<section class="block" aria-labelledby="links-heading"><h2 id="links-heading">Links asked for anew</h2>
+${linkList(context, links)}
+</section>`;
+  return { title: 'Home', content, place: '/' };
+}
+
+/** What waits for a decision. */
+function waiting(context: Context, { queue: { count, oldest, sums } }: HomeFigures): Html {
+  return html`<section class="tile" aria-labelledby="waiting-heading"><h2 id="waiting-heading">To review</h2>
+<p class="figure">${count}</p>
+${
+  sums.length > 0 &&
+  html`<ul>${sums.map(
+    (sum) =>
+      html`<li><bdi>${context.money(sum.amount_minor, sum.currency)}</bdi> <span class="muted">in ${sum.count}${sum.mode === 'test' && ' test'} ${sum.count === 1 ? 'payment' : 'payments'}</span></li>`,
+  )}</ul>`
+}
+${oldest !== null && html`<p>The oldest has waited ${age(context, oldest)}.</p>`}
+<p>${count > 0 ? html`<a class="primary" href="${context.address('/queue')}">Review</a>` : html`<a href="${context.address('/queue')}">The queue</a>`}</p>
+</section>`;
+}
+
+async function today(context: Context, { today, last_decision }: HomeFigures): Promise<Html> {
+  return html`<section class="tile" aria-labelledby="today-heading"><h2 id="today-heading">Decided today</h2>
+<p class="figure">${today.approved + today.rejected}</p>
+<ul><li>${today.approved} approved</li><li>${today.rejected} rejected</li></ul>
+${last_decision && html`<p>${await lastDecision(context, last_decision, new Map())}</p>`}
+</section>`;
+}
+
+/** Expired payments whose customers still want to pay. */
+function linkList(context: Context, payments: readonly Payment[]): Html {
+  if (payments.length === 0) return html`<p class="muted">Nobody has asked for a new link.</p>`;
+  const more = payments.length > LINKS_SHOWN;
+  return html`<p class="hint">These expired, and their customers still want to pay. The merchant makes a new payment${more && html`; the newest ${LINKS_SHOWN} are shown`}.</p>
+<ul class="asked">${payments
+    .slice(0, LINKS_SHOWN)
+    .map(
+      (payment) =>
+        html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a> ${said(payment.merchant_name)}${customerName(payment) && html` · ${said(customerName(payment)!)}`} <span class="muted">${age(context, payment.link_requested_at!)} ago</span></li>\n`,
+    )}</ul>`;
+}
+
+/** What somebody should look after, as far as it can be seen from here. */
+async function health({ database, storage, baseUrl, now }: Context): Promise<Html[]> {
+  const notices: Html[] = [];
+  const seal = await newestSeal(database);
+  if (seal) {
+    const last = knownCheckpoints(storage).at(-1);
+    const unsignedMs = now - seal.at;
+    if ((last?.seal ?? 0) < seal.number && unsignedMs > UNSIGNED_MS)
+      notices.push(
+        html`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet. One is signed every minute: look into the service’s log for why not.`,
+      );
+  }
+  if (!isHttps(baseUrl))
+    notices.push(
+      html`This service is reached without https, as a development installation is. What is typed here can be read on the way; do not review real payments like this.`,
+    );
+  return notices;
+}

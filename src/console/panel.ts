@@ -1,0 +1,154 @@
+// A payment as a reviewer sees it before deciding: who is at it, what may be done, facts that help, and all that was sent.
+import { may } from '../administrators/administrator.ts';
+import { type Html, html } from '../lib/html.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { claimOf } from '../payments/review/claim.ts';
+import { type Fact, factsOf } from '../payments/review/facts.ts';
+import { namesOf } from '../payments/review/queries.ts';
+import { approvalsOf, awaitsSecond, needsSecond, reviewActs } from '../payments/review/review.ts';
+import { asked, customerName, metadata, sent } from './particulars.ts';
+import { literal, moment, said, statusStamp } from './parts.ts';
+import type { Context } from './route.ts';
+
+/** Where a panel stands, which its forms and links keep: the queue with its filters, or the payment's own page. */
+export interface Place {
+  from: 'queue' | 'payment';
+  filters: Readonly<Record<string, string | undefined>>;
+}
+
+/** How deep a heading lies: beneath the page's own, or beneath that of the payment beside the queue. */
+export type Level = 2 | 3;
+
+/** The beginning of a part of a page, with its heading. */
+export function block(name: string, heading: string, level: Level): Html {
+  const id = `${name}-heading`;
+  return html`<section class="block" aria-labelledby="${id}">${level === 2 ? html`<h2 id="${id}">${heading}</h2>` : html`<h3 id="${id}">${heading}</h3>`}`;
+}
+
+/** Administrators' names, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+/** The names of everybody who has to do with these payments. */
+export function namesFor({ database }: Context, payments: readonly Payment[]): Promise<Names> {
+  const ids = payments.flatMap((payment) => [
+    ...(payment.claimed_by === null ? [] : [payment.claimed_by]),
+    ...reviewActs(payment).map(({ by }) => by),
+  ]);
+  return ids.length === 0 ? Promise.resolve(new Map()) : namesOf(database, [...new Set(ids)]);
+}
+
+/** What an administrator is called on a page that `principal` reads. */
+export function nameOf({ principal }: Context, names: Names, id: string): Html {
+  return id === principal.id ? html`you` : said(names.get(id) ?? id);
+}
+
+export const addressOfPayment = ({ address }: Context, id: string) => address(`/payments/${id}`);
+
+/** The amount large, for whom it is and from whom. */
+export function heading(context: Context, payment: Payment, level: 'h1' | 'h2', words?: string): Html {
+  const amount = html`<span class="sum"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></span>`;
+  const inside = html`${words && html`${words} `}${amount}`;
+  return html`<div class="subject">
+${statusStamp(payment, context.now)}
+${level === 'h1' ? html`<h1>${inside}</h1>` : html`<h2>${inside}</h2>`}
+<p>${parties(payment)}</p>
+${payment.mode === 'test' && html`<p class="ribbon">Test payment: no money moves</p>`}
+</div>`;
+}
+
+/** From whom to whom. */
+export function parties(payment: Payment): Html {
+  const from = customerName(payment);
+  return html`${from === null ? 'Somebody unnamed' : said(from)} to ${said(payment.merchant_name)}`;
+}
+
+/** Everything a reviewer needs of one payment, and what they may do with it. */
+export async function panel(context: Context, payment: Payment, names: Names, place: Place): Promise<Html> {
+  const facts = await factsOf(context.database, payment, context.now, context.money);
+  const level = place.from === 'payment' ? 2 : 3;
+  const data = metadata(payment);
+  return html`${doings(context, payment, names, place)}
+${factList(context, facts, level)}
+${block('sent', 'What the customer sent', level)}
+${sent(context, payment, level) ?? html`<p class="muted">${payment.submitted_at === null ? 'Nothing yet.' : 'Erased.'}</p>`}
+</section>
+${block('asked', 'What the merchant asked for', level)}
+${asked(context, payment)}
+</section>
+${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
+}
+
+/** Who is at it, how far it is, and the ways on. Whoever may not decide sees no forms. */
+export function doings(context: Context, payment: Payment, names: Names, place: Place): Html | null {
+  if (asOf(payment, context.now).status !== 'requires_review') return null;
+  const { principal, address } = context;
+  const decides = may(principal.role, 'decide');
+  const claim = claimOf(payment, context.now);
+  const isOthers = claim !== undefined && claim.by !== principal.id;
+  const isOwn = approvalsOf(payment).some(({ by }) => by === principal.id);
+  const link = (act: 'approve' | 'reject') =>
+    address(`/payments/${payment.id}/${act}`, { ...place.filters, version: String(payment.version) });
+  return html`<div class="doings">
+${secondLine(context, payment, names)}
+${
+  claim &&
+  html`<p class="claim">${isOthers ? html`Claimed by ${nameOf(context, names, claim.by)}` : 'Claimed by you'} until ${moment(context, claim.until)}</p>`
+}
+${
+  decides &&
+  html`<div class="acts">
+${
+  isOthers
+    ? null
+    : html`${!isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">Approve…</a>`} <a class="secondary" href="${link('reject')}" data-key="r">Reject…</a> `
+}${claimForms(context, payment, place, claim === undefined ? 'free' : isOthers ? 'others' : 'mine')}
+</div>`
+}
+</div>`;
+}
+
+/** How many of two approvals there are, and whose. */
+export function secondLine(context: Context, payment: Payment, names: Names): Html | null {
+  if (payment.status !== 'requires_review') return null;
+  const [first] = approvalsOf(payment);
+  if (awaitsSecond(payment) && first) {
+    const isOwn = first.by === context.principal.id;
+    return html`<p class="notice"><strong>1 of 2 approvals:</strong> by ${nameOf(context, names, first.by)}, ${moment(context, first.at)}.${isOwn ? ' Another administrator must confirm it.' : ' Yours would be the second.'}</p>`;
+  }
+  if (!needsSecond(payment, context.fourEyesAbove)) return null;
+  return html`<p class="notice"><strong>0 of 2 approvals:</strong> above ${context.money(context.fourEyesAbove[payment.currency]!, payment.currency)} two administrators approve.</p>`;
+}
+
+function claimForms(
+  { address, token }: Context,
+  { id }: Payment,
+  { from, filters }: Place,
+  claim: 'free' | 'mine' | 'others',
+): Html {
+  const form = (act: 'claim' | 'release', label: string, force = false) =>
+    html`<form method="post" action="${address(`/payments/${id}/${act}`, { ...filters, from })}">${token}${force && html`<input type="hidden" name="force" value="1">`}<button class="quiet" data-key="e">${label}</button></form>`;
+  if (claim === 'mine') return form('release', 'Release');
+  return claim === 'free' ? form('claim', 'Claim') : form('claim', 'Take over', true);
+}
+
+/** Facts, not scores: each with what it rests on, those worth a second look first. */
+function factList(context: Context, all: readonly Fact[], level: Level): Html | null {
+  // That it is a test stands beside the amount already.
+  const facts = all.filter(({ kind }) => kind !== 'test_mode');
+  if (facts.length === 0) return null;
+  const ordered = [...facts].sort((a, b) => Number(b.tone === 'notice') - Number(a.tone === 'notice'));
+  return html`${block('facts', 'Facts', level)}
+<ul class="facts">${ordered.map(
+    ({ tone, text, basis, payments = [] }) =>
+      html`<li class="${tone}"><p>${tone === 'notice' && html`<span class="mark">Look: </span>`}${said(text)}</p><p class="hint">${said(basis)}${
+        payments.length > 0 &&
+        html`<span class="others"> ${payments.map((id) => html`<a href="${addressOfPayment(context, id)}">${literal(shortened(id))}</a> `)}</span>`
+      }</p></li>\n`,
+  )}</ul>
+</section>`;
+}
+
+/** Enough of an id to tell one from another on a page; ids begin with the moment of their creation. */
+export function shortened(id: string): string {
+  return `…${id.slice(-8)}`;
+}

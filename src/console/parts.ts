@@ -1,0 +1,119 @@
+// The pieces that several of the console's pages about payments are made of.
+import { attributes, type Html, html } from '../lib/html.ts';
+import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { type IconName, icon } from '../ui/icons.ts';
+import type { Context } from './route.ts';
+
+/** What a status is called in the console, and its icon. */
+const STATUS: Record<Payment['status'] | 'expired', [IconName, string]> = {
+  pending: ['clock', 'Waiting for the customer'],
+  requires_review: ['eye', 'To review'],
+  approved: ['check', 'Approved'],
+  rejected: ['cross', 'Rejected'],
+  cancelled: ['slash', 'Cancelled'],
+  expired: ['late', 'Expired'],
+};
+
+/** A payment's status as it is at `now`: expiry is told apart from being cancelled. */
+export function statusStamp(payment: Payment, now: number): Html {
+  const { status, status_reason } = asOf(payment, now);
+  const shown = status_reason === 'expired' ? 'expired' : status;
+  const [name, word] = STATUS[shown];
+  return html`<p class="stamp ${shown}">${icon(name)}<span>${word}</span></p>`;
+}
+
+/** A moment (milliseconds since 1970) in words, and exactly for whoever asks the markup. */
+export function moment(context: Context, ms: number): Html {
+  return html`<time datetime="${formatTimestamp(ms)}">${context.moment(ms)}</time>`;
+}
+
+/** A length of time in the two units that matter: `12 min`, `3 h 20 min`, `2 d 4 h`. */
+export function duration(ms: number): string {
+  if (ms < MINUTE_MS) return 'under 1 min';
+  const days = Math.floor(ms / DAY_MS);
+  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+  const units = days > 0 ? ([days, 'd', hours, 'h'] as const) : ([hours, 'h', minutes, 'min'] as const);
+  const [many, large, few, small] = units;
+  return [many > 0 && `${many} ${large}`, few > 0 && `${few} ${small}`].filter(Boolean).join(' ');
+}
+
+/** How long ago `ms` was, with the moment itself behind it in the markup. */
+export function age(context: Context, ms: number): Html {
+  return html`<time datetime="${formatTimestamp(ms)}">${duration(Math.max(0, context.now - ms))}</time>`;
+}
+
+/** What runs left to right in every language and is no word: ids, accounts, addresses. */
+export function literal(text: string): Html {
+  return html`<span class="literal" dir="ltr" translate="no">${text}</span>`;
+}
+
+/** Text from outside, whose direction is its own. */
+export function said(text: string): Html {
+  return html`<span class="said" dir="auto">${text}</span>`;
+}
+
+export type Row = [term: string, value: Html | string | number | null | undefined];
+
+/** Terms and what they say; what has nothing to say is left out, the whole list too. */
+export function rows(list: readonly Row[]): Html {
+  const told = list.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  if (told.length === 0) return html``;
+  return html`<dl class="terms">
+${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+}
+
+/** What is wrong with a form, by the field it is wrong with. */
+export type Faults = Readonly<Record<string, string>>;
+
+/** What is wrong, above everything else, each with a link to where. */
+export function errorSummary(faults: Faults, ids: Readonly<Record<string, string>> = {}): Html | null {
+  const all = Object.entries(faults);
+  if (all.length === 0) return null;
+  return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
+<h2 id="errors-heading">There is a problem</h2>
+<ul>${all.map(([name, fault]) => html`<li><a href="#${ids[name] ?? name}">${fault}</a></li>`)}</ul>
+</div>`;
+}
+
+export interface FieldParts {
+  name: string;
+  label: string;
+  hint?: string;
+  value: string;
+  fault?: string | undefined;
+  /** Lines of a text that may have several; one line where nothing stands here. */
+  lines?: number;
+  attributes?: Readonly<Record<string, string | boolean>>;
+}
+
+/** One field: its label, its hint, what is wrong with it, and the control. */
+export function field({ name, label, hint, value, fault, lines, attributes: more }: FieldParts): Html {
+  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
+  const common = {
+    id: name,
+    name,
+    dir: 'auto',
+    autocomplete: 'off',
+    ...more,
+    'aria-invalid': fault !== undefined && 'true',
+    'aria-describedby': described || undefined,
+  };
+  return html`<div class="field${fault !== undefined && ' wrong'}">
+<label for="${name}">${label}</label>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${
+  lines
+    ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
+    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`
+}
+</div>
+`;
+}
+
+/** What was done, or what to know before anything else. */
+export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html {
+  return kind === 'status'
+    ? html`<div class="notice done" role="status">${content}</div>`
+    : html`<div class="notice warn">${content}</div>`;
+}

@@ -1,0 +1,146 @@
+// Which payments a list of them shows: one search and a few filters, as an address says them, as the store takes them, and as a form.
+import { attributes, type Html, html } from '../lib/html.ts';
+import { isCurrency, parseAmount } from '../lib/money.ts';
+import { dayBounds } from '../lib/time.ts';
+import { STATUSES, type Status } from '../payments/payment.ts';
+import { type SearchFilter, searchPayments } from '../payments/review/queries.ts';
+import { findByTransferReference } from '../payments/review/search/transfer-reference.ts';
+import type { Faults } from './parts.ts';
+import type { Context } from './route.ts';
+
+const PARAMETERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
+type Parameter = (typeof PARAMETERS)[number];
+/** Longest text that is looked for. */
+const TEXT_MAXIMUM = 508;
+
+export const STATUS_NAMES: Readonly<Record<Status, string>> = {
+  pending: 'Waiting for the customer',
+  requires_review: 'To review',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  cancelled: 'Cancelled or expired',
+};
+const MODES = { live: 'Live', test: 'Test' } as const;
+
+export interface PaymentSearch {
+  /** What narrows, as parameters of an address. */
+  asked: Partial<Record<Parameter, string>>;
+  filter: SearchFilter;
+  faults: Faults;
+}
+
+/** Reads a search out of an address. What is wrong with it is among `faults`, and narrows nothing. */
+export async function paymentSearchOf({
+  query,
+  database,
+  now,
+  timeZone,
+}: Pick<Context, 'query' | 'database' | 'now' | 'timeZone'>): Promise<PaymentSearch> {
+  const asked: PaymentSearch['asked'] = {};
+  for (const name of PARAMETERS) {
+    const value = query.get(name)?.trim();
+    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
+  }
+  const faults: Record<string, string> = {};
+  const day = (name: 'from' | 'to', label: string) => {
+    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
+    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
+    return bounds?.[name];
+  };
+  const filter: SearchFilter = {
+    status: STATUSES.find((one) => one === asked.status),
+    merchant_id: asked.merchant,
+    mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+    from: day('from', 'From'),
+    to: day('to', 'To'),
+  };
+  if (asked.status !== undefined && filter.status === undefined)
+    faults.status = 'Status must be one of the list';
+  if (asked.mode !== undefined && filter.mode === undefined) faults.mode = 'Mode must be live or test';
+  if (asked.q === undefined) return { asked, filter, faults };
+  const id = await findByTransferReference(database, asked.q);
+  if (id !== undefined) return { asked, filter: { ...filter, id }, faults };
+  const meant = meaningOf(asked.q);
+  // A bare number is somebody's reference before it is an amount.
+  const isReference =
+    meant.amount_minor !== undefined &&
+    meant.currency === undefined &&
+    (await searchPayments(database, { reference: asked.q }, undefined, 1, now)).length > 0;
+  return { asked, filter: { ...filter, ...(isReference ? { reference: asked.q } : meant) }, faults };
+}
+
+/** What somebody who types `text` looks for: a payment by its id (a link with one in it, too), a customer, an amount, a reference. */
+function meaningOf(text: string): SearchFilter {
+  const id = /\bpay_[0-9a-z]{36}\b/.exec(text)?.[0];
+  if (id !== undefined) return { id };
+  if (text.includes('@')) return { email: text };
+  const parts = /^(?:([a-z]{3})\s*)?(\d{1,12}(?:[.,]\d{1,2})?)(?:\s*([a-z]{3}))?$/i.exec(text);
+  const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();
+  if (!parts || (currency !== undefined && !isCurrency(currency))) return { reference: text };
+  const amount = parseAmount(Number(parts[2]!.replace(',', '.')), 'EUR');
+  return 'minor' in amount ? { amount_minor: amount.minor, currency } : { reference: text };
+}
+
+type Choices = readonly (readonly [value: string, label: string])[];
+
+/** A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. */
+export function choice(
+  name: string,
+  label: string,
+  choices: Choices,
+  chosen: string | undefined,
+  fault?: string,
+): Html {
+  const all =
+    chosen === undefined || choices.some(([value]) => value === chosen)
+      ? choices
+      : [...choices, [chosen, chosen] as const];
+  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
+<select${attributes({ id: name, name, 'aria-invalid': fault && 'true' })}><option value="">Any</option>${all.map(
+    ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
+  )}</select></div>
+`;
+}
+
+/** A labelled field of a form of filters, on one line with others. */
+export function entry(
+  name: string,
+  label: string,
+  value: string | undefined,
+  fault?: string,
+  more: Readonly<Record<string, string>> = {},
+): Html {
+  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
+${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<input${attributes({
+    id: name,
+    name,
+    type: 'text',
+    autocomplete: 'off',
+    ...more,
+    value,
+    'aria-invalid': fault !== undefined && 'true',
+    'aria-describedby': fault !== undefined && `${name}-error`,
+  })}></div>
+`;
+}
+
+/** The search and the filters as a form whose answer is an address that can be kept. */
+export function paymentSearchForm({ address, directory }: Context, { asked, faults }: PaymentSearch): Html {
+  return html`<form method="get" action="${address('/payments')}" class="filter-bar" role="search" novalidate>
+<div class="field search"><label for="q">Search</label>
+<p class="hint" id="q-hint">Payment number, reference, an amount like 49.90, or the email address that a customer sent</p>
+<input${attributes({ id: 'q', name: 'q', type: 'search', dir: 'auto', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', 'data-key': '/', 'aria-describedby': 'q-hint', value: asked.q })}></div>
+${choice(
+  'status',
+  'Status',
+  STATUSES.map((status) => [status, STATUS_NAMES[status]] as const),
+  asked.status,
+  faults.status,
+)}${choice(
+  'merchant',
+  'Merchant',
+  directory.merchants.map(({ id, name }) => [id, `${name} (${id})`] as const),
+  asked.merchant,
+)}${choice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${entry('from', 'From', asked.from, faults.from, { type: 'date' })}${entry('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
+</form>`;
+}

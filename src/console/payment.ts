@@ -1,0 +1,89 @@
+// The page of one payment: what it is, all that was asked and sent, what happened to it, and what administrators wrote.
+import { may } from '../administrators/administrator.ts';
+import { type Html, html } from '../lib/html.ts';
+import type { Payment } from '../payments/payment.ts';
+import { checkoutUrl } from '../payments/present.ts';
+import { addNote } from '../payments/review/note.ts';
+import { NOTE_MAXIMUM, parseNote } from '../payments/review/review.ts';
+import { timelineOf } from '../payments/review/timeline.ts';
+import { knownCheckpoints } from './checkpoints.ts';
+import { claimRoutes, decisionRoutes, paymentOf } from './decision.ts';
+import { wording } from './decision-form.ts';
+import { addressOfPayment, block, heading, namesFor, panel } from './panel.ts';
+import { errorSummary, type Faults, field } from './parts.ts';
+import type { Context, Outcome, Route } from './route.ts';
+import { placeInHistory, timeline } from './timeline.ts';
+
+const PAGE = '/payments/:payment_id';
+
+export const paymentRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: PAGE,
+    permission: 'read',
+    answer: async (context) => paymentPage(context, await paymentOf(context)),
+  },
+  { method: 'POST', path: `${PAGE}/notes`, page: PAGE, permission: 'decide', answer: takeNote },
+  ...decisionRoutes,
+  ...claimRoutes,
+];
+
+async function paymentPage(
+  context: Context,
+  payment: Payment,
+  { faults = {}, status = 200 }: { faults?: Faults; status?: number } = {},
+): Promise<Outcome> {
+  const { database, storage, principal } = context;
+  const names = await namesFor(context, [payment]);
+  const items = await timelineOf(database, payment, knownCheckpoints(storage));
+  const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
+  const content = html`${errorSummary(faults)}
+${heading(context, payment, 'h1')}
+<div class="columns">
+<div class="column">
+${await panel(context, payment, names, { from: 'payment', filters: {} })}
+${block('page', 'The customer’s page', 2)}
+<p><a href="${checkoutUrl(context.checkoutBaseUrl, payment.id)}" rel="noreferrer noopener">Open it as the customer sees it</a></p>
+</section>
+</div>
+<div class="column">
+<section class="block" aria-labelledby="story"><h2 id="story">What happened</h2>
+${timeline(context, items)}
+</section>
+${may(principal.role, 'decide') && noteForm(context, payment, faults)}
+${block('place', 'Its place in the sealed history', 2)}
+${placeInHistory(context, items)}
+</section>
+</div>
+</div>`;
+  return { title, content, place: '/payments', status, wrong: Object.keys(faults).length > 0 };
+}
+
+function noteForm({ address, token, form }: Context, { id }: Payment, faults: Faults): Html {
+  return html`${block('note', 'Add a note', 2)}
+<form method="post" action="${address(`/payments/${id}/notes`)}#errors" novalidate>
+${token}${field({
+  name: 'note',
+  label: 'Internal note',
+  hint: `For administrators alone. At most ${NOTE_MAXIMUM} characters.`,
+  value: form.get('note') ?? '',
+  fault: faults.note,
+  lines: 3,
+})}<button class="secondary">Add the note</button>
+</form>
+</section>`;
+}
+
+async function takeNote(context: Context): Promise<Outcome> {
+  const { form, journal, principal, request } = context;
+  const payment = await paymentOf(context);
+  const parsed = parseNote({ note: form.get('note') });
+  if ('faults' in parsed) {
+    const empty = (form.get('note') ?? '').trim() === '';
+    const faults = empty ? { note: 'Enter a note' } : wording(parsed.faults);
+    return paymentPage(context, payment, { faults, status: 422 });
+  }
+  const { id } = payment;
+  await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value, request.id), id);
+  return { to: `${addressOfPayment(context, id)}#story` };
+}

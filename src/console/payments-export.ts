@@ -1,0 +1,47 @@
+// The payments that a search finds, as a file: streamed, and told in the history before its first byte.
+import { OperationalError } from '../lib/errors.ts';
+import { dateIn } from '../lib/time.ts';
+import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../payments/export.ts';
+import type { SearchFilter } from '../payments/review/queries.ts';
+import { paymentSearchOf } from './payment-search.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+/** What entries about exports are about. */
+export const EXPORT_SUBJECT = 'payments';
+
+export const exportRoutes: readonly Route[] = EXPORT_FORMATS.map((format) => ({
+  method: 'GET',
+  path: `/payments.${format}`,
+  permission: 'read',
+  answer: (context) => download(context, format),
+}));
+
+async function download(context: Context, format: ExportFormat): Promise<Outcome> {
+  const { database, journal, principal, request, now, timeZone } = context;
+  const { filter, faults } = await paymentSearchOf(context);
+  const fault = Object.values(faults)[0];
+  if (fault !== undefined) throw new OperationalError('validation_failed', `${fault}.`);
+  await journal.commit((transaction) =>
+    transaction.record({
+      actor: principal.actor,
+      action: 'payments.exported',
+      subject: EXPORT_SUBJECT,
+      request_id: request.id,
+      facts: { format, ...factsOf(filter) },
+    }),
+  );
+  return {
+    stream: exportStream(database, { format, filter, now }),
+    type: EXPORT_TYPES[format],
+    name: `payments-${dateIn(timeZone, now)}.${format}`,
+  };
+}
+
+/** What an export was narrowed by. Of a search only what kind it was: the text may name a person. */
+function factsOf(filter: SearchFilter): Record<string, string | number | null> {
+  const { status = null, merchant_id = null, mode = null, from = null, to = null } = filter;
+  const searched = (['id', 'reference', 'email', 'amount_minor'] as const).find(
+    (name) => filter[name] !== undefined,
+  );
+  return { status, merchant: merchant_id, mode, from, to, searched: searched ?? null };
+}

@@ -1,0 +1,139 @@
+// Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
+import { attributes, type Html, html } from '../lib/html.ts';
+import { isCurrency, parseAmount } from '../lib/money.ts';
+import { DAY_MS, HOUR_MS } from '../lib/time.ts';
+import { isPaymentId } from '../payments/payment.ts';
+import type { QueueFilter, QueuePlace } from '../payments/review/queries.ts';
+import type { Context } from './route.ts';
+
+/** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
+const FILTERS = ['merchant', 'method', 'currency', 'minimum', 'age', 'mode', 'claimed'] as const;
+type FilterName = (typeof FILTERS)[number];
+type Asked = Partial<Record<FilterName, string>>;
+
+const AGES: Readonly<Record<string, [label: string, ms: number]>> = {
+  '1h': ['1 hour or more', HOUR_MS],
+  '4h': ['4 hours or more', 4 * HOUR_MS],
+  '1d': ['1 day or more', DAY_MS],
+  '3d': ['3 days or more', 3 * DAY_MS],
+};
+const MODES: Readonly<Record<string, string>> = { live: 'Live', test: 'Test' };
+const CLAIMS: Readonly<Record<string, string>> = {
+  available: 'Free or mine',
+  mine: 'Mine',
+  others: 'Somebody else’s',
+};
+/** Longest text of a filter that is looked at. */
+const TEXT_MAXIMUM = 100;
+
+/** The filters of an address, to be read or carried on in another; empty fields of the form do not count. */
+export function askedOf(query: URLSearchParams): Asked {
+  const asked: Asked = {};
+  for (const name of FILTERS) {
+    const value = query.get(name)?.trim();
+    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
+  }
+  return asked;
+}
+
+/** A least amount as people type it: `1000`, `49.90`, `49,90`. Minor units; nothing where it is none. */
+function minimumOf(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d{1,12}(?:[.,]\d{1,2})?$/.test(text)) return undefined;
+  const amount = parseAmount(Number(text.replace(',', '.')), 'EUR');
+  return 'minor' in amount ? amount.minor : undefined;
+}
+
+export interface Filtering {
+  filter: QueueFilter;
+  /** The filters that narrow, as their parameters. */
+  asked: Asked;
+  /** What is wrong with the least amount. */
+  fault: string | undefined;
+}
+
+/** Reads the filters of an address. What means nothing does not narrow. */
+export function filteringOf({ query, principal, now }: Context): Filtering {
+  const asked = askedOf(query);
+  const currency = asked.currency?.toUpperCase();
+  const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
+  const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
+  const minimum_minor = minimumOf(asked.minimum);
+  const isWrong = asked.minimum !== undefined && minimum_minor === undefined && Number(asked.minimum) !== 0;
+  return {
+    asked,
+    fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,
+    filter: {
+      merchant_id: asked.merchant,
+      method: asked.method,
+      currency: currency !== undefined && isCurrency(currency) ? currency : undefined,
+      minimum_minor,
+      waiting_since: least === undefined ? undefined : now - least,
+      mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+      claim: claimed && { is: claimed, by: principal.id, now },
+    },
+  };
+}
+
+/** Where a page of the queue begins, as an address says it: `1700000000000-pay_…`; nothing where it says none. */
+export function placeOf(text: string | null): QueuePlace | undefined {
+  const parts = /^(\d{1,15})-(pay_\w+)$/.exec(text ?? '');
+  return parts && isPaymentId(parts[2]!) ? { since: Number(parts[1]), id: parts[2]! } : undefined;
+}
+export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
+
+type Choices = readonly (readonly [value: string, label: string])[];
+
+function select(name: FilterName, label: string, choices: Choices, asked: Asked): Html {
+  const chosen = asked[name] ?? '';
+  // An address may ask for what is no longer among the choices: the form says so all the same.
+  const all =
+    chosen === '' || choices.some(([value]) => value === chosen)
+      ? choices
+      : [...choices, [chosen, chosen] as const];
+  return html`<div class="field"><label for="filter-${name}">${label}</label>
+<select id="filter-${name}" name="${name}"><option value="">Any</option>${all.map(
+    ([value, text]) =>
+      html`<option${attributes({ value, selected: value === chosen && chosen !== '' })}>${text}</option>`,
+  )}</select></div>
+`;
+}
+
+/** The filters as a form whose answer is an address that can be kept. `methods` are those known of the queue, by their ids. */
+export function filterForm(
+  { address, directory }: Context,
+  { asked, fault }: Filtering,
+  known: { methods: Choices; currencies: readonly string[] },
+): Html {
+  const count = Object.keys(asked).length;
+  return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${count > 0 && html` <span class="muted">(${count} set)</span>`}</summary>
+<form method="get" action="${address('/queue')}">
+${select(
+  'merchant',
+  'Merchant',
+  directory.merchants.map(({ id, name }) => [id, `${name} (${id})`] as const),
+  asked,
+)}${select('method', 'Method', known.methods, asked)}${select(
+  'currency',
+  'Currency',
+  known.currencies.map((code) => [code, code] as const),
+  asked,
+)}<div class="field${fault && ' wrong'}"><label for="filter-minimum">Minimum amount</label>
+${fault && html`<p class="error" id="filter-minimum-error">${fault}</p>\n`}<input${attributes({
+    id: 'filter-minimum',
+    name: 'minimum',
+    type: 'text',
+    inputmode: 'decimal',
+    autocomplete: 'off',
+    value: asked.minimum,
+    'aria-invalid': fault !== undefined && 'true',
+    'aria-describedby': fault && 'filter-minimum-error',
+  })}></div>
+${select(
+  'age',
+  'Waiting',
+  Object.entries(AGES).map(([value, [label]]) => [value, label] as const),
+  asked,
+)}${select('mode', 'Mode', Object.entries(MODES), asked)}${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button>${count > 0 && html` <a href="${address('/queue')}">Clear filters</a>`}</p>
+</form>
+</details>`;
+}

@@ -1,0 +1,179 @@
+// The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
+import { type Html, html } from '../lib/html.ts';
+import { isPaymentId, type Payment } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { claimOf } from '../payments/review/claim.ts';
+import {
+  countQueue,
+  homeFigures,
+  listQueue,
+  namesOf,
+  type QueueCount,
+  queuePlace,
+} from '../payments/review/queries.ts';
+import { awaitsSecond, reviewActs } from '../payments/review/review.ts';
+import { addressOfPayment, heading, type Names, nameOf, namesFor, panel, parties } from './panel.ts';
+import { customerName, methodName, submissionOf } from './particulars.ts';
+import { age, errorSummary, moment, notice, said } from './parts.ts';
+import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+const PAGE = 50;
+/** Characters beyond which an amount may break into two lines. */
+const LONG_AMOUNT = 13;
+
+export const queueRoutes: readonly Route[] = [
+  { method: 'GET', path: '/queue', permission: 'read', answer: queuePage },
+];
+
+async function queuePage(context: Context): Promise<Outcome> {
+  const { database, query } = context;
+  const filtering = filteringOf(context);
+  const isFiltered = Object.keys(filtering.asked).length > 0;
+  const [found, count, total, open, done] = await Promise.all([
+    listQueue(database, filtering.filter, placeOf(query.get('after')), PAGE + 1),
+    countQueue(database, filtering.filter),
+    isFiltered ? countQueue(database, {}) : undefined,
+    paymentNamed(context, 'open'),
+    paymentNamed(context, 'done'),
+  ]);
+  const shown = found.slice(0, PAGE);
+  const names = await namesFor(context, [...shown, ...(open ? [open] : []), ...(done ? [done] : [])]);
+  const waiting = (total ?? count).count;
+  const detail = open && (await openPane(context, open, names, filtering));
+  const next = found.length > PAGE ? queuePlace(shown.at(-1)!) : undefined;
+  const list =
+    shown.length === 0
+      ? await emptyList(context, names, isFiltered, waiting)
+      : html`${figures(context, count, isFiltered)}
+${table(context, shown, names, filtering, open?.id)}
+${pager(context, filtering, next && writtenPlace(next))}`;
+  const faults = filtering.fault === undefined ? {} : { 'filter-minimum': filtering.fault };
+  const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, names)}</p>`)}
+<div class="queue-head"><h1>Queue</h1>
+${filterForm(context, filtering, { methods: methodsOf(shown), currencies: [...new Set((total ?? count).sums.map(({ currency }) => currency))] })}</div>
+<div class="panes${detail && ' open'}">
+<div class="list">
+${list}
+</div>
+${detail}
+</div>`;
+  return { title: 'Queue', content, place: '/queue', wrong: filtering.fault !== undefined };
+}
+
+/** The payment that a parameter names. */
+async function paymentNamed({ database, query }: Context, name: string): Promise<Payment | undefined> {
+  const id = query.get(name);
+  return id !== null && isPaymentId(id) ? findPayment(database, id) : undefined;
+}
+
+function addressOf(
+  { address }: Context,
+  { asked }: Filtering,
+  more: Record<string, string | undefined>,
+): string {
+  return address('/queue', { ...asked, ...more });
+}
+
+/** How many there are, what they come to, and how long the oldest waits. */
+export function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
+  return html`<p class="figures"><strong>${count}</strong> ${count === 1 ? 'payment' : 'payments'}${isFiltered && ' match'}${sums.map(
+    ({ currency, mode, amount_minor }) =>
+      html` · <bdi>${context.money(amount_minor, currency)}</bdi>${mode === 'test' && ' test'}`,
+  )}${oldest !== null && html` · oldest ${age(context, oldest)}`}</p>`;
+}
+
+function table(
+  context: Context,
+  payments: readonly Payment[],
+  names: Names,
+  filtering: Filtering,
+  open: string | undefined,
+): Html {
+  const after = context.query.get('after') ?? undefined;
+  return html`<table class="queue">
+<thead><tr><th scope="col">Age</th><th scope="col" class="number">Amount</th><th scope="col">Merchant</th><th scope="col">Customer</th><th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th><th scope="col" class="extra">Claimed by</th></tr></thead>
+<tbody>${payments.map((payment) => {
+    const { id, mode, merchant_name, merchant_reference } = payment;
+    const link = addressOf(context, filtering, { after, open: id });
+    const amount = context.money(payment.amount_minor, payment.currency);
+    return html`<tr${id === open && html` class="open"`}><td data-label="Age">${age(context, queuePlace(payment).since)}</td><td data-label="Amount" class="number"><a href="${link}" data-key-row${id === open && html` aria-current="true"`}><bdi${amount.length > LONG_AMOUNT && html` class="long"`}>${amount}</bdi></a>${mode === 'test' && html` <span class="tag">Test</span>`}</td><td data-label="Merchant">${said(merchant_name)}</td><td data-label="Customer">${said(customerName(payment) ?? '–')}</td><td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td><td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>${claimCell(context, payment, names)}</tr>
+`;
+  })}</tbody>
+</table>`;
+}
+
+function claimCell(context: Context, payment: Payment, names: Names): Html {
+  const claim = claimOf(payment, context.now);
+  const isHalf = awaitsSecond(payment);
+  return html`<td data-label="Claimed by" class="extra${!claim && !isHalf && ' none'}">${claim ? nameOf(context, names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
+}
+
+/** The ways to pay of what is shown: as many as a form can know without the configuration, which may have changed since. */
+function methodsOf(payments: readonly Payment[]): [string, string][] {
+  const methods = new Map<string, string>();
+  for (const payment of payments) {
+    const id = submissionOf(payment)?.method;
+    if (id !== undefined) methods.set(id, methodName(payment)!);
+  }
+  return [...methods].sort();
+}
+
+function pager(context: Context, filtering: Filtering, next: string | undefined): Html | null {
+  const isFirst = !context.query.has('after');
+  if (isFirst && next === undefined) return null;
+  return html`<nav class="pager" aria-label="Pages of the queue">${!isFirst && html`<a href="${addressOf(context, filtering, {})}">First</a> `}${next !== undefined && html`<a href="${addressOf(context, filtering, { after: next })}" rel="next">Next</a>`}</nav>`;
+}
+
+async function openPane(
+  context: Context,
+  payment: Payment,
+  names: Names,
+  filtering: Filtering,
+): Promise<Html> {
+  const after = context.query.get('after') ?? undefined;
+  const place = { from: 'queue', filters: filtering.asked } as const;
+  return html`<article class="detail" aria-label="The payment that is open">
+<p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a> <a href="${addressOfPayment(context, payment.id)}">Payment and its history</a></p>
+${heading(context, payment, 'h2')}
+${await panel(context, payment, names, place)}
+</article>`;
+}
+
+async function emptyList(
+  context: Context,
+  names: Names,
+  isFiltered: boolean,
+  waiting: number,
+): Promise<Html> {
+  if (waiting > 0) {
+    const what = isFiltered ? 'Nothing in the queue matches these filters.' : 'Nothing more in the queue.';
+    return html`<div class="empty"><p>${what}</p><p><a href="${context.address('/queue')}">Show all ${waiting}</a></p></div>`;
+  }
+  const { database, now, timeZone } = context;
+  const { last_decision: last } = await homeFigures(database, now, timeZone);
+  return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecision(context, last, names)}`}</p></div>`;
+}
+
+/** When the last decision was made and by whom. */
+export async function lastDecision(
+  context: Context,
+  { at, by, payment }: { at: number; by: string | null; payment: string },
+  known: Names,
+): Promise<Html> {
+  const names = by === null || known.has(by) ? known : await namesOf(context.database, [by]);
+  return html`<a href="${addressOfPayment(context, payment)}">Last decision</a> ${age(context, at)} ago${by !== null && html` by ${nameOf(context, names, by)}`}.`;
+}
+
+/** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
+function doneLine(context: Context, payment: Payment, names: Names): Html {
+  const { status } = payment;
+  const act = reviewActs(payment).findLast(({ act }) => act !== 'note');
+  const what = html`<bdi>${context.money(payment.amount_minor, payment.currency)}</bdi>, ${parties(payment)}`;
+  const see = html`<a href="${addressOfPayment(context, payment.id)}">See it here</a>`;
+  if (status === 'requires_review' && act)
+    return html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}.`;
+  if (status !== 'approved' && status !== 'rejected') return html`${what}: nothing was decided. ${see}.`;
+  const who = act ? nameOf(context, names, act.by) : null;
+  return html`<strong>${status === 'approved' ? 'Approved' : 'Rejected'}</strong>${who && html` by ${who}`}${payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`}: ${what}. Undo is not possible; <a href="${addressOfPayment(context, payment.id)}">see it here</a>.`;
+}

@@ -1,0 +1,165 @@
+// The pages of signing in: the password, then the second factor; what somebody was about to do goes along through both.
+import type { FastifyReply } from 'fastify';
+import type { Administrator } from '../administrators/administrator.ts';
+import type { Passkey, Place as PasskeyPlace } from '../administrators/passkey.ts';
+import { authenticationOptions } from '../administrators/passkey.ts';
+import { type Html, html } from '../lib/html.ts';
+import { packDraft, targetOf } from './draft.ts';
+import { tokenField } from './form-guard.ts';
+import { errorSummary, type Faults, field, notice } from './parts.ts';
+import type { Shown } from './route.ts';
+import { addressOf, seeOther, show, type Visit } from './visit.ts';
+
+/** What goes along: where to afterwards, and a form that is to be shown there again. */
+export interface Carried {
+  next: string | undefined;
+  /** Packed; see `draft.ts`. */
+  draft: string | undefined;
+}
+
+export function carriedIn(form: URLSearchParams): Carried {
+  return { next: targetOf(form.get('next')), draft: form.get('draft') || undefined };
+}
+
+function carriedFields({ next, draft }: Carried): Html {
+  return html`${next !== undefined && html`<input type="hidden" name="next" value="${next}">`}${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}`;
+}
+
+/**
+ * Answers whoever is not signed in, the same at every address whether there is a page or not: GET is led to the sign-in page, and a
+ * form is answered by it, 401, with what was typed in it.
+ */
+export function askToSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
+  const { request, place, target } = visit;
+  const next = targetOf(target);
+  if (request.method !== 'POST')
+    return seeOther(visit, addressOf(place.path, '/sign-in', { next: next === '/' ? undefined : next }));
+  const draft = next === undefined ? undefined : packDraft(request.body as URLSearchParams);
+  const why =
+    draft === undefined
+      ? 'You are not signed in any more, and nothing was done.'
+      : 'You are not signed in any more, and nothing was done. What you typed is kept on this page: sign in, look at it, and send it again.';
+  return show(visit, signInPage(visit, { carried: { next, draft }, status: 401, told: why }));
+}
+
+interface SignInParts {
+  carried: Carried;
+  email?: string;
+  faults?: Faults;
+  status?: number;
+  told?: string | undefined;
+}
+
+export function signInPage(
+  { place, formKey }: Visit,
+  { carried, email = '', faults = {}, status, told }: SignInParts,
+): Shown {
+  const wrong = Object.keys(faults).length > 0;
+  // One sentence for both fields is one line of the summary.
+  const summary = faults.email === faults.password ? { email: faults.email ?? '' } : faults;
+  return {
+    title: 'Sign in',
+    wrong,
+    status: status ?? (wrong ? 422 : 200),
+    content: html`${wrong && errorSummary(summary)}
+${told !== undefined && notice(html`<p>${told}</p>`)}
+<h1>Sign in</h1>
+<form method="post" action="${place.path}/sign-in#errors" novalidate>
+${tokenField(formKey)}${carriedFields(carried)}
+${field({
+  name: 'email',
+  label: 'Email address',
+  value: email,
+  fault: faults.email,
+  attributes: { ...LITERAL, autocomplete: 'username', inputmode: 'email' },
+})}
+${field({
+  name: 'password',
+  label: 'Password',
+  value: '',
+  fault: faults.password,
+  attributes: { type: 'password', autocomplete: 'current-password' },
+})}
+<button class="primary">Continue</button>
+</form>
+<details class="aside"><summary>Forgot your password?</summary>
+<p>Whoever runs this service makes you a link to set up your account anew, with <code>counterfoil administrators reset</code> and your email address.</p>
+</details>`,
+  };
+}
+
+/** What is written in one direction and is no word. */
+export const LITERAL = {
+  dir: 'ltr',
+  translate: 'no',
+  spellcheck: 'false',
+  autocapitalize: 'none',
+} as const;
+
+export interface FactorParts {
+  carried: Carried;
+  ticket: string;
+  administrator: Administrator;
+  passkeys: readonly Passkey[];
+  challenge: string;
+  /** Where passkeys work here. */
+  passkeyPlace: PasskeyPlace | undefined;
+  faults?: Faults;
+}
+
+export async function factorPage({ place, formKey }: Visit, parts: FactorParts): Promise<Shown> {
+  const { carried, ticket, administrator, passkeys, challenge, passkeyPlace, faults = {} } = parts;
+  const wrong = Object.keys(faults).length > 0;
+  const options =
+    passkeyPlace && passkeys.length > 0
+      ? await authenticationOptions(passkeyPlace, passkeys, challenge)
+      : undefined;
+  const hasApp = administrator.totp_secret !== null;
+  return {
+    title: 'Prove it is you',
+    wrong,
+    status: wrong ? 422 : 200,
+    content: html`${errorSummary(faults)}
+<h1>Prove it is you</h1>
+<form method="post" action="${place.path}/sign-in/factor#errors" novalidate>
+${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="ticket" value="${ticket}">
+${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. ${hasApp ? 'Use a code instead.' : 'Use a recovery code, or switch it on.'}`)}
+${
+  hasApp &&
+  field({
+    name: 'code',
+    label: 'Code from your authenticator app',
+    hint: 'Six digits, new every 30 seconds.',
+    value: '',
+    fault: faults.code,
+    attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
+  })
+}
+<details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}><summary>Use a recovery code</summary>
+${field({
+  name: 'recovery-code',
+  label: 'Recovery code',
+  hint: 'One of the ten you kept when you set up your account. It works once.',
+  value: '',
+  fault: faults['recovery-code'],
+  attributes: LITERAL,
+})}
+</details>
+<button class="primary">Continue</button>
+</form>
+<p><a class="plain" href="${addressOf(place.path, '/sign-in', { next: carried.next })}">Begin again</a></p>`,
+  };
+}
+
+/**
+ * The button that asks the browser for a passkey: the script shows it, fills in the field beside it, and sends the form. `asked` is
+ * what `navigator.credentials.create` or `get` takes.
+ */
+export function passkeyButton(kind: 'create' | 'get', asked: object, label: string, without: Html): Html {
+  return html`<div class="passkey" data-passkey="${kind}" data-options="${JSON.stringify(asked)}">
+<input type="hidden" name="credential" value="">
+<button type="button" class="secondary" hidden>${label}</button>
+<p class="error" role="alert" hidden>Your browser gave no passkey. Try again, or use another way.</p>
+<noscript><p class="notice">${without}</p></noscript>
+</div>`;
+}

@@ -1,0 +1,102 @@
+// Verifies the history in the background of this node, one time at a time, and remembers what the newest came to.
+import type { Database } from '../database/database.ts';
+import { readCheckpoints } from '../journal/checkpoint.ts';
+import { HistoryBroken } from '../journal/history-broken.ts';
+import type { RowCheck } from '../journal/rows.ts';
+import { type Verification as Found, type View, verifyHistory } from '../journal/verify.ts';
+import { type Clock, monotonicMs } from '../lib/time.ts';
+
+/** What a verification came to. Moments in milliseconds since 1970. */
+export type Outcome =
+  | { is: 'verified'; at: number; found: Found }
+  | { is: 'broken'; at: number; problem: string; entry: number | undefined }
+  | { is: 'failed'; at: number };
+
+/** The service stops: what is being verified is given up. */
+class Stopping extends Error {}
+
+export class Verification {
+  readonly #database: Database;
+  readonly #storage: string;
+  readonly #clock: Clock;
+  readonly #rowChecks: readonly RowCheck[];
+  readonly #report: (error: unknown) => void;
+  #run: Promise<void> | undefined;
+  #stopping = false;
+  /** The one that runs: since when, and how much of it is done, from 0 to 1. */
+  running: { since: number; part: number } | undefined;
+  /** What the newest came to, since this node started. */
+  newest: Outcome | undefined;
+
+  /** `report` is told of failures that are no finding. */
+  constructor(
+    parts: { database: Database; storage: string; clock: Clock },
+    rowChecks: readonly RowCheck[],
+    report: (error: unknown) => void,
+  ) {
+    this.#database = parts.database;
+    this.#storage = parts.storage;
+    this.#clock = parts.clock;
+    this.#rowChecks = rowChecks;
+    this.#report = report;
+  }
+
+  /** Begins to verify, unless it is being done. Returns at once. */
+  start(): void {
+    if (this.#run || this.#stopping) return;
+    this.running = { since: this.#clock.now(), part: 0 };
+    this.#run = this.#verify().finally(() => {
+      this.#run = undefined;
+      this.running = undefined;
+    });
+  }
+
+  /** Answers when nothing runs any more; what does is cut short. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#run;
+  }
+
+  /** Answers when the one that runs has ended. */
+  async ended(): Promise<void> {
+    await this.#run;
+  }
+
+  async #verify(): Promise<void> {
+    const { engine } = this.#database;
+    const snapshot: Database['snapshot'] = (look) =>
+      this.#database.snapshot((view) => look(this.#patient(view)));
+    try {
+      // The checkpoints before the view, so that none speaks of what is not in it.
+      const reading = readCheckpoints(this.#storage);
+      const found = await verifyHistory({ engine, snapshot }, reading, this.#rowChecks, {
+        onProgress: (done, total) => {
+          if (this.running && total > 0) this.running.part = done / total;
+        },
+      });
+      this.newest = { is: 'verified', at: this.#clock.now(), found };
+    } catch (error) {
+      if (error instanceof Stopping) return;
+      const at = this.#clock.now();
+      if (error instanceof HistoryBroken) {
+        this.newest = { is: 'broken', at, problem: error.message, entry: error.entry };
+      } else {
+        this.#report(error);
+        this.newest = { is: 'failed', at };
+      }
+    }
+  }
+
+  /** A view that rests as long as it works, since SQLite reads, and hashes are made, while nobody else is served. */
+  #patient(view: View): View {
+    let since = monotonicMs();
+    return {
+      query: async (sql, ...values) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.min(monotonicMs() - since, 50)));
+        if (this.#stopping) throw new Stopping();
+        since = monotonicMs();
+        return view.query(sql, ...values);
+      },
+    };
+  }
+}

@@ -1,0 +1,178 @@
+// One look at the console: who it is, by which cookies, in which light, and how its answers are sent.
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../administrators/administrator.ts';
+import { openCookie } from '../administrators/session.ts';
+import { Locale } from '../lib/locale.ts';
+import { pathOf } from '../lib/web-address.ts';
+import { countQueue } from '../payments/review/queries.ts';
+import { pageHeaders } from '../ui/page.ts';
+import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.ts';
+import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
+import { type FormKey, isFormSecret, newFormSecret, tokenField } from './form-guard.ts';
+import { framed, LANGUAGE } from './frame.ts';
+import type { ConsoleParts, Context, Shown } from './route.ts';
+
+/** The console's address, without a slash at its end, and the words it writes money and moments in. */
+export interface Place extends ConsoleParts {
+  path: string;
+  money(minor: number, currency: string): string;
+  moment(ms: number): string;
+}
+
+export function placeOf(parts: ConsoleParts): Place {
+  const { baseUrl, timeZone } = parts;
+  const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
+  const moments = new Intl.DateTimeFormat('en-GB', {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone,
+    timeZoneName: 'short',
+  });
+  return {
+    ...parts,
+    path: `${pathOf(baseUrl)}/console`,
+    money: (minor, currency) => locale.money(minor, currency),
+    moment: (ms) => moments.format(ms),
+  };
+}
+
+export interface Visit {
+  place: Place;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  now: number;
+  theme: Theme | undefined;
+  keys: boolean;
+  query: URLSearchParams;
+  /** Below the console's address, as it came, with its query. */
+  target: string;
+  principal: Principal | undefined;
+  /** What the tokens of this visitor's forms are made with. */
+  formKey: FormKey;
+  /** The address the choice of light or dark comes back to. */
+  here: string;
+}
+
+/** Who comes. Raises `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
+export async function visitOf(request: FastifyRequest, reply: FastifyReply, place: Place): Promise<Visit> {
+  const { database, clock, baseUrl, path } = place;
+  const { cookie } = request.headers;
+  const now = clock.now();
+  const url = request.raw.url!;
+  const target = url.slice(path.length) || '/';
+  const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const held = await openCookie(database, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
+  const principal = held?.principal;
+  if (held?.refreshed) reply.header('set-cookie', setCookie('session', held.refreshed, baseUrl));
+  const formKey: FormKey = held
+    ? { kind: 'session', secret: held.secret }
+    : formKeyOf(cookie, reply, baseUrl);
+  return {
+    place,
+    request,
+    reply,
+    now,
+    theme: themeOf(cookie),
+    keys: wantsKeys(cookie),
+    query,
+    target,
+    principal,
+    formKey,
+    here: request.method === 'POST' ? path : url,
+  };
+}
+
+function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: string): FormKey {
+  const held = readCookieOf(cookie, 'form', baseUrl);
+  if (isFormSecret(held)) return { kind: 'form', secret: held };
+  const secret = newFormSecret();
+  reply.header('set-cookie', setCookie('form', secret, baseUrl));
+  return { kind: 'form', secret };
+}
+
+/** The headers of the console's pages: those of all pages, with a script of its own, and Origin told to itself (see `isFromOurPage`). */
+function headersOf({ baseUrl }: Place, nonce?: string): Record<string, string> {
+  return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
+}
+
+/** Sends a page, in the frame of whoever is signed in. */
+export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
+  const { place, reply, theme, keys, principal, formKey, here } = visit;
+  const nonce = randomBytes(16).toString('base64url');
+  const waiting = principal ? (await countQueue(place.database, {})).count : 0;
+  const token = tokenField(formKey);
+  const signedIn = principal && { principal, token, waiting };
+  const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });
+  return reply
+    .code(shown.status ?? 200)
+    .headers(headersOf(place, nonce))
+    .headers(shown.headers ?? {})
+    .send(text);
+}
+
+/** Leads to another address. After a form to its content: the browser would go on with the `#errors` of the form's address. */
+export function seeOther(visit: Visit, to: string): FastifyReply {
+  const { place, reply, request } = visit;
+  const location = request.method === 'POST' && !to.includes('#') ? `${to}#main` : to;
+  return reply
+    .code(303)
+    .headers({ ...headersOf(place), location })
+    .send();
+}
+
+/** Keeps a preference that an address asks for, and the address without it; nothing where it asks for none. */
+export function preferred({ place, query, target }: Visit): { cookie: string; to: string } | undefined {
+  const { path, baseUrl } = place;
+  const theme = query.get('theme');
+  const keys = query.get('keys');
+  if (theme === null && keys === null) return undefined;
+  const rest = new URLSearchParams(query);
+  rest.delete('theme');
+  rest.delete('keys');
+  const cookie =
+    theme === null
+      ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, path, baseUrl)
+      : themeCookie(theme, path, baseUrl);
+  const below = target.split('?', 1)[0]!;
+  const kept = rest.size > 0 ? `?${rest}` : '';
+  return { cookie, to: `${path}${below === '/' ? '' : below}${kept}` };
+}
+
+/** What a page's own code is given. */
+export function contextOf(
+  visit: Visit,
+  principal: Principal,
+  params: Readonly<Record<string, string>>,
+  form: URLSearchParams,
+): Context {
+  const { place, request, now, theme, keys, query, formKey } = visit;
+  const { path, ...parts } = place;
+  return {
+    ...parts,
+    request,
+    principal,
+    now,
+    theme,
+    keys,
+    params,
+    query,
+    form,
+    address: (below, asked) => addressOf(path, below, asked),
+    token: tokenField(formKey),
+  };
+}
+
+export function addressOf(
+  path: string,
+  below: string,
+  asked: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value);
+  return `${path}${below === '/' ? '' : below}${query.size > 0 ? `?${query}` : ''}`;
+}
