@@ -69,6 +69,7 @@ test('what is left out has its default', () => {
     time_zone: 'UTC',
     checkout_forms_per_payment: 30,
     checkout_forms_per_address: 300,
+    sign_in_forms_per_address: 20,
     review: { four_eyes_above: {} },
     trust_proxy: [],
     log_level: 'info',

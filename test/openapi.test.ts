@@ -30,16 +30,24 @@ describe('openapi.json', () => {
     );
   });
 
-  test('it has exactly the endpoints of the specification.', () => {
+  test('it has exactly the endpoints of the specification and of /admin.', () => {
     const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
-    for (const endpoint of [
+    const endpoints = [
       'GET /health',
       'POST /v1/payments',
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
       'POST /v1/payments/{payment_id}/cancel',
-    ])
-      assert.ok(named.includes(endpoint), endpoint);
+      'GET /admin/payments',
+      'GET /admin/payments/{payment_id}',
+      'POST /admin/payments/{payment_id}/approve',
+      'POST /admin/payments/{payment_id}/reject',
+      'GET /admin/audit/entries',
+      'GET /admin/audit/entries/{number}',
+      'GET /admin/audit/seal',
+      'GET /admin/audit/checkpoint',
+    ];
+    assert.deepEqual(named.sort(), endpoints.sort());
   });
 
   test('every operation has an id of its own, a summary, and parameters that its path has.', () => {
@@ -91,12 +99,20 @@ describe('openapi.json', () => {
       );
   });
 
-  test('all under /v1 wants the Bearer key, nothing else does.', () => {
+  test("all under /v1 wants a merchant's key, all under /admin an administrator's token, nothing else any.", () => {
     for (const { path, operation } of operations()) {
-      const security = operation.security ?? document.security;
-      assert.equal(security.length > 0, path.startsWith('/v1'), path);
-      for (const name of security.flatMap((one) => Object.keys(one)))
+      const scheme = path.startsWith('/v1') ? 'apiKey' : 'administratorToken';
+      assert.deepEqual(operation.security, /^\/(v1|admin)\//.test(path) ? [{ [scheme]: [] }] : [], path);
+      for (const name of operation.security!.flatMap((one) => Object.keys(one)))
         assert.ok(document.components.securitySchemes[name]);
+    }
+  });
+
+  test('it says in which order the queue comes, and why decisions need no idempotency key.', () => {
+    assert.match(document.paths['/admin/payments']!.get!.description!, /wait longest first/);
+    for (const act of ['approve', 'reject']) {
+      const { description } = document.paths[`/admin/payments/{payment_id}/${act}`]!.post!;
+      assert.match(description!, /no idempotency key/);
     }
   });
 });

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { errorSchema } from '../../src/api/errors.ts';
 import { DatabaseError, type DatabaseFailure } from '../../src/database/database.ts';
+import { errorSchema } from '../../src/http/errors.ts';
 import { type Answer, type Harness, KEY, startHarness } from '../support/harness.ts';
 
 const HEADERS_WITHIN_MS = 12_500;

@@ -1,15 +1,18 @@
 // Days at the service, for campaigns that need a history: payments made, paid, decided, cancelled, expired, forgotten and erased.
+import type { Transaction } from '../../src/journal/transaction.ts';
 import { DAY_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { erasePayment } from '../../src/payments/erase.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import { forgetOldAnswers } from '../../src/payments/idempotency.ts';
+import { claim, release } from '../../src/payments/review/claim.ts';
+import { approve, reject } from '../../src/payments/review/decide.ts';
+import { addNote } from '../../src/payments/review/note.ts';
 import { requestLink, submitPayment } from '../../src/payments/submit.ts';
-import { transition } from '../../src/payments/transition.ts';
 import type { Harness } from '../support/harness.ts';
+import { ANA, BEN } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const LIFE_S = 300;
-const REVIEWER = { actor: 'administrator:test', request_id: null };
 const OPERATOR = { actor: 'operator', request_id: null };
 
 /** Hands a payment's form in, as checkout does. */
@@ -28,9 +31,31 @@ export function submit(service: Harness, id: string, whole: object = { payer_nam
 
 /** Decides a payment that is under review, as an administrator does. */
 export function decide(service: Harness, id: string, move: 'approve' | 'reject' = 'approve') {
-  return service.service.journal.commit(
+  const note = 'Thank you, Zoë.';
+  return service.service.journal.commit<unknown>(
     (transaction) =>
-      transition(transaction, undefined, id, move, REVIEWER, { review_message: 'Thank you, Zoë.' }),
+      move === 'approve'
+        ? approve(transaction, ANA, id, { note, bank_reference: 'B-7', version: null }, {}, 'req_test')
+        : reject(
+            transaction,
+            ANA,
+            id,
+            { reason: 'other', note, message: 'Thank you, Zoë.', version: null },
+            'req_test',
+          ),
+    id,
+  );
+}
+
+/** What administrators do with a payment besides deciding. */
+function look(service: Harness, random: SeededRandom, id: string) {
+  const one = random.pick([ANA, BEN]);
+  return service.service.journal.commit<unknown>(
+    random.pick([
+      (transaction: Transaction) => claim(transaction, one, id, { force: random.chance(0.3) }, 'req_test'),
+      (transaction: Transaction) => release(transaction, one, id, 'req_test'),
+      (transaction: Transaction) => addNote(transaction, one, id, 'Asked Zoë.', 'req_test'),
+    ]),
     id,
   );
 }
@@ -51,7 +76,7 @@ export async function act(service: Harness, random: SeededRandom): Promise<void>
   /** What another act, going on at the same time, was quicker than. */
   const unlessTaken = (doing: Promise<unknown>) =>
     doing.catch((error) => {
-      if (error.code !== 'invalid_status') throw error;
+      if (error.code !== 'invalid_status' && error.code !== 'conflict') throw error;
     });
   const acts = [
     () =>
@@ -71,6 +96,10 @@ export async function act(service: Harness, random: SeededRandom): Promise<void>
     async () => {
       const id = await anyOf('requires_review');
       if (id) await unlessTaken(decide(service, id, random.pick(['approve', 'reject'])));
+    },
+    async () => {
+      const id = await anyOf('requires_review');
+      if (id) await unlessTaken(look(service, random, id));
     },
     async () => {
       const id = await anyOf('cancelled');

@@ -20,6 +20,11 @@ const KEYS: Record<string, string[]> = {
   journal_head: ['id'],
   idempotency_keys: ['scope'],
   schema_migrations: ['version'],
+  administrators: ['id'],
+  passkeys: ['id'],
+  sessions: ['id'],
+  administrator_tokens: ['id'],
+  merchant_states: ['merchant_id'],
 };
 const TABLES = Object.keys(KEYS);
 /** The tables that hold more rows are drawn more often. */
@@ -31,18 +36,43 @@ const DRAWN = [
   'audit_entries',
   'seals',
   'idempotency_keys',
+  'administrators',
+  'sessions',
 ];
 const HUGE = 2 ** 60;
 
-export type Edit = (access: Access, random: SeededRandom) => Promise<string | undefined>;
+/** What was done, in words, and where it must be found where that is certain: by the row's subject, or by the seal. */
+export interface Edited {
+  told: string;
+  subject?: string;
+  seal?: Seal;
+}
 
-async function anyRow(access: Access, random: SeededRandom, table: string): Promise<Row | undefined> {
+/** Nothing back where there was nothing to do. */
+export type Edit = (access: Access, random: SeededRandom) => Promise<Edited | undefined>;
+
+/** Where an edit of a row must be found. Whether a head or a migration has a place is the verifier's affair. */
+async function placeOf(access: Access, table: string, row: Row): Promise<Partial<Edited>> {
+  if (table === 'journal_head' || table === 'schema_migrations') return {};
+  if (table === 'seals') return { seal: row as unknown as Seal };
+  if (table === 'audit_entries') {
+    const [seal] = await access.rows<Seal>(
+      'select * from seals where last_entry >= ? order by number limit 1',
+      row.number!,
+    );
+    return { seal: seal! };
+  }
+  return { subject: (table === 'idempotency_keys' ? 'answer_' : '') + row[KEYS[table]![0]!] };
+}
+
+export async function anyRow(access: Access, random: SeededRandom, table: string): Promise<Row | undefined> {
   const [{ count } = { count: 0 }] = await access.rows<{ count: number }>(
     `select count(*) as count from ${table}`,
   );
   if (count === 0) return undefined;
   const [row] = await access.rows(
-    `select * from ${table} order by ${KEYS[table]!.join(', ')} limit 1 offset ${random.between(0, count - 1)}`,
+    `select * from ${table} order by ${KEYS[table]!.join(', ')} limit 1 offset ? + 0`,
+    random.between(0, count - 1),
   );
   return row;
 }
@@ -74,36 +104,38 @@ function altered(value: Value, random: SeededRandom, engine: Access['engine']): 
   ]);
 }
 
-async function changeValue(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function changeValue(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const table = random.pick(DRAWN);
   const row = await anyRow(access, random, table);
   if (!row) return undefined;
   const column = random.pick(Object.keys(row));
   const value = altered(row[column]!, random, access.engine);
+  const isKey = KEYS[table]!.includes(column);
+  const place = isKey ? {} : await placeOf(access, table, row);
   await access.rows(
     `update ${table} set ${column} = ? where ${condition(table)}`,
     value,
     ...keyOf(table, row),
   );
-  const key =
-    column in Object.fromEntries(KEYS[table]!.map((name) => [name, 0])) ? [value] : keyOf(table, row);
   const [now] = await access.rows(
     `select ${column} from ${table} where ${condition(table)}`,
-    ...(key as Value[]),
+    ...(isKey ? [value] : keyOf(table, row)),
   );
   if (now && now[column] === row[column]) return undefined; // the engine made the same value of it
-  return `${table}.${column} of ${keyOf(table, row)}: ${JSON.stringify(row[column])} → ${JSON.stringify(value)}`;
+  const told = `${table}.${column} of ${keyOf(table, row)}: ${JSON.stringify(row[column])} → ${JSON.stringify(value)}`;
+  return { told, ...place };
 }
 
-async function deleteRow(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function deleteRow(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const table = random.pick(DRAWN);
   const row = await anyRow(access, random, table);
   if (!row) return undefined;
+  const place = await placeOf(access, table, row);
   await access.rows(`delete from ${table} where ${condition(table)}`, ...keyOf(table, row));
-  return `deleted ${keyOf(table, row)} from ${table}`;
+  return { told: `deleted ${keyOf(table, row)} from ${table}`, ...place };
 }
 
-async function insertForged(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function insertForged(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const table = random.pick(DRAWN);
   const row = await anyRow(access, random, table);
   if (!row) return undefined;
@@ -121,10 +153,10 @@ async function insertForged(access: Access, random: SeededRandom): Promise<strin
     `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
     ...(Object.values(forged) as Value[]),
   );
-  return `inserted ${JSON.stringify(forged[key!])} into ${table}`;
+  return { told: `inserted ${JSON.stringify(forged[key!])} into ${table}` };
 }
 
-async function swapValues(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function swapValues(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const table = random.pick(DRAWN);
   const one = await anyRow(access, random, table);
   const other = await anyRow(access, random, table);
@@ -134,11 +166,11 @@ async function swapValues(access: Access, random: SeededRandom): Promise<string 
   const update = `update ${table} set ${column} = ? where ${condition(table)}`;
   await access.rows(update, other[column]!, ...keyOf(table, one));
   await access.rows(update, one[column]!, ...keyOf(table, other));
-  return `swapped ${table}.${column} of ${keyOf(table, one)} and ${keyOf(table, other)}`;
+  return { told: `swapped ${table}.${column} of ${keyOf(table, one)} and ${keyOf(table, other)}` };
 }
 
 /** Cuts the end off history, and makes everything left speak of nothing later, as far as one can. */
-async function truncate(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function truncate(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const seals = await access.rows<Seal>('select * from seals order by number');
   const kept = random.between(0, seals.length - 1);
   const last = seals[kept - 1]?.last_entry ?? 0;
@@ -151,11 +183,11 @@ async function truncate(access: Access, random: SeededRandom): Promise<string | 
       "delete from idempotency_keys where 'answer_' || scope not in (select subject from audit_entries)",
     );
   }
-  return `cut history to ${kept} of ${seals.length} seals`;
+  return { told: `cut history to ${kept} of ${seals.length} seals` };
 }
 
 /** Changes an amount, rewrites the entry that would tell, and every seal from there on: all of it fits together again. */
-async function rewriteHistory(access: Access, random: SeededRandom): Promise<string | undefined> {
+async function rewriteHistory(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const payment = await anyRow(access, random, 'payments');
   const [entry] = await access.rows<AuditEntry>(
     'select * from audit_entries where subject = ? order by number desc limit 1',
@@ -172,19 +204,16 @@ async function rewriteHistory(access: Access, random: SeededRandom): Promise<str
     JSON.stringify(facts),
     entry!.number,
   );
+  const entries = await access.rows<AuditEntry>('select * from audit_entries order by number');
   let previous: string = NO_SEAL;
   for (const seal of await access.rows<Seal>('select * from seals order by number')) {
-    const sealed = await access.rows<AuditEntry>(
-      'select * from audit_entries where number between ? and ? order by number',
-      seal.first_entry,
-      seal.last_entry,
-    );
+    const sealed = entries.slice(seal.first_entry - 1, seal.last_entry);
     const { hash } = sealEntries(seal.number, previous, seal.at, sealed);
     if (hash !== seal.hash)
       await access.rows('update seals set hash = ? where number = ?', hash, seal.number);
     previous = hash;
   }
-  return `rewrote history from entry ${entry!.number} on`;
+  return { told: `rewrote history from entry ${entry!.number} on` };
 }
 
 /** Every kind, as often as it is to be drawn. */

@@ -1,10 +1,6 @@
 // The stand-alone verifier, run in this process with nothing of ours, as fast as a campaign wants it.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { exportHistory, markCheckpoints } from '../../src/journal/export.ts';
-import { HistoryBroken } from '../../src/journal/history-broken.ts';
-import { type View, verifyHistory } from '../../src/journal/verify.ts';
+import type { View } from '../../src/journal/verify.ts';
 
 const VERIFIER = new URL('../../scripts/verify-export.js', import.meta.url).href;
 let runs = 0;
@@ -39,22 +35,4 @@ export async function exportText(view: View, storage: string, since = 1): Promis
   const lines = exportHistory(view, markCheckpoints(storage), { since, now: 0, onProgress() {} });
   for await (const some of lines) text += some;
   return text;
-}
-
-/** What both verifiers say of the history in `view`, as far as an export tells it: seals, entries and checkpoints. */
-export async function bothVerdicts(
-  view: View,
-  storage: string,
-  folder: string,
-): Promise<{ ours: Verdict; theirs: Verdict }> {
-  const file = join(folder, 'export.ndjson');
-  const ours = await verifyHistory({ snapshot: (look) => look(view) }, readCheckpoints(storage), []).then(
-    () => ({ verified: true, said: '' }),
-    (error) => {
-      if (!(error instanceof HistoryBroken)) throw error;
-      return { verified: false, said: error.message };
-    },
-  );
-  writeFileSync(file, await exportText(view, storage));
-  return { ours, theirs: await verifyExport(file) };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseConfiguration } from '../../src/config.ts';
-import { open, send, TYPED } from '../support/customer.ts';
+import { type CheckoutPage, open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -84,6 +84,26 @@ for (const engine of ENGINES) {
         assert.deepEqual([submit!.action, submit!.actor], ['payment.requires_review', 'customer']);
       });
     }
+
+    test('whatever a form did, it leads to the top of the page, not to where errors would stand.', async () => {
+      const { id } = await createAt(harness, 'details');
+      const page = await open(harness, id, { lang: 'de' });
+      assert.equal(page.forms[0]!.action.hash, '#errors');
+      const location = async (form: CheckoutPage, typed: object = {}) =>
+        (await send(form, { ...typed }, { follow: false })).headers.get('location');
+      const there = `/payment.php?payment_id=${id}&lang=de#main`;
+      assert.equal(await location(page, TYPED.details), there);
+      assert.equal(await location(page, TYPED.details), there, 'sent again');
+      const other = (await createAt(harness, 'details')).id;
+      const question = await open(harness, other, { view: 'cancel' });
+      assert.equal(await location(question), `/payment.php?payment_id=${other}#main`);
+      const themed = await open(harness, other, { theme: 'dark' });
+      assert.equal(
+        themed.headers.get('location'),
+        `/payment.php?payment_id=${other}`,
+        'of a link, not a form',
+      );
+    });
 
     test('the reviewer has what was typed whole, and of a card its brand and last four alone.', async () => {
       const { id } = await submitted(harness, 'card');

@@ -1,7 +1,8 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
-import { transition } from '../../src/payments/transition.ts';
+import { approve, reject } from '../../src/payments/review/decide.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
+import { ANA } from '../support/reviewers.ts';
 import { createAt, type OfferName } from '../support/shop.ts';
 
 export interface Scene {
@@ -30,11 +31,19 @@ export async function submitted(harness: Harness, offer: Exclude<OfferName, 'all
   return payment;
 }
 
-/** What a reviewer decides, before there is a console to do it in. */
-export function decide(harness: Harness, id: string, move: 'approve' | 'reject', review_message?: string) {
-  const written = review_message === undefined ? {} : { review_message };
+/** What a reviewer decides, and tells the customer. */
+export function decide(
+  harness: Harness,
+  id: string,
+  move: 'approve' | 'reject',
+  message: string | null = null,
+) {
+  const bare = { note: null, version: null };
   return harness.service.journal.commit(
-    (transaction) => transition(transaction, undefined, id, move, REVIEWER, written),
+    (transaction) =>
+      move === 'approve'
+        ? approve(transaction, ANA, id, { ...bare, bank_reference: null }, {}, 'req_test')
+        : reject(transaction, ANA, id, { ...bare, reason: 'other', message }, 'req_test'),
     id,
   );
 }

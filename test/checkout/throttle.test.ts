@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';
 import { messagesOf } from '../../src/checkout/languages.ts';
-import { network } from '../../src/checkout/throttle.ts';
+import { network } from '../../src/http/network.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';

@@ -84,7 +84,7 @@ for (const engine of ENGINES) {
     test('--since counts the entries it does not read', async () => {
       const reading = readCheckpoints(service.store.storage);
       const verify = (view: View) =>
-        verifyHistory({ snapshot: (look) => look(view) }, reading, [], { since: 5 });
+        verifyHistory({ engine, snapshot: (look) => look(view) }, reading, [], { since: 5 });
       const remove = (access: Access) => access.rows('delete from audit_entries where number = 2');
       const missed = { message: 'there are 3 entries before entry 5' };
       if (engine === 'sqlite') {

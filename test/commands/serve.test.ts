@@ -70,6 +70,7 @@ test('piped, the first line says that it is ready, in JSON without colours', asy
     'base_url',
     'checkout_base_url',
     'development_key',
+    'setup_url',
     'storage',
     'database',
     'port_taken',

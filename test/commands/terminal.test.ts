@@ -51,6 +51,7 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     assert.match(banner, /counterfoil \d+\.\d+\.\d+ {2}ready in \d+\.\d s {2}development · 127\.0\.0\.1/);
     assert.match(banner, /API +http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     assert.match(banner, new RegExp(`API key +${KEY}\n`));
+    assert.match(banner, /Review it +http:\S+\/console\/set-up\?link=\w+\n +one-time set-up, 30 min\n/);
     assert.match(banner, /Data +\.\/storage \(SQLite; private, never served\)/);
     assert.match(banner, /Settings +\.\/counterfoil\.yaml/);
     for (const line of banner.split('\n')) assert.ok(line.length <= 100, `too wide: ${line}`);

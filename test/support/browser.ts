@@ -152,9 +152,9 @@ declare const innerWidth: number;
 declare const innerHeight: number;
 declare function getComputedStyle(element: Shown): Record<string, string>;
 
-/** What is too wide, too small to hit, or hides its own text. Empty where a page is laid out well. */
-export function layoutFaults(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
+/** What is too wide, too small to hit (`controlPx`: the least height of what is pressed), or hides its own text. Empty where a page is laid out well. */
+export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
+  return page.evaluate((controlHeight) => {
     const faults: string[] = [];
     const called = (one: Shown) =>
       `${one.tagName.toLowerCase()}${one.id && `#${one.id}`}.${one.className} "${one.textContent.trim().slice(0, 40)}"`;
@@ -179,13 +179,13 @@ export function layoutFaults(page: Page): Promise<string[]> {
       const least = one.matches(
         'button, .primary, .secondary, input, textarea, .methods li a, .cancel summary',
       )
-        ? 44
+        ? controlHeight
         : 24;
       if (!isInSentence && (width < 24 || height < least))
         faults.push(`${called(one)} is ${width} × ${height} px, under ${least}`);
     }
     return faults;
-  });
+  }, controlPx);
 }
 
 /** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules. */

@@ -68,7 +68,8 @@ export async function load(url: URL, init: RequestInit = {}): Promise<CheckoutPa
   return read(url, response);
 }
 
-async function read(url: URL, response: Response): Promise<CheckoutPage> {
+/** A page as it came. */
+export async function read(url: URL, response: Response): Promise<CheckoutPage> {
   const text = await response.text();
   const all = [...elements(parse(text))];
   const first = (name: string) => all.find(({ tagName }) => tagName === name);

@@ -9,7 +9,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { type Clock, systemClock } from '../../src/lib/time.ts';
 import { type Service, startService } from '../../src/main.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
-import { verifyKeptAnswers, verifyPayments } from '../../src/payments/verify.ts';
+import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 
 /** Time goes on by itself, and by leaps a test asks for. */
@@ -176,7 +176,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     },
     verify() {
       const reading = readCheckpoints(store.storage);
-      return verifyHistory(harness.service.database, reading, [verifyPayments, verifyKeptAnswers]);
+      return verifyHistory(harness.service.database, reading, ROW_CHECKS);
     },
     stop: () => harness.service.stop(),
     async start() {

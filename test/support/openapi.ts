@@ -1,10 +1,15 @@
-// The parts of an OpenAPI document that the tests look into.
+// The parts of an OpenAPI document that the tests look into, and what holds answers against it.
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Answer, Harness, RequestOptions } from './harness.ts';
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 export interface Operation {
   operationId: string;
   summary: string;
+  description?: string;
   security?: Record<string, string[]>[];
   parameters?: { name: string; in: string; required?: boolean; schema: object }[];
   requestBody?: { required: boolean; content: Record<string, { schema: object }> };
@@ -20,4 +25,107 @@ export interface Document {
   security: Record<string, string[]>[];
   paths: Record<string, Partial<Record<(typeof METHODS)[number], Operation>>>;
   components: { securitySchemes: Record<string, object>; schemas: Record<string, object> };
+}
+
+type Method = 'GET' | 'POST';
+
+/** Fills in a path's template: ids and numbers that are nobody's, unless one is given. */
+export const UNKNOWN_ID = `pay_${'0'.repeat(36)}`;
+const filledIn = (template: string, id = UNKNOWN_ID) =>
+  template.replace('{payment_id}', id).replace('{number}', /^\d+$/.test(id) ? id : '999999999');
+
+export interface HoldOptions extends RequestOptions {
+  /** Stands in the path. */
+  id?: string;
+  query?: string;
+}
+
+/** Holds what a service answers against what its document says of that path, method and status. */
+export class DocumentedService {
+  readonly service: Harness;
+  readonly document: Document;
+  readonly ajv: Ajv2020;
+  /** `GET /health 200` of every answer that was held. */
+  readonly seen = new Set<string>();
+
+  constructor(service: Harness, document: Document) {
+    this.service = service;
+    this.document = document;
+    this.ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+    this.ajv.addSchema(document, 'https://document.example/');
+  }
+
+  static async of(service: Harness): Promise<DocumentedService> {
+    return new DocumentedService(service, (await service.request('/openapi.json', { key: null })).json);
+  }
+
+  /** Every operation whose path begins with one of `prefixes`. */
+  operations(...prefixes: string[]) {
+    return Object.entries(this.document.paths)
+      .filter(([path]) => prefixes.some((prefix) => path.startsWith(prefix)))
+      .flatMap(([path, item]) =>
+        METHODS.flatMap((method) => (item[method] ? [{ path, method, operation: item[method] }] : [])),
+      );
+  }
+
+  /** Requests a path, filled in from its template, and holds the answer against the document. */
+  async hold(method: Method, template: string, options: HoldOptions = {}): Promise<Answer> {
+    const { id, query = '', ...rest } = options;
+    const answer = await this.service.request(filledIn(template, id) + query, { ...rest, method });
+    const status = String(answer.status);
+    const response = this.document.paths[template]?.[method.toLowerCase() as 'get']?.responses[status];
+    const label = `${method} ${template} ${status}`;
+    assert.ok(response, `${label} is not documented`);
+    this.#validate(method, template, status, answer.json);
+    for (const header of Object.keys(response.headers ?? {}))
+      assert.ok(answer.headers.get(header), `${label} ${header}`);
+    if (answer.status >= 400 && answer.json.error)
+      assert.ok(response.description.includes(answer.json.error.code), label);
+    this.seen.add(label);
+    return answer;
+  }
+
+  /** The errors of an operation that do not depend on what it is for: 400 `bad_request`, 414, 431. */
+  async holdSyntaxErrors(method: Method, template: string): Promise<void> {
+    const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`x-${i}`, '1']));
+    await this.hold(method, template, { headers: many });
+    await this.hold(method, template, { headers: { 'x-long': 'x'.repeat(17_000) } });
+    await this.hold(method, template, { query: `?${'x'.repeat(8192)}` });
+    await this.#holdExpectation(method, template);
+  }
+
+  /** 400, by an Expect header, which fetch does not send. */
+  async #holdExpectation(method: Method, template: string): Promise<void> {
+    const [status, text] = await new Promise<[number, string]>((resolve, reject) => {
+      request(
+        this.service.origin + filledIn(template),
+        { method, headers: { expect: 'nonsense' } },
+        async (response) => resolve([response.statusCode!, (await response.toArray()).join('')]),
+      )
+        .on('error', reject)
+        .end();
+    });
+    assert.equal(status, 400);
+    this.#validate(method, template, '400', JSON.parse(text));
+    this.seen.add(`${method} ${template} 400`);
+  }
+
+  #validate(method: Method, template: string, status: string, json: unknown): void {
+    const parts = ['paths', template, method.toLowerCase(), 'responses', status];
+    const pointer = [...parts, 'content', 'application/json', 'schema']
+      .map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/');
+    const validate = this.ajv.getSchema(`https://document.example/#/${pointer}`);
+    assert.ok(validate, pointer);
+    assert.ok(validate(json), `${method} ${template} ${status}: ${JSON.stringify(validate.errors)}`);
+  }
+
+  /** What is documented of `operations` and was not seen. */
+  unseen(...prefixes: string[]): string[] {
+    return this.operations(...prefixes)
+      .flatMap(({ path, method, operation }) =>
+        Object.keys(operation.responses).map((status) => `${method.toUpperCase()} ${path} ${status}`),
+      )
+      .filter((one) => !this.seen.has(one));
+  }
 }

@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Queryable, Row, Value } from '../../src/database/database.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
-import { verifyKeptAnswers, verifyPayments } from '../../src/payments/verify.ts';
+import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 
-export const ROW_CHECKS = [verifyPayments, verifyKeptAnswers];
+export { ROW_CHECKS };
 
 /** One unmoving state of `file`, for as long as `look` takes. */
 export async function viewSqlite<T>(
@@ -26,5 +26,5 @@ export async function viewSqlite<T>(
 /** Verifies the history in `file` against itself and the checkpoints in `storage`. Raises `HistoryBroken`. */
 export function verifySqlite(file: string, storage: string): Promise<Verification> {
   const reading = readCheckpoints(storage);
-  return verifyHistory({ snapshot: (look) => viewSqlite(file, look) }, reading, ROW_CHECKS);
+  return verifyHistory({ engine: 'sqlite', snapshot: (look) => viewSqlite(file, look) }, reading, ROW_CHECKS);
 }

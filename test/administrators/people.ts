@@ -1,0 +1,87 @@
+// Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
+import { TOTP } from 'otpauth';
+import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
+import type { Parts } from '../../src/administrators/failures.ts';
+import { createAdministrator } from '../../src/administrators/manage.ts';
+import { hashPassword } from '../../src/administrators/password.ts';
+import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
+import { findPrincipal, type Session } from '../../src/administrators/session.ts';
+import { completeSetUp } from '../../src/administrators/set-up.ts';
+import { checkPassword, completeWithCode, type SignedIn } from '../../src/administrators/sign-in.ts';
+import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
+import type { Harness } from '../support/harness.ts';
+
+export const PASSWORD = 'correct horse battery staple';
+export const STEP_MS = 30_000;
+export const OPERATOR = { actor: 'operator', request_id: null };
+const hashed = hashPassword(PASSWORD); // once: it takes its time
+
+export interface Person {
+  administrator: Administrator;
+  totpSecret: string;
+  recoveryCodes: string[];
+  /** Of the session that setting up began. */
+  secret: string;
+  session: Session;
+  principal: Principal;
+}
+
+export function partsOf({ service, clock }: Harness): Parts {
+  return { database: service.database, journal: service.journal, clock };
+}
+
+/** The code that an authenticator app shows at a moment. */
+export function codeAt(secret: string, ms: number): string {
+  return new TOTP({ secret, algorithm: 'SHA1', digits: 6, period: 30 }).generate({ timestamp: ms });
+}
+
+/** Six digits that are right at none of the steps about a moment. */
+export function wrongCode(secret: string, ms: number): string {
+  const right = [-2, -1, 0, 1, 2].map((step) => codeAt(secret, ms + step * STEP_MS));
+  for (let n = 0; ; n++) {
+    const code = String(n).padStart(6, '0');
+    if (!right.includes(code)) return code;
+  }
+}
+
+export async function addPerson(
+  parts: Parts,
+  { email, name = 'Ana Example', role = 'administrator' }: { email: string; name?: string; role?: Role },
+): Promise<Person> {
+  const { journal, clock, database } = parts;
+  const { link } = await journal.commit((transaction) =>
+    createAdministrator(transaction, { email, name, role }, OPERATOR),
+  );
+  const { secret: totpSecret } = newTotp(email);
+  // One step ago, so that the present step's code is still good.
+  const before = clock.now() - STEP_MS;
+  const step = acceptedStep(totpSecret, codeAt(totpSecret, before), before, null)!;
+  const { codes, digests } = newRecoveryCodes();
+  const password = await hashed;
+  const done = await journal.commit((transaction) =>
+    completeSetUp(
+      transaction,
+      link,
+      { password, factor: { totp: { secret: totpSecret, step } }, recoveryDigests: digests },
+      'req_set_up',
+    ),
+  );
+  const principal = await findPrincipal(database, done!.secret, clock.now());
+  return { ...done!, totpSecret, recoveryCodes: codes, principal: principal! };
+}
+
+/** A ticket for somebody whose password is PASSWORD. */
+export async function ticketFor(parts: Parts, email: string): Promise<string> {
+  const checked = await checkPassword(parts, email, PASSWORD, 'req_password');
+  if ('refused' in checked) throw new Error(`refused: ${checked.refused}`);
+  return checked.ticket;
+}
+
+/** Signs somebody in with the code of this moment. */
+export async function signIn(parts: Parts, { administrator, totpSecret }: Person): Promise<SignedIn> {
+  const ticket = await ticketFor(parts, administrator.email);
+  const code = codeAt(totpSecret, parts.clock.now());
+  const done = await completeWithCode(parts, ticket, code, 'req_code');
+  if ('refused' in done) throw new Error(`refused: ${done.refused}`);
+  return done;
+}

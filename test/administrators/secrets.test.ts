@@ -1,0 +1,119 @@
+// The pieces that signing in is made of: passwords, codes of an app, recovery codes, cookies, the place of passkeys.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { may } from '../../src/administrators/administrator.ts';
+import { passkeyPlace } from '../../src/administrators/passkey.ts';
+import { hashPassword, isRightPassword, passwordFault } from '../../src/administrators/password.ts';
+import { codesLeft, newRecoveryCodes, spend } from '../../src/administrators/recovery-codes.ts';
+import { acceptedStep, newTotp, totpUri } from '../../src/administrators/totp.ts';
+
+/** The secret of RFC 6238, appendix B, in base 32. */
+const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
+
+test('a password is 15 to 128 characters, as they are counted by eye', () => {
+  const fault = (password: string) => passwordFault(password, 'ana.maria@example.org');
+  assert.equal(fault('abcdefghijklmn'), 'Must be at least 15 characters.');
+  assert.equal(fault('🐎🔋📎abcdefghijkl'), undefined);
+  assert.equal(fault('abcdefgh'.repeat(16)), undefined);
+  assert.equal(fault(`${'abcdefgh'.repeat(16)}i`), 'Must be at most 128 characters.');
+  assert.equal(fault('abcdefghijklmn\ud800'), 'Must be well-formed Unicode.');
+  assert.equal(fault('Ana.Maria@example.org '), 'Must not be your email address.');
+  assert.equal(fault('abcdabcdabcdabcd'), 'Must not repeat the same few characters.');
+});
+
+test('what is kept of a password is argon2id at 64 MiB and three passes, salted, and tells it from others', async () => {
+  const [one, two] = await Promise.all([
+    hashPassword('one long password'),
+    hashPassword('one long password'),
+  ]);
+  assert.match(one!, /^\$argon2id\$v=19\$m=65536,t=3,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.notEqual(one, two);
+  assert.equal(await isRightPassword(one!, 'one long password'), true);
+  assert.equal(await isRightPassword(one!, 'one long passworD'), false);
+  assert.equal(await isRightPassword(null, ''), false);
+  await assert.rejects(isRightPassword('plain', 'plain'));
+});
+
+test('the 23rd password at a time is refused at once, and those before it are answered', async () => {
+  const cheap =
+    '$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+  const sent = Array.from({ length: 23 }, () => isRightPassword(cheap, 'a'));
+  const outcomes = await Promise.allSettled(sent);
+  assert.equal(outcomes.at(-1)!.status, 'rejected');
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 22);
+  assert.equal(await isRightPassword(cheap, 'a'), false, 'places are given back');
+});
+
+test('a code of the app is that of RFC 6238, one step to either side of now, and later than the last', () => {
+  const code = '287082'; // at 59 s: 94287082 of appendix B, its last six digits
+  const step = (ms: number, last: number | null = null) => acceptedStep(RFC_SECRET, code, ms, last);
+  assert.deepEqual(
+    [step(0), step(29_999), step(59_000), step(89_999), step(90_000)],
+    [1, 1, 1, 1, undefined],
+  );
+  assert.deepEqual([step(59_000, 0), step(59_000, 1), step(59_000, 2)], [1, undefined, undefined]);
+  assert.equal(acceptedStep(RFC_SECRET, ' 287 082', 59_000, null), 1);
+  for (const wrong of ['287083', '28708', '2870820', '', '２８７０８２'])
+    assert.equal(acceptedStep(RFC_SECRET, wrong, 59_000, null), undefined, wrong);
+  for (const secret of ['', 'A'.repeat(31), `${RFC_SECRET}!`, RFC_SECRET.toLowerCase()])
+    assert.equal(acceptedStep(secret, code, 59_000, null), undefined, secret);
+});
+
+test('a new secret has 160 bits and an address that apps take', () => {
+  const { secret, uri } = newTotp('ana@example.org');
+  assert.match(secret, /^[A-Z2-7]{32}$/);
+  assert.equal(uri, totpUri(secret, 'ana@example.org'));
+  const url = new URL(uri);
+  assert.equal(`${url.protocol}//${url.host}`, 'otpauth://totp');
+  assert.equal(decodeURIComponent(url.pathname), '/Counterfoil:ana@example.org');
+  assert.deepEqual(Object.fromEntries(url.searchParams), {
+    issuer: 'Counterfoil',
+    secret,
+    algorithm: 'SHA1',
+    digits: '6',
+    period: '30',
+  });
+});
+
+test('ten recovery codes are kept as digests, and each is spent by being used', () => {
+  const { codes, digests } = newRecoveryCodes();
+  assert.equal(new Set(codes).size, 10);
+  for (const code of codes) assert.match(code, /^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
+  const left = spend(digests, codes[3]!)!;
+  assert.equal(codesLeft(left), 9);
+  assert.equal(spend(left, codes[3]!), undefined);
+  assert.ok(
+    spend(left, codes[4]!.toUpperCase().replaceAll('-', '').replaceAll('0', 'O').replaceAll('1', 'l')),
+  );
+  assert.equal(spend(digests, ''), undefined);
+  assert.ok(!digests.includes(codes[0]!.slice(0, 4) + codes[0]!.slice(5, 9)));
+});
+
+test('passkeys have a place where browsers make them: an https host, or localhost', () => {
+  assert.deepEqual(passkeyPlace('https://pay.example/api'), {
+    rpId: 'pay.example',
+    origin: 'https://pay.example',
+  });
+  assert.deepEqual(passkeyPlace('http://localhost:8080'), {
+    rpId: 'localhost',
+    origin: 'http://localhost:8080',
+  });
+  for (const none of [
+    'http://127.0.0.1:8080',
+    'https://[::1]:8080',
+    'https://192.0.2.1',
+    'http://pay.example',
+  ])
+    assert.equal(passkeyPlace(none), undefined, none);
+});
+
+test('everybody looks, reviewers decide, administrators do everything', () => {
+  const told = (['administrator', 'reviewer', 'auditor'] as const).map((role) =>
+    (['read', 'decide', 'administer'] as const).map((permission) => may(role, permission)),
+  );
+  assert.deepEqual(told, [
+    [true, true, true],
+    [true, true, false],
+    [true, false, false],
+  ]);
+});

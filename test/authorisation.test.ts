@@ -1,0 +1,365 @@
+// Who may do what, in one table: every route of the service, everybody who might call it, and what they are answered.
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { after, before, describe, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { type Principal, ROLES, type Role } from '../src/administrators/administrator.ts';
+import { cookieValue, endSession, startSession } from '../src/administrators/session.ts';
+import { setCookie } from '../src/console/cookies.ts';
+import { tokenField } from '../src/console/form-guard.ts';
+import { newSecret } from '../src/lib/secrets.ts';
+import { changeMerchantState } from '../src/merchants/suspend.ts';
+import { addPerson, entryCount, type Person } from './support/admin.ts';
+import { MANY_SIGN_INS } from './support/console.ts';
+import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
+import { ENGINES } from './support/stores.ts';
+
+/** Everybody there is. Whoever posts does so as from our own page and with the token of their form, but for the last five. */
+const CALLERS = [
+  'nobody',
+  'auditor’s session',
+  'reviewer’s session',
+  'administrator’s session',
+  'auditor’s token',
+  'reviewer’s token',
+  'administrator’s token',
+  'unknown token',
+  'merchant’s key',
+  'suspended merchant’s key',
+  'ended session',
+  'session from another site',
+  'session from nowhere said',
+  'session without a form token',
+  'session with a wrong form token',
+] as const;
+type Caller = (typeof CALLERS)[number];
+
+/** Stands for what a route answers those it lets in. */
+const IN = 'in';
+type Expected = Record<Caller, number | typeof IN>;
+
+const all = (status: number | typeof IN, but: Partial<Expected> = {}): Expected => ({
+  ...(Object.fromEntries(CALLERS.map((caller) => [caller, status])) as Expected),
+  ...but,
+});
+
+const OPEN = all(IN);
+const MERCHANTS = all(401, { 'merchant’s key': IN, 'suspended merchant’s key': 403 });
+const TOKENS_READ = all(401, { 'auditor’s token': IN, 'reviewer’s token': IN, 'administrator’s token': IN });
+const TOKENS_DECIDE: Expected = { ...TOKENS_READ, 'auditor’s token': 403 };
+/** A page of the console: whoever is not signed in is led to where they can. What forms need, looking does not. */
+const SESSIONS_READ = all(303, {
+  'auditor’s session': IN,
+  'reviewer’s session': IN,
+  'administrator’s session': IN,
+  'session from another site': IN,
+  'session from nowhere said': IN,
+  'session without a form token': IN,
+  'session with a wrong form token': IN,
+});
+const SESSIONS_DECIDE: Expected = { ...SESSIONS_READ, 'auditor’s session': 403 };
+const SESSIONS_ADMINISTER: Expected = { ...SESSIONS_DECIDE, 'reviewer’s session': 403 };
+/** Where one signs in: whoever has is led on. */
+const SIGNED_OUT = all(IN, {
+  'auditor’s session': 303,
+  'reviewer’s session': 303,
+  'administrator’s session': 303,
+  'session from another site': 303,
+  'session from nowhere said': 303,
+  'session without a form token': 303,
+  'session with a wrong form token': 303,
+});
+/** A form of the console. */
+const FORMS_READ = all(401, {
+  'auditor’s session': IN,
+  'reviewer’s session': IN,
+  'administrator’s session': IN,
+  'session from another site': 403,
+  'session from nowhere said': 403,
+  'session without a form token': 403,
+  'session with a wrong form token': 403,
+});
+const FORMS_DECIDE: Expected = { ...FORMS_READ, 'auditor’s session': 403 };
+const FORMS_ADMINISTER: Expected = { ...FORMS_DECIDE, 'reviewer’s session': 403 };
+/** A form that there is none of: nothing is done with it, whatever its token. */
+const FORMS_NOWHERE: Expected = {
+  ...FORMS_READ,
+  'session without a form token': IN,
+  'session with a wrong form token': IN,
+};
+/** The forms before anybody is signed in, whose token is that of a cookie which comes with the page. Who is signed in has their session's. */
+const DOORS = all(403, {
+  'auditor’s session': IN,
+  'reviewer’s session': IN,
+  'administrator’s session': IN,
+});
+
+interface Row {
+  route: string;
+  expected: Expected;
+  /** What those who are let in are answered; about a payment that was cancelled and an entry that is not there, or to an empty form. */
+  in: number;
+  /** What is posted: JSON, or the fields of a form. */
+  body?: object;
+  /** The media type of the body, where it is neither. */
+  type?: string;
+}
+
+const ROWS: Row[] = [
+  { route: 'GET /health', expected: OPEN, in: 200 },
+  { route: 'GET /openapi.json', expected: OPEN, in: 200 },
+
+  { route: 'GET /v1/payments', expected: MERCHANTS, in: 200 },
+  { route: 'POST /v1/payments', expected: MERCHANTS, in: 422, body: {} },
+  { route: 'GET /v1/payments/:payment_id', expected: MERCHANTS, in: 200 },
+  { route: 'POST /v1/payments/:payment_id/cancel', expected: MERCHANTS, in: 409, body: {} },
+
+  { route: 'GET /payment.php', expected: OPEN, in: 200 },
+  { route: 'POST /payment.php', expected: OPEN, in: 403 },
+  { route: 'POST /csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
+
+  { route: 'GET /admin/payments', expected: TOKENS_READ, in: 200 },
+  { route: 'GET /admin/payments/:payment_id', expected: TOKENS_READ, in: 200 },
+  { route: 'POST /admin/payments/:payment_id/approve', expected: TOKENS_DECIDE, in: 409, body: {} },
+  {
+    route: 'POST /admin/payments/:payment_id/reject',
+    expected: TOKENS_DECIDE,
+    in: 409,
+    body: { reason: 'other' },
+  },
+  { route: 'GET /admin/audit/entries', expected: TOKENS_READ, in: 200 },
+  { route: 'GET /admin/audit/entries/:number', expected: TOKENS_READ, in: 404 },
+  { route: 'GET /admin/audit/seal', expected: TOKENS_READ, in: 200 },
+  { route: 'GET /admin/audit/checkpoint', expected: TOKENS_READ, in: 200 },
+
+  { route: 'GET /console', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console', expected: FORMS_NOWHERE, in: 404 },
+  { route: 'GET /console/*', expected: SESSIONS_READ, in: 404 },
+  { route: 'POST /console/*', expected: FORMS_NOWHERE, in: 404 },
+
+  { route: 'GET /console/sign-in', expected: SIGNED_OUT, in: 200 },
+  { route: 'POST /console/sign-in', expected: DOORS, in: 422 },
+  { route: 'GET /console/sign-in/factor', expected: OPEN, in: 303 },
+  { route: 'POST /console/sign-in/factor', expected: DOORS, in: 403 },
+  { route: 'GET /console/set-up', expected: OPEN, in: 404 },
+  {
+    route: 'POST /console/set-up',
+    expected: all(IN, { 'session from another site': 403, 'session from nowhere said': 403 }),
+    in: 404,
+  },
+  { route: 'POST /console/sign-out', expected: FORMS_READ, in: 303 },
+
+  { route: 'GET /console/account', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/account/authenticator', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/account/authenticator', expected: FORMS_READ, in: 422 },
+  { route: 'GET /console/account/passkeys', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/account/passkeys', expected: FORMS_READ, in: 422 },
+  { route: 'GET /console/account/password', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/account/password', expected: FORMS_READ, in: 422 },
+  { route: 'GET /console/account/recovery-codes', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/account/recovery-codes', expected: FORMS_READ, in: 422 },
+  { route: 'GET /console/account/passkeys/remove', expected: SESSIONS_READ, in: 404 },
+  { route: 'POST /console/account/passkeys/remove', expected: FORMS_NOWHERE, in: 404 },
+  { route: 'POST /console/account/recovery-codes/file', expected: FORMS_READ, in: 400 },
+  { route: 'POST /console/account/sessions', expected: FORMS_READ, in: 303 },
+
+  { route: 'GET /console/queue', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/payments', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/payments.csv', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/payments.ndjson', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/payments/:payment_id', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/payments/:payment_id/approve', expected: SESSIONS_DECIDE, in: 409 },
+  { route: 'POST /console/payments/:payment_id/approve', expected: FORMS_DECIDE, in: 409 },
+  { route: 'GET /console/payments/:payment_id/reject', expected: SESSIONS_DECIDE, in: 409 },
+  {
+    route: 'POST /console/payments/:payment_id/reject',
+    expected: FORMS_DECIDE,
+    in: 409,
+    body: { reason: 'other' },
+  },
+  { route: 'POST /console/payments/:payment_id/claim', expected: FORMS_DECIDE, in: 409 },
+  { route: 'POST /console/payments/:payment_id/release', expected: FORMS_DECIDE, in: 303 },
+  { route: 'POST /console/payments/:payment_id/notes', expected: FORMS_DECIDE, in: 422 },
+
+  { route: 'GET /console/audit', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/audit/verify', expected: FORMS_READ, in: 303 },
+  { route: 'GET /console/audit/checkpoints', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/audit/key', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/merchants', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/merchants/:merchant_id', expected: SESSIONS_READ, in: 200 },
+  {
+    route: 'GET /console/merchants/:merchant_id/suspend',
+    expected: SESSIONS_ADMINISTER,
+    in: 200,
+  },
+  {
+    route: 'POST /console/merchants/:merchant_id/suspend',
+    expected: FORMS_ADMINISTER,
+    in: 422,
+  },
+  { route: 'GET /console/merchants/:merchant_id/resume', expected: SESSIONS_ADMINISTER, in: 200 },
+  {
+    route: 'POST /console/merchants/:merchant_id/resume',
+    expected: FORMS_ADMINISTER,
+    in: 422,
+  },
+];
+
+/** What browsers load for the pages, by the digest of its content. */
+const ASSET = /^GET (\/console)?\/assets\/\w+\.[\w-]{12}\.(css|js|svg)$/;
+
+for (const engine of ENGINES) {
+  describe(`who may do what, on ${engine}`, () => {
+    let service: Harness;
+    let routes: Set<string>;
+    let people: Record<Role, Person>;
+    let payment: string;
+    let calls = 0;
+
+    before(async () => {
+      routes = new Set();
+      const watch = (message: unknown) => {
+        (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
+          for (const one of [method].flat()) routes.add(`${one} ${url}`);
+        });
+      };
+      subscribe('fastify.initialization', watch);
+      service = await startHarness(engine, { configuration: `trust_proxy: [127.0.0.1]\n${MANY_SIGN_INS}` });
+      unsubscribe('fastify.initialization', watch);
+      const added = await Promise.all(ROLES.map((role) => addPerson(service, role)));
+      people = Object.fromEntries(added.map((person) => [person.role, person])) as Record<Role, Person>;
+      payment = (await service.create()).id;
+      await service.request(`/v1/payments/${payment}/cancel`, { method: 'POST' });
+      await service.stop(); // signs a checkpoint
+      await service.start();
+      const { id } = people.administrator;
+      const who = { actor: `administrator:${id}`, by: id, request_id: null };
+      await changeMerchantState(service.service.journal, 'mer_other', 'suspended', who, 'For the tests.');
+      service.service.directory.suspend(['mer_other']); // or else it took half a second to be heard
+    });
+    after(() => service.close());
+
+    test('every route of the service stands in the table, and no other.', () => {
+      const found = [...routes].filter((route) => !route.startsWith('HEAD ') && !ASSET.test(route));
+      assert.deepEqual(found.toSorted(), ROWS.map(({ route }) => route).toSorted());
+      for (const route of routes)
+        assert.ok(!route.startsWith('HEAD ') || routes.has(route.replace('HEAD', 'GET')), route);
+    });
+
+    /** A session of its own for every call: some of them end it. */
+    async function session(role: Role): Promise<{ cookie: string; token: string; principal: Principal }> {
+      const { id, name, email } = people[role];
+      const { secret, session } = await service.service.journal.commit((transaction) =>
+        startSession(transaction, id, 'totp', null),
+      );
+      const value = cookieValue(secret, session, service.clock.now());
+      const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
+      const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
+      const actor = `administrator:${id}`;
+      return {
+        cookie: cookie!,
+        token,
+        principal: { id, name, email, role, actor, session: session.id, token: null },
+      };
+    }
+
+    interface Sent {
+      headers: Record<string, string>;
+      token: string;
+    }
+
+    async function credentialsOf(caller: Caller): Promise<Sent> {
+      const own = { 'sec-fetch-site': 'same-origin', origin: service.origin };
+      const bearer = (secret: string): Sent => ({
+        headers: { ...own, authorization: `Bearer ${secret}` },
+        token: 'x',
+      });
+      const [whose, what] = caller.split('’s ') as [Role, string | undefined];
+      if (what === 'token') return bearer(people[whose].token);
+      if (what === 'session') {
+        const { cookie, token } = await session(whose);
+        return { headers: { ...own, cookie }, token };
+      }
+      if (caller === 'nobody') return { headers: own, token: 'x' };
+      if (caller === 'unknown token') return bearer(newSecret('cfa_'));
+      if (caller === 'merchant’s key') return bearer(KEY);
+      if (caller === 'suspended merchant’s key') return bearer(OTHER_KEY);
+      const { cookie, token, principal } = await session('administrator');
+      const headers: Record<string, string> = { ...own, cookie };
+      if (caller === 'session from another site')
+        return { headers: { cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, token };
+      if (caller === 'session from nowhere said') return { headers: { cookie }, token };
+      if (caller === 'session without a form token') return { headers, token: '' };
+      if (caller === 'session with a wrong form token') {
+        const other = await session('administrator');
+        return { headers, token: other.token };
+      }
+      await service.service.journal.commit((transaction) => endSession(transaction, principal, null));
+      return { headers, token };
+    }
+
+    const addressOf = (route: string) =>
+      route
+        .split(' ')[1]!
+        .replace(':payment_id', payment)
+        .replace('payment.php', `payment.php?payment_id=${payment}`)
+        .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
+        .replace(':number', '999999999')
+        .replace(/\/\*$/, '/nowhere');
+
+    async function call(
+      method: string,
+      { route, body = {}, type }: Row,
+      { headers, token }: Sent,
+    ): Promise<number> {
+      headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
+      const isJson = /^POST \/(v1|admin|csp-report)\b/.test(route);
+      if (method !== 'POST') return (await request(method, addressOf(route), headers)).status;
+      const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
+      headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');
+      return (
+        await request(method, addressOf(route), headers, isJson ? JSON.stringify(body) : fields.toString())
+      ).status;
+    }
+
+    async function request(method: string, path: string, headers: Record<string, string>, body?: string) {
+      const response = await fetch(service.origin + path, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(body !== undefined && { body }),
+      });
+      await response.arrayBuffer();
+      return response;
+    }
+
+    for (const row of ROWS) {
+      const [verb] = row.route.split(' ') as [string];
+      test(`${row.route}.`, async () => {
+        const wanted: Record<string, number> = {};
+        const got: Record<string, number> = {};
+        for (const method of verb === 'GET' ? ['GET', 'HEAD'] : [verb]) {
+          for (const caller of CALLERS) {
+            const expected = row.expected[caller];
+            wanted[`${method} as ${caller}`] = expected === IN ? row.in : expected;
+            got[`${method} as ${caller}`] = await call(method, row, await credentialsOf(caller));
+          }
+        }
+        assert.deepEqual(got, wanted);
+      });
+    }
+
+    test('who is refused changes nothing.', async () => {
+      for (const row of ROWS) {
+        for (const caller of CALLERS) {
+          if (row.expected[caller] === IN) continue;
+          const sent = await credentialsOf(caller);
+          const entries = await entryCount(service);
+          await call(row.route.split(' ')[0]!, row, sent);
+          assert.equal(await entryCount(service), entries, `${row.route} as ${caller}`);
+        }
+      }
+      await service.verify(); // no row is another than its last entry says
+    });
+  });
+}

@@ -1,0 +1,147 @@
+// What administrators bring to a history: they come, sign in and out, get tokens, change, go, and suspend merchants.
+
+import { ROLES } from '../../src/administrators/administrator.ts';
+import { recordFailure } from '../../src/administrators/failures.ts';
+import { changeRole, createAdministrator, disable, enable, reset } from '../../src/administrators/manage.ts';
+import { listAdministrators } from '../../src/administrators/queries.ts';
+import { endAllSessions, startSession } from '../../src/administrators/session.ts';
+import { completeSetUp } from '../../src/administrators/set-up.ts';
+import { createToken, listTokens, revokeToken } from '../../src/administrators/token.ts';
+import { OperationalError } from '../../src/lib/errors.ts';
+import { findMerchantState } from '../../src/merchants/queries.ts';
+import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { approve } from '../../src/payments/review/decide.ts';
+import type { Harness } from '../support/harness.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import { act, forgetAnswers, submit } from './history.ts';
+
+const BY = { actor: 'operator', request_id: null };
+/** A merchant with whom nothing else is done, so that nobody misses the payments it may not create. */
+const SUSPENDED = 'mer_other';
+/** How much of a run's acts administrators are. */
+const SHARE = 0.3;
+/** Minor units. */
+const FOUR_EYES_ABOVE = { USD: 1 };
+
+/** Not of a password: hashing is what takes time, and rows are tied to the history whatever they hold. */
+const hash = (random: SeededRandom) => `$argon2id$v=19$m=65536,t=3,p=1$c2FsdA$${random.between(1e8, 1e9)}`;
+
+/** Adds an administrator, and most often sets them up: with an app's codes, or with a passkey. */
+async function join(service: Harness, random: SeededRandom): Promise<void> {
+  const { journal } = service.service;
+  const wanted = {
+    email: `zoe.${random.between(1, 1e9)}@example.org`,
+    name: 'Zoë 𝒵',
+    role: random.pick(ROLES),
+  };
+  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, BY));
+  if (random.chance(0.8)) await setUp(service, random, administrator.id, link);
+}
+
+async function setUp(service: Harness, random: SeededRandom, id: string, link: string): Promise<void> {
+  const n = random.between(1, 1e9);
+  const passkey = { credential_id: `c${n}`, public_key: `k${n}`, counter: 0, transports: '["usb"]' };
+  const factor = random.chance(0.5)
+    ? { totp: { secret: `JBSWY3DPEHPK3PX${n}`, step: n } }
+    : { passkey, name: 'Key' };
+  const chosen = { password: hash(random), factor, recoveryDigests: `["${n}"]` };
+  await service.service.journal.commit((one) => completeSetUp(one, link, chosen, 'req_test'), id);
+}
+
+/** Approves a payment whose amount needs two: mostly the first time, sometimes the second, or refused to whoever was the first. */
+async function approveWithAnother(service: Harness, random: SeededRandom): Promise<void> {
+  const { database, journal } = service.service;
+  const by = random.pick(await listAdministrators(database));
+  const principal = { ...by, actor: `administrator:${by.id}`, session: null, token: null };
+  const [waiting] = await database.query<{ id: string }>(
+    "select id from payments where status = 'requires_review' and review is not null order by id limit 1",
+  );
+  const { id } = waiting ?? (await service.create());
+  if (!waiting) await submit(service, id);
+  const approval = { note: 'Zoë rang.', bank_reference: null, version: null };
+  await journal.commit((one) => approve(one, principal, id, approval, FOUR_EYES_ABOVE, 'req_test'), id);
+}
+
+/** One thing that administrators do, or that is done to one. */
+export async function administer(service: Harness, random: SeededRandom): Promise<void> {
+  const { database, journal } = service.service;
+  const everybody = await listAdministrators(database);
+  if (everybody.length < 2) return join(service, random);
+  const { id, email, role } = random.pick(everybody);
+  const tokens = await listTokens(database);
+  const isSuspended = (await findMerchantState(database, SUSPENDED))?.suspended_at != null;
+  const acts = [
+    () => join(service, random),
+    () => approveWithAnother(service, random),
+    () => approveWithAnother(service, random),
+    () => journal.commit((one) => startSession(one, id, 'totp', 'req_test'), id),
+    () => journal.commit((one) => endAllSessions(one, id, BY), id),
+    () => journal.commit((one) => disable(one, id, BY), id),
+    () => journal.commit((one) => enable(one, id, BY), id),
+    () => journal.commit((one) => changeRole(one, id, random.pick(ROLES), BY), id),
+    async () => {
+      const { link } = await journal.commit((one) => reset(one, id, BY), id);
+      if (random.chance(0.8)) await setUp(service, random, id, link);
+    },
+    () => journal.commit((one) => recordFailure(one, email, 'password', 'req_test')),
+    () => journal.commit((one) => createToken(one, { administratorId: id, role, name: 'ERP', days: 9 }, BY)),
+    async () => {
+      const token = tokens.length > 0 ? random.pick(tokens).id : undefined;
+      if (token) await journal.commit((one) => revokeToken(one, token, BY), token);
+    },
+    () =>
+      changeMerchantState(
+        journal,
+        SUSPENDED,
+        isSuspended ? 'resumed' : 'suspended',
+        { actor: `administrator:${id}`, by: id, request_id: 'req_test' },
+        'Zoë asked for it.',
+      ),
+  ];
+  try {
+    await random.pick(acts)();
+  } catch (error) {
+    if (!(error instanceof OperationalError)) throw error; // what was drawn is not open to them as they are
+  }
+}
+
+/** One thing of either kind. */
+export function actOrAdminister(service: Harness, random: SeededRandom): Promise<void> {
+  return random.chance(SHARE) ? administer(service, random) : act(service, random);
+}
+
+/** A few hundred entries of all kinds over several runs of the service, ended by a stop, which signs the last checkpoint. */
+export async function buildHistory(
+  service: Harness,
+  random: SeededRandom,
+  atEachStop: () => void = () => {},
+): Promise<void> {
+  for (let run = 0; run < 4; run++) {
+    for (let i = 0; i < 60; i++) await actOrAdminister(service, random);
+    await Promise.all(Array.from({ length: 15 }, () => service.create())); // several entries under one seal
+    if (run === 1) await forgetAnswers(service);
+    if (run === 3) await oneOfEach(service, random);
+    await service.stop();
+    atEachStop();
+    if (run < 3) await service.start();
+  }
+}
+
+/** What an intruder needs to find there, whatever was drawn before: somebody disabled, a session, a token, a suspended merchant. */
+async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> {
+  const { database, journal } = service.service;
+  const n = random.between(1, 1e9);
+  const wanted = { email: `max.${n}@example.org`, name: 'Max', role: 'auditor' } as const;
+  const { administrator, link } = await journal.commit((one) => createAdministrator(one, wanted, BY));
+  const { id } = administrator;
+  const factor = { totp: { secret: `JBSWY3DPEHPK3PX${n}`, step: n } };
+  const chosen = { password: hash(random), factor, recoveryDigests: '[]' };
+  await journal.commit((one) => completeSetUp(one, link, chosen, 'req_test'), id);
+  const token = { administratorId: id, role: 'auditor', name: 'ERP', days: 9 } as const;
+  await journal.commit((one) => createToken(one, token, BY));
+  await journal.commit((one) => disable(one, id, BY), id);
+  if ((await findMerchantState(database, SUSPENDED))?.suspended_at == null) {
+    const who = { actor: `administrator:${id}`, by: id, request_id: null };
+    await changeMerchantState(journal, SUSPENDED, 'suspended', who, 'For the intruder to lift.');
+  }
+}

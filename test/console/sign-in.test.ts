@@ -1,0 +1,151 @@
+// Signing in and out of the console: two steps, one message for whatever is wrong, and never more tries than are allowed.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { codeOf, createAccount, MANY_SIGN_INS, newClient, signIn, signInAs } from '../support/console.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const WRONG_PAIR = 'Email address or password is not right';
+
+for (const engine of ENGINES)
+  describe(`signing in on ${engine}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine, { configuration: MANY_SIGN_INS });
+    });
+    after(() => harness.close());
+
+    test('a password and a code lead to the page that was asked for.', async () => {
+      const account = await createAccount(harness, 'reviewer', 'Rita Reviewer');
+      const client = newClient(harness);
+      const asked = await client.get('/account?done=sessions');
+      assert.equal(asked.h1, 'Sign in');
+      const factor = await client.send(asked, {
+        email: ` ${account.email.toUpperCase()}`,
+        password: account.password,
+      });
+      assert.equal(factor.status, 200);
+      const page = await client.send(factor, { code: codeOf(harness, account) });
+      assert.equal(page.h1, 'Your account');
+      assert.equal(page.url.search, '?done=sessions');
+      assert.match(page.body, /Rita Reviewer/);
+      await harness.verify();
+    });
+
+    test('a recovery code takes the place of the app, once.', async () => {
+      const account = await createAccount(harness);
+      for (const expected of [200, 422]) {
+        const client = newClient(harness);
+        const form = await client.get('/sign-in?next=/account');
+        const factor = await client.send(form, { email: account.email, password: account.password });
+        const page = await client.send(factor, { 'recovery-code': account.recoveryCodes[3]!.toUpperCase() });
+        assert.equal(page.status, expected);
+        if (expected === 422) assert.match(page.body, /This recovery code is not right, or was used before/);
+      }
+    });
+
+    test('a wrong pair is told in the same words whether the address is known or not.', async () => {
+      const { email } = await createAccount(harness);
+      const texts: string[] = [];
+      for (const typed of [email, 'nobody@example.org']) {
+        const client = newClient(harness);
+        const page = await client.send(await client.get('/sign-in?next=/account'), {
+          email: typed,
+          password: 'not the right one',
+        });
+        assert.equal(page.status, 422);
+        assert.equal(page.title, 'Error: Sign in – Counterfoil');
+        assert.equal(page.text.split(WRONG_PAIR).length - 1, 3, 'in the summary once, and at both fields');
+        assert.equal(page.forms[0]!.values.password, '');
+        texts.push(page.text.replaceAll(typed, '').replaceAll(/nonce="[^"]+"|value="[\w-]{43}"/g, ''));
+      }
+      assert.equal(texts[0], texts[1]);
+    });
+
+    test('what is missing is asked for, at its field.', async () => {
+      const client = newClient(harness);
+      const page = await client.send(await client.get('/sign-in?next=/account'), { email: '', password: '' });
+      assert.match(page.text, /href="#email">Enter your email address</);
+      assert.match(page.text, /href="#password">Enter your password</);
+      const account = await createAccount(harness);
+      const form = await client.get('/sign-in?next=/account');
+      const factor = await client.send(form, { email: account.email, password: account.password });
+      const again = await client.send(factor);
+      assert.equal(again.status, 422);
+      assert.match(again.text, /href="#code">Enter a code</);
+      const wrong = await client.send(again, { code: '000000' });
+      assert.match(wrong.text, /href="#code">This code is not right/);
+      const right = await client.send(wrong, { code: codeOf(harness, account) });
+      assert.equal(right.status < 400, true, right.body);
+    });
+
+    test('a code works once, and so does the page that asked for it.', async () => {
+      const account = await createAccount(harness);
+      const first = newClient(harness);
+      const form = await first.get('/sign-in?next=/account');
+      const factor = await first.send(form, { email: account.email, password: account.password });
+      const code = codeOf(harness, account);
+      assert.ok((await first.send(factor, { code })).status < 400);
+      const again = await first.send(factor, { code });
+      assert.equal(again.h1, 'Sign in');
+      assert.equal(again.status, 403);
+      const second = newClient(harness);
+      const other = await second.send(await second.get('/sign-in'), {
+        email: account.email,
+        password: account.password,
+      });
+      assert.equal((await second.send(other, { code })).status, 422);
+    });
+
+    test('after five failures it says until when, and does not look at the password.', async () => {
+      const account = await createAccount(harness);
+      const client = newClient(harness);
+      for (let i = 0; i < 5; i++) {
+        const page = await client.send(await client.get('/sign-in?next=/account'), {
+          email: account.email,
+          password: 'wrong wrong wrong',
+        });
+        assert.equal(page.status, 422);
+      }
+      const page = await client.send(await client.get('/sign-in?next=/account'), {
+        email: account.email,
+        password: account.password,
+      });
+      assert.equal(page.status, 429);
+      assert.match(page.body, /Too many attempts\. Try again at \d\d:\d\d/);
+      const waitS = Number(page.headers.get('retry-after'));
+      assert.ok(waitS > 800 && waitS <= 900, `${waitS} s`);
+      harness.clock.advance(waitS * 1000);
+      await signInAs(harness, account);
+    });
+
+    test('signing out ends the session in the database and empties what the browser keeps.', async () => {
+      const client = await signIn(harness);
+      const kept = new Map(client.cookies);
+      const account = await client.get('/account');
+      const signOut = account.forms.find(({ button }) => button === 'Sign out')!;
+      const left = await client.post(signOut.action, signOut.values, { follow: false });
+      assert.equal(left.status, 303);
+      assert.equal(left.headers.get('clear-site-data'), '"cache", "cookies", "storage"');
+      assert.equal(client.cookies.size, 0);
+      for (const [name, value] of kept) client.cookies.set(name, value);
+      const page = await client.get('/account');
+      assert.equal(page.h1, 'Sign in');
+    });
+  });
+
+test('one network address may send twenty forms in a quarter of an hour, and is told when it may go on.', async () => {
+  const harness = await startHarness('sqlite');
+  try {
+    const client = newClient(harness);
+    const form = await client.get('/sign-in?next=/account');
+    for (let i = 0; i < 20; i++) assert.equal((await client.send(form)).status, 422);
+    const page = await client.send(form);
+    assert.equal(page.status, 429);
+    assert.ok(Number(page.headers.get('retry-after')) > 0);
+    assert.match(page.body, /Try again at \d\d:\d\d/);
+    assert.equal((await client.get('/sign-in')).status, 200);
+  } finally {
+    await harness.close();
+  }
+});

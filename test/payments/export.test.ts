@@ -1,0 +1,112 @@
+// Payments as CSV and NDJSON: every value whole, no formula, no card, and a reader that stops is not read ahead of.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../../src/database/database.ts';
+import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/payments/export.ts';
+import type { SearchFilter } from '../../src/payments/review/queries.ts';
+import { readCsv, readCsvRows } from '../support/csv.ts';
+import { open, send, TYPED } from '../support/customer.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { createAt, SHOP } from '../support/shop.ts';
+import { ENGINES } from '../support/stores.ts';
+
+/** What spreadsheets take for the beginning of a formula. */
+const STARTS = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+for (const engine of ENGINES)
+  describe(engine, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine, { configuration: SHOP });
+    });
+    after(() => harness.close());
+
+    async function exported(format: 'csv' | 'ndjson', filter: SearchFilter = {}): Promise<string> {
+      let text = '';
+      const options = { format, filter, now: harness.clock.now() };
+      for await (const part of exportPayments(harness.service.database, options)) text += part;
+      return text;
+    }
+
+    test('No payments: a header row alone, and no line.', async () => {
+      assert.deepEqual(readCsv(await exported('csv')), [[...EXPORT_COLUMNS]]);
+      assert.equal(await exported('ndjson'), '');
+    });
+
+    test('Both formats tell the same: amounts and times as text, who paid from which account, nothing of a card.', async () => {
+      const { id } = await createAt(harness, 'transfer', { merchant_reference: 'A, "B"', amount: 1234.5 });
+      await send(await open(harness, id), TYPED.transfer);
+      const card = await createAt(harness, 'card');
+      await send(await open(harness, card.id), TYPED.card);
+      const rows = readCsvRows(await exported('csv'));
+      const objects = (await exported('ndjson'))
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        [card.id, id],
+      );
+      const [, row] = rows;
+      assert.equal(row!.amount, '1234.50');
+      assert.equal(row!.merchant_reference, 'A, "B"');
+      assert.equal(row!.status, 'requires_review');
+      assert.equal(row!.payer_account, TYPED.transfer['transfer-iban']);
+      assert.match(row!.submitted_at!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
+      assert.equal(row!.decided_at, '');
+      for (const [i, object] of objects.entries()) {
+        assert.deepEqual(Object.keys(object), [...EXPORT_COLUMNS]);
+        for (const name of EXPORT_COLUMNS) {
+          const cell = rows[i]![name]!;
+          assert.ok(cell === (object[name] ?? '') || cell === `'${object[name]}`, name);
+        }
+      }
+      assert.doesNotMatch(JSON.stringify([rows, objects]), /4242/);
+    });
+
+    test('No cell begins as a formula does, and ids and amounts stay themselves.', async () => {
+      const made: string[] = [];
+      for (const start of STARTS.filter((one) => one >= ' ')) {
+        const text = `${start}cmd|' /C calc'!A0`;
+        const { id } = await harness.create({ merchant_reference: text, customer: { name: text } });
+        made.push(id);
+      }
+      // Text over several lines may begin with a tab or a line break.
+      for (const start of ['\t', '\n']) made.push((await harness.create({ description: `${start}=1+1` })).id);
+      const records = readCsv(await exported('csv'));
+      for (const record of records)
+        for (const cell of record) assert.ok(!STARTS.some((start) => cell.startsWith(start)), cell);
+      const rows = readCsvRows(await exported('csv', { merchant_id: 'mer_development' }));
+      assert.deepEqual(rows.map(({ id }) => id).sort(), made.sort());
+      for (const row of rows) assert.equal(row.amount, '49.90');
+      assert.ok(rows.some(({ merchant_reference }) => merchant_reference === "'=cmd|' /C calc'!A0"));
+    });
+
+    test('A reader that stops reading is not read ahead of by more than a few pages.', async () => {
+      const MANY = 2200;
+      for (let i = 0; i < MANY; i += 220)
+        await Promise.all(Array.from({ length: 220 }, () => harness.create({ merchant_reference: 'MANY' })));
+      let queries = 0;
+      const { database } = harness.service;
+      const counted: Pick<Database, 'query'> = {
+        query(sql, ...values) {
+          queries++;
+          return database.query(sql, ...values);
+        },
+      };
+      const stream = exportStream(counted, {
+        format: 'ndjson',
+        filter: { reference: 'MANY' },
+        now: harness.clock.now(),
+      });
+      const parts = stream[Symbol.asyncIterator]();
+      await parts.next();
+      await sleep(100);
+      assert.ok(queries <= 3, `${queries} pages were read for one`);
+      let lines = 0;
+      for await (const part of { [Symbol.asyncIterator]: () => parts })
+        lines += String(part).split('\n').length - 1;
+      assert.equal(lines, MANY - 500);
+    });
+  });

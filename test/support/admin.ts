@@ -1,0 +1,96 @@
+// Administrators with tokens, and payments that wait for them: what the tests of /admin begin with.
+import type { Role } from '../../src/administrators/administrator.ts';
+import { createAdministrator } from '../../src/administrators/manage.ts';
+import { createToken } from '../../src/administrators/token.ts';
+import { claim } from '../../src/payments/review/claim.ts';
+import { submitPayment } from '../../src/payments/submit.ts';
+import type { Answer, Harness, RequestOptions } from './harness.ts';
+
+const BY_HAND = { actor: 'operator', request_id: null };
+
+export interface Person {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  /** Of the same role. */
+  token: string;
+  token_id: string;
+}
+
+let people = 0;
+
+/** Adds an administrator with a token. */
+export async function addPerson(harness: Harness, role: Role, name = 'Ana Admin'): Promise<Person> {
+  const email = `person-${++people}@example.org`;
+  const { administrator } = await harness.service.journal.commit((transaction) =>
+    createAdministrator(transaction, { email, name, role }, BY_HAND),
+  );
+  const { token, row } = await addToken(harness, administrator.id, role);
+  return { id: administrator.id, name, email, role, token, token_id: row.id };
+}
+
+/** Makes a further token for an administrator. */
+export function addToken(harness: Harness, administratorId: string, role: Role, days = 90) {
+  return harness.service.journal.commit((transaction) =>
+    createToken(transaction, { administratorId, role, name: 'Tests', days }, BY_HAND),
+  );
+}
+
+/** Creates a payment and sends what its customer might. Returns its id. */
+export async function sentForReview(
+  harness: Harness,
+  fields: object = {},
+  options: RequestOptions = {},
+): Promise<string> {
+  const { id } = await harness.create(fields, options);
+  const submission = {
+    method: 'details',
+    whole: { method: 'details', type: 'details', payer_name: 'Ada Lovelace', payer_email: 'ada@example.org' },
+    masked: {
+      method: 'details',
+      type: 'details',
+      name: null,
+      payer_name: 'A…',
+      payer_email: 'a…@example.org',
+    },
+    payer: { email: 'ada@example.org', account: null },
+  };
+  await harness.service.journal.commit(
+    (transaction) => submitPayment(transaction, id, 'req_customer', submission),
+    id,
+  );
+  return id;
+}
+
+/** Has a person take a payment to review it. */
+export async function claimAs(
+  harness: Harness,
+  { id, name, email, role }: Person,
+  payment: string,
+): Promise<void> {
+  const principal = { id, name, email, role, actor: `administrator:${id}`, session: null, token: null };
+  await harness.service.journal.commit(
+    (transaction) => claim(transaction, principal, payment, {}, 'req_claim'),
+    payment,
+  );
+}
+
+/** Posts JSON as a person. */
+export function post(
+  harness: Harness,
+  person: Pick<Person, 'token'>,
+  path: string,
+  body: unknown = {},
+  options: RequestOptions = {},
+): Promise<Answer> {
+  return harness.request(path, { method: 'POST', key: person.token, body, ...options });
+}
+
+/** How many entries the history has: the same before and after whatever changed nothing. */
+export async function entryCount(harness: Harness): Promise<number> {
+  const rows = await harness.service.database.query<{ count: number }>(
+    'select count(*) as count from audit_entries',
+  );
+  return Number(rows[0]!.count);
+}

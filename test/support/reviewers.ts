@@ -1,0 +1,42 @@
+// Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
+import type { Principal } from '../../src/administrators/administrator.ts';
+import { recordAdministrator } from '../../src/administrators/record.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+
+function reviewer(name: string): Principal {
+  const id = `adm_${name.toLowerCase()}`;
+  const email = `${name.toLowerCase()}@reviewers.example`;
+  return { id, name, email, role: 'reviewer', actor: `administrator:${id}`, session: null, token: null };
+}
+
+export const ANA = reviewer('Ana');
+export const BEN = reviewer('Ben');
+export const CLEO = reviewer('Cleo');
+export const REVIEWERS: readonly Principal[] = [ANA, BEN, CLEO];
+
+/** Writes them down as administrators, so that they have names. */
+export async function addReviewers(journal: Journal): Promise<void> {
+  await journal.commit((transaction) => {
+    for (const { id, email, name, role } of REVIEWERS) {
+      const row = {
+        id,
+        email,
+        name,
+        role,
+        password: null,
+        totp_secret: null,
+        totp_step: null,
+        recovery_codes: null,
+        setup_digest: null,
+        setup_expires_at: null,
+        disabled_at: null,
+        salt: 'salt',
+        version: 1,
+        created_at: transaction.now,
+        updated_at: transaction.now,
+      };
+      transaction.insert('administrators', row);
+      recordAdministrator(transaction, { actor: 'operator', request_id: null }, 'administrator.created', row);
+    }
+  });
+}
