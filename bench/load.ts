@@ -59,6 +59,40 @@ export async function compare(
   };
 }
 
+/** A few people at once, which is what a console sees. */
+const READERS = 4;
+const LOOK_S = Number(process.env.BENCH_LOOK_S ?? 8);
+const LOOK_WARM_UP_S = 2;
+const QUANTILE = 0.95;
+
+/** How long the slowest of 20 answers to whoever has `cookie` takes, milliseconds; `paths` are asked for in turn. */
+export async function p95(port: number, paths: readonly string[], cookie: string): Promise<number> {
+  await look(port, paths, cookie, LOOK_WARM_UP_S);
+  const times = (await look(port, paths, cookie, LOOK_S)).sort((a, b) => a - b);
+  return times[Math.ceil(times.length * QUANTILE) - 1]!;
+}
+
+function look(port: number, paths: readonly string[], cookie: string, seconds: number): Promise<number[]> {
+  const times: number[] = [];
+  return new Promise((resolve, reject) => {
+    const instance = autocannon(
+      {
+        url: `http://127.0.0.1:${port}`,
+        connections: READERS,
+        duration: seconds,
+        requests: paths.map((path) => ({ method: 'GET', path, headers: { cookie } })),
+      },
+      (error, result) => {
+        if (error) reject(error);
+        else if (result.errors > 0 || result['2xx'] !== times.length || times.length === 0)
+          reject(new Error(`${paths[0]}: ${result['2xx']} of ${times.length} answers were pages`));
+        else resolve(times);
+      },
+    );
+    instance.on('response', (_client, _status, _bytes, ms) => times.push(ms));
+  });
+}
+
 /** Creates one payment and returns its id. */
 export async function createOne(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/v1/payments`, {

@@ -5,12 +5,17 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
-import { compare, createOne, type Route } from './load.ts';
+import { compare, createOne, p95, type Route } from './load.ts';
+import { type Reviewed, seedReview } from './review.ts';
 import { seed } from './seed.ts';
 import { type Server, startServer } from './servers.ts';
 
 const STORED = Number(process.env.BENCH_STORED ?? 1_000_000);
+const WAITING = Number(process.env.BENCH_WAITING ?? 10_000);
 const COUNTED_FOR_SIZE = 100_000;
+/** Pages of so many payments are looked at, one after another. */
+const LOOKED_AT = 200;
+const LOOK_MS = 50;
 
 const CREATE: Route = { method: 'POST', path: '/v1/payments' };
 const LIST: Route = { method: 'GET', path: '/v1/payments?limit=20' };
@@ -57,6 +62,23 @@ async function threeRatios(
     read: await ratio(`read one, SQLite${suffix}`, server, read(id), least.read),
     list: await ratio(`list of 20, SQLite${suffix}`, server, LIST, least.list),
   };
+}
+
+/** What an administrator waits for. */
+async function reviewPages(server: Server, { waiting, cookie }: Reviewed): Promise<void> {
+  const some = Array.from(
+    { length: LOOKED_AT },
+    (_, i) => waiting[Math.floor((i * waiting.length) / LOOKED_AT)]!,
+  );
+  const pages: [string, string[]][] = [
+    [`queue page, ${waiting.length.toLocaleString('en')} waiting`, ['/console/queue']],
+    ['the same with a payment open', some.map((id) => `/console/queue?open=${id}`)],
+    ["a payment's page in the console", some.map((id) => `/console/payments/${id}`)],
+  ];
+  for (const [what, paths] of pages) {
+    const ms = await p95(server.port, paths, cookie());
+    report(`${what}, p95 in ms`, ms.toFixed(1), `≤ ${LOOK_MS}`, ms <= LOOK_MS);
+  }
 }
 
 /** Runs `counterfoil audit verify` on the store in `storage`. Returns seconds taken. */
@@ -119,6 +141,7 @@ try {
   const full = directory('full');
   const seconds = await seed(full, STORED);
   console.log(`  ${STORED.toLocaleString('en')} payments stored in ${Math.round(seconds)} s`);
+  const reviewed = await seedReview(full, WAITING);
   const stored = await startServer('counterfoil', full);
   report('ready with them stored, ms', String(Math.round(stored.readyMs)), '≤ 1000', stored.readyMs <= 1000);
   const least = { create: fresh.create * 0.85, read: fresh.read * 0.85, list: fresh.list * 0.85 };
@@ -130,6 +153,7 @@ try {
   });
   const resident = stored.residentMb();
   report('resident memory after that, MB', String(Math.round(resident)), '≤ 200', resident <= 200);
+  await reviewPages(stored, reviewed);
   await stored.stop();
   const verifyS = auditVerify(full);
   report(
