@@ -23,6 +23,7 @@ import {
 import { API_HEADERS } from './http/headers.ts';
 import { openApiDocument } from './http/openapi.ts';
 import type { PolicyReport } from './http/policy-reports.ts';
+import { CheckpointReader } from './journal/checkpoint-reader.ts';
 import type { Journal } from './journal/journal.ts';
 import { OperationalError, unavailable } from './lib/errors.ts';
 import { randomId } from './lib/ids.ts';
@@ -31,6 +32,7 @@ import { type Clock, SECOND_MS } from './lib/time.ts';
 import { isHttps, pathOf, STRICT_TRANSPORT } from './lib/web-address.ts';
 import type { Directory } from './merchants/merchant.ts';
 import type { Offer } from './methods/offer.ts';
+import { ReviewFigures } from './payments/review/figures.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
 
 export const VERSION = packageJson.version;
@@ -155,7 +157,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const document = JSON.stringify(openApiDocument(baseUrl, VERSION, [apiDescription, adminDescription]));
   app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
   app.register(v1, { ...parts, prefix: `${basePath}/v1` });
-  app.register(adminApi, { ...parts, prefix: `${basePath}/admin` });
+  const checkpoints = new CheckpointReader(parts.storage);
+  app.register(adminApi, { ...parts, checkpoints, prefix: `${basePath}/admin` });
   const pages = {
     asOperationalError,
     report: (error: unknown, requestId: string) =>
@@ -171,6 +174,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.register(consolePages, {
     ...parts,
     ...pages,
+    checkpoints,
+    figures: new ReviewFigures(parts),
     verification,
     prefix: `${basePath}/console`,
   } satisfies ConsoleSettings & {

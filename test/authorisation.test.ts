@@ -117,6 +117,7 @@ const ROWS: Row[] = [
   { route: 'GET /payment.php', expected: OPEN, in: 200 },
   { route: 'POST /payment.php', expected: OPEN, in: 403 },
   { route: 'POST /csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
+  { route: 'POST /console/csp-report', expected: OPEN, in: 204, type: 'application/csp-report', body: {} },
 
   { route: 'GET /admin/payments', expected: TOKENS_READ, in: 200 },
   { route: 'GET /admin/payments/:payment_id', expected: TOKENS_READ, in: 200 },
@@ -313,7 +314,7 @@ for (const engine of ENGINES) {
       { headers, token }: Sent,
     ): Promise<number> {
       headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-      const isJson = /^POST \/(v1|admin|csp-report)\b/.test(route);
+      const isJson = /^POST \/(v1|admin|csp-report|console\/csp-report)\b/.test(route);
       if (method !== 'POST') return (await request(method, addressOf(route), headers)).status;
       const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
       headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');

@@ -2,17 +2,15 @@
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
 import { takeJson } from '../http/json-body.ts';
-import { CheckpointReader } from '../journal/checkpoint-reader.ts';
 import { addAuditRoutes } from './audit.ts';
 import { authenticator, permit } from './authenticate.ts';
 import { addDecisionRoutes } from './decisions.ts';
-import type { AdminApi, AdminParts } from './parts.ts';
+import type { AdminParts } from './parts.ts';
 import { addPaymentRoutes } from './payments.ts';
 
 /** Registers the administrators' interface on `app` under its prefix. */
-export async function adminApi(app: FastifyInstance, settings: AdminApi): Promise<void> {
-  const parts: AdminParts = { ...settings, checkpoints: new CheckpointReader(settings.storage) };
-  const authenticate = await authenticator(app, settings.database, settings.clock);
+export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise<void> {
+  const authenticate = await authenticator(app, parts.database, parts.clock);
   app.decorateRequest('principal');
   app.addHook('onRequest', async (request) => {
     await authenticate(request);

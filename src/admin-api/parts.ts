@@ -4,18 +4,12 @@ import type { CheckpointReader } from '../journal/checkpoint-reader.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Clock } from '../lib/time.ts';
 
-export interface AdminApi {
+export interface AdminParts {
   database: Database;
   journal: Journal;
   clock: Clock;
   checkoutBaseUrl: string;
-  /** The private directory, where checkpoints lie. */
-  storage: string;
+  checkpoints: CheckpointReader;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
-}
-
-/** What the routes of /admin work with. */
-export interface AdminParts extends AdminApi {
-  checkpoints: CheckpointReader;
 }

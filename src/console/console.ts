@@ -35,9 +35,23 @@ export interface ConsoleSettings extends ConsoleParts {
   reportPolicy(found: PolicyReport): void;
 }
 
-/** Registers the console's pages and what they load on `app`, whose prefix is the console's path. */
+/** Registers the console's pages, what they load, and where browsers report to, on `app`, whose prefix is the console's path. */
 export async function consolePages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  const { signInForms, asOperationalError, report, warn, reportPolicy, ...parts } = settings;
+  for (const { name, type, content } of consoleAssets) {
+    app.get(`/${name}`, (_request, reply) =>
+      reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),
+    );
+  }
+  app.register(policyReports, {
+    prefix: `/${POLICY_REPORTS}`,
+    now: () => settings.clock.now(),
+    report: settings.reportPolicy,
+  });
+  app.register((scope) => pages(scope, settings));
+}
+
+async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
+  const { signInForms, asOperationalError, report, warn, reportPolicy: _, ...parts } = settings;
   const place = placeOf(parts);
   const throttle = await createThrottle(app, signInForms);
 
@@ -56,20 +70,6 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
   app.setErrorHandler((error, request, reply) =>
     tell(error, request, reply, place, { asOperationalError, report, warn }),
   );
-
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.register(policyReports, {
-      prefix: `/${POLICY_REPORTS}`,
-      now: () => place.clock.now(),
-      report: reportPolicy,
-    });
-  });
-  for (const { name, type, content } of consoleAssets) {
-    app.get(`/${name}`, (_request, reply) =>
-      reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),
-    );
-  }
 
   /** A form of a page that is shown before anybody is signed in. */
   const door =

@@ -5,9 +5,9 @@ import { type Html, html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
 import type { Payment } from '../payments/payment.ts';
-import { type HomeFigures, homeFigures, linksAskedFor } from '../payments/review/queries.ts';
+import type { DayFigures } from '../payments/review/figures.ts';
+import { type LastDecision, linksAskedFor, type QueueCount } from '../payments/review/queries.ts';
 import { decisionChart } from './chart.ts';
-import { knownCheckpoints } from './checkpoints.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { age, duration, said } from './parts.ts';
@@ -23,20 +23,22 @@ export const homeRoutes: readonly Route[] = [
 ];
 
 async function homePage(context: Context): Promise<Outcome> {
-  const { database, now, timeZone } = context;
-  const [figures, links, notices] = await Promise.all([
-    homeFigures(database, now, timeZone),
+  const { database, figures } = context;
+  const [queue, days, last, links, notices] = await Promise.all([
+    figures.waiting(),
+    figures.days(),
+    figures.lastDecision(),
     linksAskedFor(database, LINKS_SHOWN + 1),
     health(context),
   ]);
   const content = html`<h1>Home</h1>
 ${notices.length > 0 && html`<ul class="health" aria-label="To look after">${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`}
 <div class="tiles">
-${waiting(context, figures)}
-${await today(context, figures)}
+${waiting(context, queue)}
+${await today(context, days.at(-1)!, last)}
 </div>
-<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">Decided in the last ${figures.days.length} days</h2>
-${decisionChart(`Decided in the last ${figures.days.length} days`, figures.days)}
+<section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">Decided in the last ${days.length} days</h2>
+${decisionChart(`Decided in the last ${days.length} days`, days)}
 </section>
 <section class="block" aria-labelledby="links-heading"><h2 id="links-heading">Links asked for anew</h2>
 ${linkList(context, links)}
@@ -45,7 +47,7 @@ ${linkList(context, links)}
 }
 
 /** What waits for a decision. */
-function waiting(context: Context, { queue: { count, oldest, sums } }: HomeFigures): Html {
+function waiting(context: Context, { count, oldest, sums }: QueueCount): Html {
   return html`<section class="tile" aria-labelledby="waiting-heading"><h2 id="waiting-heading">To review</h2>
 <p class="figure">${count}</p>
 ${
@@ -60,11 +62,15 @@ ${oldest !== null && html`<p>The oldest has waited ${age(context, oldest)}.</p>`
 </section>`;
 }
 
-async function today(context: Context, { today, last_decision }: HomeFigures): Promise<Html> {
+async function today(
+  context: Context,
+  { approved, rejected }: DayFigures,
+  last: LastDecision | null,
+): Promise<Html> {
   return html`<section class="tile" aria-labelledby="today-heading"><h2 id="today-heading">Decided today</h2>
-<p class="figure">${today.approved + today.rejected}</p>
-<ul><li>${today.approved} approved</li><li>${today.rejected} rejected</li></ul>
-${last_decision && html`<p>${await lastDecision(context, last_decision, new Map())}</p>`}
+<p class="figure">${approved + rejected}</p>
+<ul><li>${approved} approved</li><li>${rejected} rejected</li></ul>
+${last && html`<p>${await lastDecision(context, last, new Map())}</p>`}
 </section>`;
 }
 
@@ -82,11 +88,11 @@ function linkList(context: Context, payments: readonly Payment[]): Html {
 }
 
 /** What somebody should look after, as far as it can be seen from here. */
-async function health({ database, storage, baseUrl, now }: Context): Promise<Html[]> {
+async function health({ database, checkpoints, baseUrl, now }: Context): Promise<Html[]> {
   const notices: Html[] = [];
   const seal = await newestSeal(database);
   if (seal) {
-    const last = knownCheckpoints(storage).at(-1);
+    const last = (await checkpoints.read()).at(-1);
     const unsignedMs = now - seal.at;
     if ((last?.seal ?? 0) < seal.number && unsignedMs > UNSIGNED_MS)
       notices.push(

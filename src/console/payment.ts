@@ -6,7 +6,6 @@ import { checkoutUrl } from '../payments/present.ts';
 import { addNote } from '../payments/review/note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../payments/review/review.ts';
 import { timelineOf } from '../payments/review/timeline.ts';
-import { knownCheckpoints } from './checkpoints.ts';
 import { claimRoutes, decisionRoutes, paymentOf } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { addressOfPayment, block, heading, namesFor, panel } from './panel.ts';
@@ -33,9 +32,9 @@ async function paymentPage(
   payment: Payment,
   { faults = {}, status = 200 }: { faults?: Faults; status?: number } = {},
 ): Promise<Outcome> {
-  const { database, storage, principal } = context;
+  const { database, checkpoints, principal } = context;
   const names = await namesFor(context, [payment]);
-  const items = await timelineOf(database, payment, knownCheckpoints(storage));
+  const items = await timelineOf(database, payment, await checkpoints.read());
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
   const content = html`${errorSummary(faults)}
 ${heading(context, payment, 'h1')}

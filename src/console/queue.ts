@@ -5,7 +5,7 @@ import { findPayment } from '../payments/queries.ts';
 import { claimOf } from '../payments/review/claim.ts';
 import {
   countQueue,
-  homeFigures,
+  type LastDecision,
   listQueue,
   namesOf,
   type QueueCount,
@@ -30,28 +30,27 @@ async function queuePage(context: Context): Promise<Outcome> {
   const { database, query } = context;
   const filtering = filteringOf(context);
   const isFiltered = Object.keys(filtering.asked).length > 0;
-  const [found, count, total, open, done] = await Promise.all([
+  const [found, matching, total, open, done] = await Promise.all([
     listQueue(database, filtering.filter, placeOf(query.get('after')), PAGE + 1),
-    countQueue(database, filtering.filter),
-    isFiltered ? countQueue(database, {}) : undefined,
+    isFiltered ? countQueue(database, filtering.filter) : undefined,
+    context.figures.waiting(),
     paymentNamed(context, 'open'),
     paymentNamed(context, 'done'),
   ]);
   const shown = found.slice(0, PAGE);
   const names = await namesFor(context, [...shown, ...(open ? [open] : []), ...(done ? [done] : [])]);
-  const waiting = (total ?? count).count;
   const detail = open && (await openPane(context, open, names, filtering));
   const next = found.length > PAGE ? queuePlace(shown.at(-1)!) : undefined;
   const list =
     shown.length === 0
-      ? await emptyList(context, names, isFiltered, waiting)
-      : html`${figures(context, count, isFiltered)}
+      ? await emptyList(context, names, isFiltered, total.count)
+      : html`${figures(context, matching ?? total, isFiltered)}
 ${table(context, shown, names, filtering, open?.id)}
 ${pager(context, filtering, next && writtenPlace(next))}`;
   const faults = filtering.fault === undefined ? {} : { 'filter-minimum': filtering.fault };
   const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, names)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
-${filterForm(context, filtering, { methods: methodsOf(shown), currencies: [...new Set((total ?? count).sums.map(({ currency }) => currency))] })}</div>
+${filterForm(context, filtering, { methods: methodsOf(shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
 <div class="panes${detail && ' open'}">
 <div class="list">
 ${list}
@@ -150,15 +149,14 @@ async function emptyList(
     const what = isFiltered ? 'Nothing in the queue matches these filters.' : 'Nothing more in the queue.';
     return html`<div class="empty"><p>${what}</p><p><a href="${context.address('/queue')}">Show all ${waiting}</a></p></div>`;
   }
-  const { database, now, timeZone } = context;
-  const { last_decision: last } = await homeFigures(database, now, timeZone);
+  const last = await context.figures.lastDecision();
   return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecision(context, last, names)}`}</p></div>`;
 }
 
 /** When the last decision was made and by whom. */
 export async function lastDecision(
   context: Context,
-  { at, by, payment }: { at: number; by: string | null; payment: string },
+  { at, by, payment }: LastDecision,
   known: Names,
 ): Promise<Html> {
   const names = by === null || known.has(by) ? known : await namesOf(context.database, [by]);

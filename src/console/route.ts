@@ -3,10 +3,12 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Permission, Principal } from '../administrators/administrator.ts';
 import type { Database } from '../database/database.ts';
+import type { CheckpointReader } from '../journal/checkpoint-reader.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/merchant.ts';
+import type { ReviewFigures } from '../payments/review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
 import type { Verification } from './verification.ts';
 
@@ -24,6 +26,8 @@ export interface ConsoleParts {
   timeZone: string;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
+  checkpoints: CheckpointReader;
+  figures: ReviewFigures;
   /** Verifies the history in the background of this node. */
   verification: Verification;
 }

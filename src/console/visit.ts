@@ -5,7 +5,6 @@ import type { Principal } from '../administrators/administrator.ts';
 import { openCookie } from '../administrators/session.ts';
 import { Locale } from '../lib/locale.ts';
 import { pathOf } from '../lib/web-address.ts';
-import { countQueue } from '../payments/review/queries.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.ts';
 import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
@@ -104,7 +103,7 @@ function headersOf({ baseUrl }: Place, nonce?: string): Record<string, string> {
 export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   const { place, reply, theme, keys, principal, formKey, here } = visit;
   const nonce = randomBytes(16).toString('base64url');
-  const waiting = principal ? (await countQueue(place.database, {})).count : 0;
+  const waiting = principal ? (await place.figures.waiting()).count : 0;
   const token = tokenField(formKey);
   const signedIn = principal && { principal, token, waiting };
   const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });

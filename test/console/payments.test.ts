@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Client, signIn } from '../support/console.ts';
 import { readCsvRows } from '../support/csv.ts';
+import { open, send } from '../support/customer.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { strictly } from '../support/markup.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -30,6 +31,12 @@ for (const engine of ENGINES)
         merchant_reference: 'R-1',
         customer: { email: 'Ada@Example.org' },
       });
+      assert.match(
+        (await auditor.get('/payments?q=ada@example.org')).body,
+        /No payment matches\./,
+        'not sent yet',
+      );
+      assert.equal((await send(await open(harness, id), { 'payer-name': 'Ada King' })).status, 200);
       await harness.create({ amount: 8, merchant_reference: '71.26' });
       await harness.create({ amount: 71.26, currency: 'EUR', merchant_reference: 'OTHER' });
       for (const q of [
@@ -82,6 +89,7 @@ for (const engine of ENGINES)
         amount: 5,
         customer: { name: '=1+1', email: 'secret@example.org' },
       });
+      assert.equal((await send(await open(harness, id), {})).status, 200);
       const answer = await download(harness, auditor, '/payments.csv?q=secret%40example.org');
       assert.equal(answer.status, 200);
       assert.match(answer.headers.get('content-type')!, /^text\/csv; charset=utf-8/);

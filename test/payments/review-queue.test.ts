@@ -6,9 +6,9 @@ import { creditorReference, grouped, qrReference } from '../../src/methods/trans
 import { findPayment } from '../../src/payments/queries.ts';
 import { CLAIM_MS, claim } from '../../src/payments/review/claim.ts';
 import { factsOf } from '../../src/payments/review/facts.ts';
+import { ReviewFigures } from '../../src/payments/review/figures.ts';
 import {
   countQueue,
-  homeFigures,
   linksAskedFor,
   listQueue,
   namesOf,
@@ -175,22 +175,50 @@ for (const engine of ENGINES) {
     });
 
     test('figures count what was decided by day, and a day that is over is remembered', async () => {
-      const { database } = service.service;
-      const before = await homeFigures(database, now(), 'Asia/Kolkata');
-      assert.equal(before.days.length, 30);
-      assert.deepEqual([before.queue.count, before.last_decision], [4, null]);
+      const { database, journal } = service.service;
+      const figures = new ReviewFigures({
+        database,
+        journal,
+        clock: service.clock,
+        timeZone: 'Asia/Kolkata',
+      });
+      assert.equal((await figures.days()).length, 30);
+      assert.equal((await figures.waiting()).count, 4);
+      assert.equal(await figures.lastDecision(), null);
       await decide(service, waiting[0]!, 'approve');
       await decide(service, waiting[3]!, 'reject');
-      const today = await homeFigures(database, now(), 'Asia/Kolkata');
-      assert.deepEqual({ ...today.today, date: '' }, { date: '', approved: 1, rejected: 1 });
-      assert.equal(today.queue.count, 2);
-      assert.equal(today.last_decision!.by, ANA.id);
+      const today = (await figures.days()).at(-1)!;
+      assert.deepEqual({ ...today, date: '' }, { date: '', approved: 1, rejected: 1 });
+      assert.equal((await figures.waiting()).count, 2, 'what was committed here is counted at once');
+      assert.equal((await figures.lastDecision())!.by, ANA.id);
       service.clock.advance(2 * DAY_MS);
       for (let look = 0; look < 2; look++) {
-        const later = await homeFigures(database, now(), 'Asia/Kolkata');
-        assert.deepEqual(later.days.at(-3), today.today);
-        assert.deepEqual([later.today.approved, later.today.rejected], [0, 0]);
+        const later = await figures.days();
+        assert.deepEqual(later.at(-3), today);
+        assert.deepEqual([later.at(-1)!.approved, later.at(-1)!.rejected], [0, 0]);
       }
+    });
+
+    test('the queue is counted once for all who ask at once, and again when another node may have changed it', async () => {
+      const { database, journal } = service.service;
+      let asked = 0;
+      const counting = Object.assign(Object.create(database), {
+        query: (sql: string, ...values: never[]) => {
+          asked++;
+          return database.query(sql, ...values);
+        },
+      });
+      const figures = new ReviewFigures({
+        database: counting,
+        journal,
+        clock: service.clock,
+        timeZone: 'UTC',
+      });
+      await Promise.all([figures.waiting(), figures.waiting(), figures.waiting()]);
+      assert.equal(asked, 1);
+      service.clock.advance(2000);
+      await figures.waiting();
+      assert.equal(asked, 2);
     });
 
     test('facts say what they rest on', async () => {

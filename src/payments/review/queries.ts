@@ -4,7 +4,7 @@ import type { Seal } from '../../journal/seal.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { PAYMENT_COLUMNS, type Payment } from '../payment.ts';
 
-export { type DayFigures, type HomeFigures, homeFigures } from './home/queries.ts';
+export { decidedBetween, type LastDecision, lastDecision } from './home/queries.ts';
 export {
   countQueue,
   listQueue,

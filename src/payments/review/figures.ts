@@ -1,0 +1,76 @@
+// What the console shows of the whole: how much waits, what was decided day by day, and the last decision.
+import type { Database } from '../../database/database.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { type Clock, lastDays, MINUTE_MS, SECOND_MS } from '../../lib/time.ts';
+import { countQueue, decidedBetween, type LastDecision, lastDecision, type QueueCount } from './queries.ts';
+
+const DAYS = 30;
+/** Nodes' clocks differ a little, and a commit takes its time: a day is over a while after it ended. */
+const SETTLING_MS = 15 * MINUTE_MS;
+/** So long the count may be behind what other nodes commit; what this one commits is counted at once. */
+const COUNTED_MS = 2 * SECOND_MS;
+const LATEST = Number.MAX_SAFE_INTEGER;
+
+/** What was decided on one day, live and test payments. */
+export interface DayFigures {
+  /** `2026-11-20`. */
+  date: string;
+  approved: number;
+  rejected: number;
+}
+
+interface Parts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  /** Whose days are counted (IANA). */
+  timeZone: string;
+}
+
+export class ReviewFigures {
+  readonly #parts: Parts;
+  #counted: { at: number; commits: number; count: Promise<QueueCount> } | undefined;
+  /** Days that are over: they never change. */
+  readonly #over = new Map<string, DayFigures>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The whole queue; counted once for all who ask while nothing is committed. Raises `DatabaseError`. */
+  waiting(): Promise<QueueCount> {
+    const { database, journal, clock } = this.#parts;
+    const at = clock.now();
+    const { commits } = journal.counters;
+    const known = this.#counted;
+    if (known?.commits === commits && Math.abs(at - known.at) < COUNTED_MS) return known.count;
+    const count = countQueue(database, {});
+    const counted = { at, commits, count };
+    this.#counted = counted;
+    count.catch(() => {
+      if (this.#counted === counted) this.#counted = undefined;
+    });
+    return count;
+  }
+
+  /** The last 30 days, today the last of them. Raises `DatabaseError`. */
+  async days(): Promise<DayFigures[]> {
+    const { database, clock, timeZone } = this.#parts;
+    const now = clock.now();
+    if (this.#over.size > 4 * DAYS) this.#over.clear();
+    const days = lastDays(timeZone, now, DAYS);
+    const figures: DayFigures[] = [];
+    for (const [index, { date, start }] of days.entries()) {
+      const end = days[index + 1]?.start;
+      const day = this.#over.get(date) ?? { date, ...(await decidedBetween(database, start, end ?? LATEST)) };
+      if (end !== undefined && now > end + SETTLING_MS) this.#over.set(date, day);
+      figures.push(day);
+    }
+    return figures;
+  }
+
+  /** The newest decision; nothing where none was made. Raises `DatabaseError`. */
+  lastDecision(): Promise<LastDecision | null> {
+    return lastDecision(this.#parts.database);
+  }
+}
