@@ -1,15 +1,11 @@
 // Passkeys (WebAuthn level 3) as a second factor: a key pair on the administrator's device, bound to the console's own address.
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
@@ -25,6 +21,9 @@ export interface Place {
   rpId: string;
   origin: string;
 }
+
+/** Loaded when the first passkey comes: it takes a third of the time in which the service is ready. */
+const webauthn = () => import('@simplewebauthn/server');
 
 /** COSE (RFC 9053): EdDSA, ES256, RS256. Named, since asking this runtime for others makes it print warnings. */
 const ALGORITHMS = [-8, -7, -257];
@@ -50,11 +49,12 @@ export function registrationChallenge({ id, salt, version }: Administrator): str
 }
 
 /** What `navigator.credentials.create` takes (as JSON), for a passkey that is none of those there are. */
-export function registrationOptions(
+export async function registrationOptions(
   place: Place,
   administrator: Administrator,
   existing: readonly Passkey[],
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     rpName: 'Counterfoil',
     rpID: place.rpId,
@@ -76,6 +76,7 @@ export async function verifiedRegistration(
   administrator: Administrator,
   response: unknown,
 ): Promise<NewPasskey | undefined> {
+  const { verifyRegistrationResponse } = await webauthn();
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
@@ -99,11 +100,12 @@ export async function verifiedRegistration(
 }
 
 /** What `navigator.credentials.get` takes (as JSON). `challenge` is the ticket's. */
-export function authenticationOptions(
+export async function authenticationOptions(
   place: Place,
   passkeys: readonly Passkey[],
   challenge: string,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({
     rpID: place.rpId,
     allowCredentials: passkeys.map(credential),
@@ -123,6 +125,7 @@ export async function verifiedAuthentication(
   const sent = response as AuthenticationResponseJSON | null;
   const passkey = passkeys.find(({ credential_id }) => credential_id === sent?.id);
   if (!passkey) return undefined;
+  const { verifyAuthenticationResponse } = await webauthn();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: sent!,
