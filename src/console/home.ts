@@ -88,8 +88,19 @@ function linkList(context: Context, payments: readonly Payment[]): Html {
 }
 
 /** What somebody should look after, as far as it can be seen from here. */
-async function health({ database, checkpoints, baseUrl, now }: Context): Promise<Html[]> {
+async function health({
+  database,
+  checkpoints,
+  verification,
+  address,
+  baseUrl,
+  now,
+}: Context): Promise<Html[]> {
   const notices: Html[] = [];
+  if (verification.newest?.is === 'broken')
+    notices.push(
+      html`<strong>The history is not what it was:</strong> the newest verification found it broken. <a href="${address('/audit')}">See where</a>.`,
+    );
   const seal = await newestSeal(database);
   if (seal) {
     const last = (await checkpoints.read()).at(-1);

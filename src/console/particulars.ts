@@ -30,7 +30,8 @@ export const submissionOf = ({ submission }: Payment): Submission | null =>
 export const customerOf = ({ customer }: Payment): Customer =>
   customer === null ? {} : (JSON.parse(customer) ?? {});
 
-const TYPES: Record<string, string> = {
+/** What we call a way to pay that the configuration gives no name, by its type. */
+export const METHOD_TYPES: Readonly<Record<string, string>> = {
   bank_transfer: 'Bank transfer',
   details: 'Contact details',
   manual: 'Manual',
@@ -40,7 +41,7 @@ const TYPES: Record<string, string> = {
 /** What the way a customer chose is called: by the configuration, else by us; nothing before they chose. */
 export function methodName(payment: Payment): string | null {
   const sent = submissionOf(payment);
-  return sent && (sent.name ?? TYPES[sent.type] ?? sent.method);
+  return sent && (sent.name ?? METHOD_TYPES[sent.type] ?? sent.method);
 }
 
 /** Whoever pays, as they named themselves, else as the merchant did, else by their address. */

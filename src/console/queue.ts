@@ -13,7 +13,7 @@ import {
 } from '../payments/review/queries.ts';
 import { awaitsSecond, reviewActs } from '../payments/review/review.ts';
 import { addressOfPayment, heading, type Names, nameOf, namesFor, panel, parties } from './panel.ts';
-import { customerName, methodName, submissionOf } from './particulars.ts';
+import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
 import { age, errorSummary, moment, notice, said } from './parts.ts';
 import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';
 import type { Context, Outcome, Route } from './route.ts';
@@ -50,7 +50,7 @@ ${pager(context, filtering, next && writtenPlace(next))}`;
   const faults = filtering.fault === undefined ? {} : { 'filter-minimum': filtering.fault };
   const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, names)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
-${filterForm(context, filtering, { methods: methodsOf(shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
+${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
 <div class="panes${detail && ' open'}">
 <div class="list">
 ${list}
@@ -108,14 +108,14 @@ function claimCell(context: Context, payment: Payment, names: Names): Html {
   return html`<td data-label="Claimed by" class="extra${!claim && !isHalf && ' none'}">${claim ? nameOf(context, names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
 }
 
-/** The ways to pay of what is shown: as many as a form can know without the configuration, which may have changed since. */
-function methodsOf(payments: readonly Payment[]): [string, string][] {
-  const methods = new Map<string, string>();
+/** The ways to pay by their ids, and what they were called when customers chose them. */
+function methodsOf(ids: readonly string[], payments: readonly Payment[]): [string, string][] {
+  const names = new Map<string, string>();
   for (const payment of payments) {
     const id = submissionOf(payment)?.method;
-    if (id !== undefined) methods.set(id, methodName(payment)!);
+    if (id !== undefined) names.set(id, methodName(payment)!);
   }
-  return [...methods].sort();
+  return ids.toSorted().map((id) => [id, names.get(id) ?? METHOD_TYPES[id] ?? id]);
 }
 
 function pager(context: Context, filtering: Filtering, next: string | undefined): Html | null {

@@ -85,6 +85,7 @@ for (const engine of ENGINES)
         page = await auditor.get('/audit');
       }
       assert.ok(page.body.includes(`payment ${id} is not as entry`), page.body);
+      assert.match((await auditor.get('')).body, /The history is not what it was/, 'the first page says so');
     });
 
     test('Checkpoints and the public key can be taken along.', async () => {

@@ -77,6 +77,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await queue({ method: 'bank_transfer' }), []);
       const counted = await countQueue(service.service.database, {});
       assert.equal(counted.count, 4);
+      assert.deepEqual(counted.methods, ['details']);
       assert.equal(counted.oldest, (await row(waiting[0]!)).submitted_at);
       assert.deepEqual(
         counted.sums.map((sum) => ({ ...sum })),
@@ -89,6 +90,7 @@ for (const engine of ENGINES) {
         count: 0,
         oldest: null,
         sums: [],
+        methods: [],
       });
     });
 

@@ -88,22 +88,30 @@ export interface QueueCount {
   oldest: number | null;
   /** By currency and mode, live first. */
   sums: { currency: string; mode: Mode; count: number; amount_minor: number }[];
+  /** The ids of the ways to pay among them. */
+  methods: string[];
 }
 
 /** How many payments of the queue there are, and what they come to. */
 export async function countQueue(database: Reader, filter: QueueFilter): Promise<QueueCount> {
   const { sql, values } = narrowed(filter);
   // Sums as floating-point numbers: they are exact as far as a number of ours is, and no sum can be too great to be told.
-  const sums = await database.query<QueueCount['sums'][number] & { oldest: number }>(
-    `select currency, mode, count(*) as count, sum(cast(amount_minor as double precision)) as amount_minor, min(${SINCE}) as oldest
-     from payments where ${sql} group by currency, mode order by mode, currency`,
+  const groups = await database.query<QueueCount['sums'][number] & { method: string | null; oldest: number }>(
+    `select currency, mode, method, count(*) as count, sum(cast(amount_minor as double precision)) as amount_minor,
+     min(${SINCE}) as oldest from payments where ${sql} group by currency, mode, method order by mode, currency`,
     ...values,
   );
-  return {
-    count: sums.reduce((count, one) => count + one.count, 0),
-    oldest: sums.reduce<number | null>((least, { oldest }) => Math.min(least ?? oldest, oldest), null),
-    sums: sums.map(({ currency, mode, count, amount_minor }) => ({ currency, mode, count, amount_minor })),
-  };
+  const total: QueueCount = { count: 0, oldest: null, sums: [], methods: [] };
+  for (const { currency, mode, method, count, amount_minor, oldest } of groups) {
+    total.count += count;
+    total.oldest = Math.min(total.oldest ?? oldest, oldest);
+    if (method !== null && !total.methods.includes(method)) total.methods.push(method);
+    const last = total.sums.at(-1);
+    if (last?.currency !== currency || last.mode !== mode)
+      total.sums.push({ currency, mode, count, amount_minor });
+    else Object.assign(last, { count: last.count + count, amount_minor: last.amount_minor + amount_minor });
+  }
+  return total;
 }
 
 /** The next payment of the queue behind `after` (which may have left it), the first of all where none is; never `after` itself. */
