@@ -1,6 +1,7 @@
 // What administrators do with a payment under review: decisions by one or two, claims, notes, and what is told of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { disable, enable } from '../../src/administrators/manage.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { findPayment } from '../../src/payments/queries.ts';
@@ -11,7 +12,7 @@ import { awaitsSecond, reviewActs } from '../../src/payments/review/review.ts';
 import { timelineOf } from '../../src/payments/review/timeline.ts';
 import { erase, submit } from '../campaigns/history.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
+import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const LIMITS = { USD: 100_00 };
@@ -113,6 +114,16 @@ for (const engine of ENGINES) {
           'Ben confirmed the approval: it is approved.',
         ],
       );
+    });
+
+    test('the approval of somebody disabled since does not count as one of two', async () => {
+      const id = await waiting(100.01);
+      await approved(id, CLEO);
+      const operator = { actor: 'operator', request_id: null };
+      await service.service.journal.commit((transaction) => disable(transaction, CLEO.id, operator), CLEO.id);
+      assert.equal((await approved(id, ANA)).outcome, 'awaiting_second');
+      assert.equal((await approved(id, BEN)).outcome, 'approved');
+      await service.service.journal.commit((transaction) => enable(transaction, CLEO.id, operator), CLEO.id);
     });
 
     test('one rejects whatever the amount, and the customer is told the message alone', async () => {

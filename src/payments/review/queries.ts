@@ -100,6 +100,19 @@ export async function namesOf(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** Those of `administrators` (`adm_…`) that are disabled. */
+export async function disabledAmong(
+  database: Reader,
+  administrators: readonly string[],
+): Promise<Set<string>> {
+  if (administrators.length === 0) return new Set();
+  const rows = await database.query<{ id: string }>(
+    `select id from administrators where id in (${administrators.map(() => '?').join(', ')}) and disabled_at is not null`,
+    ...administrators,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The amounts (minor units) of a merchant's last decided payments in a payment's currency and mode, it left out, `limit` at most. */
 export async function decidedAmounts(database: Reader, payment: Payment, limit: number): Promise<number[]> {
   const rows = await database.query<{ amount_minor: number }>(
