@@ -193,7 +193,9 @@ export const configurationSchema = z.strictObject({
     .string()
     .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
     .default('UTC')
-    .describe('The time zone customers read moments in.')
+    .describe(
+      'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
+    )
     .meta({ check: 'a name of the IANA time zone database' }),
   checkout_forms_per_payment: z
     .int()

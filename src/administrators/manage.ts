@@ -162,9 +162,9 @@ async function written(
   return changed;
 }
 
-/** Raises `conflict` where nobody but `one` could do everything: is not disabled and has been set up. */
+/** Raises `conflict` where `one` can do everything and nobody else could: is not disabled and has been set up. */
 async function requireAnother(transaction: Transaction, one: Administrator, what: string): Promise<void> {
-  if (one.role !== 'administrator') return;
+  if (one.role !== 'administrator' || one.password === null) return;
   const others = (await lockFullAdministrators(transaction)).filter(
     ({ id, role, disabled_at, password }) =>
       id !== one.id && role === 'administrator' && disabled_at === null && password !== null,

@@ -9,7 +9,7 @@ import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
 import { configured, counted, withDatabase } from './audit.ts';
 import { writeFile, writeOut } from './output.ts';
-import { progressBar, shownPath } from './terminal.ts';
+import { Failure, progressBar, shownPath } from './terminal.ts';
 
 interface ExportOptions {
   format: ExportFormat;
@@ -72,6 +72,8 @@ function timeOf(
 
 async function writePayments(options: ExportOptions): Promise<void> {
   const { format, status, merchant, mode, output, json } = options;
+  if (json && output === undefined)
+    throw new Failure('--json tells what was written: give the file with --output');
   const configuration = configured(options.config);
   const from = timeOf(options.from, 'from', configuration);
   const to = timeOf(options.to, 'to', configuration);

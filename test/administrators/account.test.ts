@@ -343,6 +343,11 @@ for (const engine of ENGINES) {
     try {
       const parts = partsOf(harness);
       const journals = [harness.service.journal, new Journal(database, harness.clock)];
+      const mistyped = { email: 'nwe@example.org', name: 'New', role: 'administrator' } as const;
+      const typo = await parts.journal.commit((transaction) =>
+        createAdministrator(transaction, mistyped, OPERATOR),
+      );
+      await parts.journal.commit((transaction) => disable(transaction, typo.administrator.id, OPERATOR));
       const one = await addPerson(parts, { email: 'one@example.org' });
       const two = await addPerson(parts, { email: 'two@example.org' });
       const reviewer = await addPerson(parts, { email: 'rev@example.org', role: 'reviewer' });
