@@ -1,9 +1,11 @@
-// Takes the pictures of docs/images: the customer's pages as a browser shows them, each as high as its page.
+// Takes the pictures of docs/images: the customer's pages and the console's as a browser shows them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { crc32, deflateSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { newPage, type Stage, show, startStage } from '../test/support/browser.ts';
+import { CONSOLE_PICTURES, takeOfConsole } from './pictures/console.ts';
+import { encode, pixelsOf } from './pictures/png.ts';
+import { startReviewDay } from './pictures/review-day.ts';
 
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 /** A picture of a page needs no more; one of more shows something else. */
@@ -33,16 +35,35 @@ mkdirSync(folder, { recursive: true });
 const stage = await startStage();
 try {
   const painter = await newPage(stage, { javaScriptEnabled: true });
+  // Every picture by name; those that are named, where some are.
+  const wanted = process.argv.slice(2);
+  const isWanted = (name: string) => wanted.length === 0 || wanted.some((one) => name.startsWith(one));
   for (const picture of PICTURES) {
-    const png = encode(await pixelsOf(painter, await take(stage, picture)));
-    const path = `${folder}checkout-${picture.name}.png`;
-    if (png.length > BYTES_MAXIMUM)
-      throw new Error(`${path} has ${png.length} bytes, more than ${BYTES_MAXIMUM}`);
-    writeFileSync(path, png);
-    process.stdout.write(`${path}: ${Math.ceil(png.length / 1024)} KB\n`);
+    const name = `checkout-${picture.name}`;
+    if (isWanted(name)) await keep(painter, name, await take(stage, picture));
+  }
+  if (CONSOLE_PICTURES.some(({ name }) => isWanted(`console-${name}`))) {
+    const day = await startReviewDay();
+    try {
+      for (const picture of CONSOLE_PICTURES) {
+        const name = `console-${picture.name}`;
+        if (isWanted(name)) await keep(painter, name, await takeOfConsole(stage.browser, day, picture));
+      }
+    } finally {
+      await day.close();
+    }
   }
 } finally {
   await stage.close();
+}
+
+async function keep(painter: Page, name: string, taken: Buffer): Promise<void> {
+  const png = encode(await pixelsOf(painter, taken));
+  const path = `${folder}${name}.png`;
+  if (png.length > BYTES_MAXIMUM)
+    throw new Error(`${path} has ${png.length} bytes, more than ${BYTES_MAXIMUM}`);
+  writeFileSync(path, png);
+  process.stdout.write(`${path}: ${Math.ceil(png.length / 1024)} KB\n`);
 }
 
 async function take(
@@ -59,80 +80,4 @@ async function take(
   const png = await page.screenshot({ fullPage: true, animations: 'disabled', caret: 'hide' });
   await page.context().close();
   return png;
-}
-
-interface Pixels {
-  width: number;
-  height: number;
-  /** Red, green, blue and opacity of each, a byte each. */
-  bytes: Buffer;
-}
-
-/** What the browser sees in a picture. */
-async function pixelsOf(painter: Page, png: Buffer): Promise<Pixels> {
-  const { width, height, text } = (await painter.evaluate(`(async () => {
-    const bytes = Uint8Array.fromBase64('${png.toString('base64')}');
-    const picture = await createImageBitmap(new Blob([bytes]));
-    const { width, height } = picture;
-    const canvas = new OffscreenCanvas(width, height).getContext('2d');
-    canvas.drawImage(picture, 0, 0);
-    const { data } = canvas.getImageData(0, 0, width, height);
-    return { width, height, text: new Uint8Array(data.buffer).toBase64() };
-  })()`)) as { width: number; height: number; text: string };
-  return { width, height, bytes: Buffer.from(text, 'base64') };
-}
-
-/** The 256 colours that are most of a picture; smoothed text has some thousand, which nobody tells apart. */
-function paletteOf(bytes: Buffer): number[] {
-  const counts = new Map<number, number>();
-  for (let at = 0; at < bytes.length; at += 4) {
-    const colour = bytes.readUIntBE(at, 3);
-    counts.set(colour, (counts.get(colour) ?? 0) + 1);
-  }
-  const colours = [...counts].sort(([a, often], [b, seldom]) => seldom - often || a - b);
-  return colours.slice(0, 256).map(([colour]) => colour);
-}
-
-function distance(one: number, other: number): number {
-  return [16, 8, 0].reduce((sum, shift) => sum + (((one >> shift) & 255) - ((other >> shift) & 255)) ** 2, 0);
-}
-
-/** A PNG of 256 colours (ISO/IEC 15948), which is half of what the browser makes of it. */
-function encode({ width, height, bytes }: Pixels): Buffer {
-  const palette = paletteOf(bytes);
-  const places = new Map(palette.map((colour, place) => [colour, place]));
-  const placeOf = (colour: number): number => {
-    let place = places.get(colour);
-    if (place === undefined) {
-      const distances = palette.map((one) => distance(one, colour));
-      place = distances.indexOf(Math.min(...distances));
-      places.set(colour, place);
-    }
-    return place;
-  };
-  const rows = Buffer.alloc((width + 1) * height); // each opens with a 0: not filtered
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++)
-      rows[y * (width + 1) + 1 + x] = placeOf(bytes.readUIntBE((y * width + x) * 4, 3));
-
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 3, 0, 0, 0], 8); // 8 bits for a place in the palette
-  const colours = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
-  return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('PLTE', colours),
-    chunk('IDAT', deflateSync(rows, { level: 9, memLevel: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  checksum.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, checksum]);
 }
