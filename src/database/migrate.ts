@@ -44,7 +44,7 @@ export async function migrate(database: Database): Promise<string[]> {
   // A step per transaction; each looks afresh at what is there, since another node may have been quicker.
   for (let missing: Migration | undefined = migrations[0]; missing; ) {
     missing = await database.transaction(async (transaction) => {
-      if (database.engine === 'postgres') await transaction.query('select pg_advisory_xact_lock(4207849484)');
+      if (database.engine === 'postgres') await database.script('select pg_advisory_xact_lock(4207849484)');
       await database.script(
         'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)',
       );

@@ -11,6 +11,8 @@ import {
 
 /** Every statement ends by then: `statement_timeout` alone does not interrupt the wait for a synchronous standby. */
 const STATEMENT_DEADLINE_MS = 8000;
+/** The longest that a timer takes: 24 days. */
+const NO_DEADLINE_MS = 2 ** 31 - 1;
 const CONNECT_DEADLINE_MS = 5000;
 const READERS = 4;
 
@@ -194,7 +196,9 @@ export async function openPostgres(url: string): Promise<Database> {
     async script(sql) {
       const client = await connectWriter();
       try {
-        await client.query(sql);
+        // As long as it takes: a large store migrates for minutes, and whoever waits for it waits as long.
+        const text = `set statement_timeout = 0; ${sql}\n; reset statement_timeout`;
+        await client.query({ text, query_timeout: NO_DEADLINE_MS } as pg.QueryConfig);
       } catch (error) {
         throw new DatabaseError(failureOf(error), error);
       }

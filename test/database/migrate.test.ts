@@ -1,9 +1,11 @@
 // A schema comes up to date step by step, each step once, however many nodes start together.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { knownMigrations, migrate, missingMigrations, SchemaTooNew } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
+import { SECOND_MS } from '../../src/lib/time.ts';
 import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
 
@@ -33,6 +35,23 @@ test('migrations are numbered from 1 without a gap', () => {
     knownMigrations().map(({ version }) => version),
     NAMES.map((_, i) => i + 1),
   );
+});
+
+test('a migration that takes longer than any statement may is waited for, and so would be its own', async () => {
+  await withDatabases('postgres', 2, async ([first, second]) => {
+    let waiting: Promise<string[]> | undefined;
+    await first!.transaction(async (transaction) => {
+      await transaction.query('select pg_advisory_xact_lock(4207849484)');
+      waiting = migrate(second!);
+      waiting.catch(() => {});
+      await sleep(8 * SECOND_MS + 500);
+    });
+    assert.deepEqual(await waiting, NAMES);
+    const [setting] = await second!.query<{ value: string }>(
+      "select current_setting('statement_timeout') as value",
+    );
+    assert.equal(setting?.value, '8s');
+  });
 });
 
 for (const engine of ENGINES) {
