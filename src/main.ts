@@ -6,10 +6,10 @@ import { type Configuration, ConfigurationError } from './config.ts';
 import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
-import { CheckpointSigner } from './journal/checkpoint.ts';
+import { CheckpointSigner } from './journal/checkpoint-signer.ts';
 import { followJournal } from './journal/follow.ts';
 import { Journal } from './journal/journal.ts';
-import { newestSeal } from './journal/queries.ts';
+import { findSeal, newestSeal } from './journal/queries.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from './lib/time.ts';
 import { Directory } from './merchants/merchant.ts';
@@ -132,9 +132,13 @@ function startCheckpoints(
   log: Logger,
 ): { stop(): Promise<void> } {
   const signer = new CheckpointSigner(storage);
+  const history = {
+    newest: () => newestSeal(database),
+    numbered: (number: number) => findSeal(database, number),
+  };
   const sign = async () => {
     try {
-      signer.sign(await newestSeal(database), clock.now());
+      await signer.sign(history, clock.now());
     } catch (error) {
       log.error({ err: error }, 'no checkpoint could be signed');
     }

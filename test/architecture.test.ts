@@ -99,6 +99,13 @@ test('only pages are built of ui/, and ui/ is built of lib/ alone', () => {
   assert.deepEqual(wrong.map(told), []);
 });
 
+test('only commands read all checkpoints without giving others a turn', () => {
+  const serving = sources.filter(
+    (file) => partOf(file) !== 'commands' && file !== 'src/journal/checkpoint.ts',
+  );
+  assert.deepEqual(linesWith(serving, /\breadCheckpoint(s|File)\(/), []);
+});
+
 test('no import runs in a circle', () => {
   const done = new Set<string>();
   const visit = (file: string, path: string[]): void => {

@@ -1,9 +1,9 @@
 // Verifies the history in the background of this node, one time at a time, and remembers what the newest came to.
 import type { Database } from '../database/database.ts';
-import { readCheckpoints } from '../journal/checkpoint.ts';
+import { readCheckpointsPatiently } from '../journal/checkpoint.ts';
 import { HistoryBroken } from '../journal/history-broken.ts';
 import type { RowCheck } from '../journal/rows.ts';
-import { type Verification as Found, type View, verifyHistory } from '../journal/verify.ts';
+import { type Verification as Found, verifyHistory } from '../journal/verify.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 
 /** What a verification came to. Moments in milliseconds since 1970. */
@@ -64,11 +64,19 @@ export class Verification {
 
   async #verify(): Promise<void> {
     const { engine } = this.#database;
+    const rest = this.#rests();
     const snapshot: Database['snapshot'] = (look) =>
-      this.#database.snapshot((view) => look(this.#patient(view)));
+      this.#database.snapshot((view) =>
+        look({
+          query: async (sql, ...values) => {
+            await rest();
+            return view.query(sql, ...values);
+          },
+        }),
+      );
     try {
       // The checkpoints before the view, so that none speaks of what is not in it.
-      const reading = readCheckpoints(this.#storage);
+      const reading = await readCheckpointsPatiently(this.#storage, rest);
       const found = await verifyHistory({ engine, snapshot }, reading, this.#rowChecks, {
         onProgress: (done, total) => {
           if (this.running && total > 0) this.running.part = done / total;
@@ -87,16 +95,13 @@ export class Verification {
     }
   }
 
-  /** A view that rests as long as it works, since SQLite reads, and hashes are made, while nobody else is served. */
-  #patient(view: View): View {
+  /** Rests, as long as was worked since the last time: signatures and hashes are checked, and SQLite read, while nobody else is served. */
+  #rests(): () => Promise<void> {
     let since = monotonicMs();
-    return {
-      query: async (sql, ...values) => {
-        await new Promise((resolve) => setTimeout(resolve, Math.min(monotonicMs() - since, 50)));
-        if (this.#stopping) throw new Stopping();
-        since = monotonicMs();
-        return view.query(sql, ...values);
-      },
+    return async () => {
+      await new Promise((resolve) => setTimeout(resolve, Math.min(monotonicMs() - since, 50)));
+      if (this.#stopping) throw new Stopping();
+      since = monotonicMs();
     };
   }
 }

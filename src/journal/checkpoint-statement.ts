@@ -1,5 +1,5 @@
 // What a checkpoint says, byte for byte, and whether a line is one: signed with the key that is there, behind the one before.
-import { createHash, type KeyObject, verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 
 /** One line of the checkpoint file: the seal it vouches for, when it was signed, and an Ed25519 signature (RFC 8032). */
 export interface Checkpoint {
@@ -17,42 +17,62 @@ export function statement(checkpoint: Omit<Checkpoint, 'signature'>): Buffer {
   return Buffer.from(`counterfoil checkpoint\n${seal}\n${last_entry}\n${hash}\n${signed_at}\n${key}\n`);
 }
 
-/** A name for a public key: the first 16 hexadecimal digits of the SHA-256 of its DER form. */
-export function keyName(key: KeyObject): string {
-  return createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, 16);
+/** A public key, and the name that checkpoints call it by. */
+export interface CheckpointKey {
+  publicKey: KeyObject;
+  /** The first 16 hexadecimal digits of the SHA-256 of its DER form. */
+  name: string;
 }
 
-function isCheckpoint(value: unknown): value is Checkpoint {
-  const { seal, last_entry, hash, signed_at, key, signature } = (value ?? {}) as Checkpoint;
-  return (
-    [seal, last_entry].every(Number.isSafeInteger) &&
-    [hash, signed_at, key, signature].every((text) => typeof text === 'string')
-  );
+/** `pem`: a public key, or a private one whose public one is meant. Raises an error where it is neither. */
+export function checkpointKey(pem: Buffer | KeyObject): CheckpointKey {
+  const publicKey = createPublicKey(pem);
+  const name = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex');
+  return { publicKey, name: name.slice(0, 16) };
 }
 
-/** The checkpoint that a line holds, or what is wrong with it. */
-export function checkpointFault(
-  line: string,
-  publicKey: KeyObject,
-  previous: Checkpoint | undefined,
-): Checkpoint | string {
+/** The checkpoint that a line claims to be, its signature not checked, or what is wrong with it. */
+export function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkpoint | string {
+  let claimed: unknown;
   try {
-    const checkpoint: unknown = JSON.parse(line);
-    // Strictly: "7" would read like 7 in what was signed, and vouch for no seal.
-    if (!isCheckpoint(checkpoint)) return 'the line is not a checkpoint';
-    if (checkpoint.key !== keyName(publicKey)) return 'it is signed with another key';
-    const signature = Buffer.from(checkpoint.signature, 'base64url');
-    const isPlain = signature.toString('base64url') === checkpoint.signature; // its last digit has bits to spare
-    if (!isPlain || !verify(null, statement(checkpoint), publicKey, signature))
-      return 'the signature is wrong';
-    if (!previous) return checkpoint;
-    if (checkpoint.seal < previous.seal) return 'it stands out of order';
-    const same = checkpoint.hash === previous.hash && checkpoint.last_entry === previous.last_entry;
-    return checkpoint.seal === previous.seal && !same ? 'it contradicts the one before' : checkpoint;
+    claimed = JSON.parse(line);
   } catch {
     return 'the line cannot be read';
   }
+  const { seal, last_entry, hash, signed_at, key, signature } = (claimed ?? {}) as Checkpoint;
+  // Strictly: "7" would read like 7 in what was signed, and vouch for no seal.
+  const isOne =
+    [seal, last_entry].every(Number.isSafeInteger) &&
+    [hash, signed_at, key, signature].every((text) => typeof text === 'string');
+  if (!isOne) return 'the line is not a checkpoint';
+  if (key !== name) return 'it is signed with another key';
+  return { seal, last_entry, hash, signed_at, key: name, signature }; // one text for the key of all
+}
+
+export function isSigned(checkpoint: Checkpoint, { publicKey }: CheckpointKey): boolean {
+  const signature = Buffer.from(checkpoint.signature, 'base64url');
+  const isPlain = signature.toString('base64url') === checkpoint.signature; // its last digit has bits to spare
+  return isPlain && verify(null, statement(checkpoint), publicKey, signature);
+}
+
+/** What is wrong with a checkpoint behind `previous`. */
+export function orderFault(checkpoint: Checkpoint, previous: Checkpoint | undefined): string | undefined {
+  if (!previous || checkpoint.seal > previous.seal) return undefined;
+  if (checkpoint.seal < previous.seal) return 'it stands out of order';
+  const same = checkpoint.hash === previous.hash && checkpoint.last_entry === previous.last_entry;
+  return same ? undefined : 'it contradicts the one before';
+}
+
+/** The checkpoint that a line holds, its signature checked, or what is wrong with it. */
+export function checkpointFault(
+  line: string,
+  key: CheckpointKey,
+  previous: Checkpoint | undefined,
+): Checkpoint | string {
+  const claimed = claimedCheckpoint(line, key);
+  if (typeof claimed === 'string') return claimed;
+  if (!isSigned(claimed, key)) return 'the signature is wrong';
+  return orderFault(claimed, previous) ?? claimed;
 }

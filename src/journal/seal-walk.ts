@@ -10,7 +10,7 @@ const PAGE = 2000;
 
 export type View = Pick<Queryable, 'query'>;
 
-/** Checkpoints, each with its signature checked, and what they are called where one of them finds something. */
+/** Checkpoints in order, each with its signature checked, and what they are called where one of them finds something. */
 export interface Vouchers {
   noun: string;
   checkpoints: readonly Checkpoint[];
@@ -33,7 +33,7 @@ export interface Walked {
 export async function walkSeals(view: View, { since, vouchers, tick }: Walk): Promise<Walked> {
   const vouched = vouchers.map(({ noun, checkpoints }) => ({
     noun,
-    of: new Map(checkpoints.map((one) => [one.seal, one])),
+    checkpointOf: inStep(checkpoints),
   }));
   let entries: EntryReader | undefined;
   let last: Seal | undefined;
@@ -49,7 +49,7 @@ export async function walkSeals(view: View, { since, vouchers, tick }: Walk): Pr
         const sealed = await entries.take(seal);
         requireSealed(seal, last?.hash ?? NO_SEAL, sealed);
       }
-      for (const { noun, of } of vouched) requireVouched(seal, of.get(seal.number), noun);
+      for (const { noun, checkpointOf } of vouched) requireVouched(seal, checkpointOf(seal.number), noun);
       last = seal;
       tick(seal.last_entry - seal.first_entry + 1);
     }
@@ -87,6 +87,16 @@ function requireSealed(seal: Seal, previousHash: string, sealed: readonly AuditE
     seal: number,
     entry,
   });
+}
+
+/** Tells the checkpoint of a seal, for seals asked for in rising order. A map of half a million would take a tenth of a second. */
+function inStep(checkpoints: readonly Checkpoint[]): (seal: number) => Checkpoint | undefined {
+  let position = 0;
+  return (seal) => {
+    while (position < checkpoints.length && checkpoints[position]!.seal < seal) position++;
+    const next = checkpoints[position];
+    return next?.seal === seal ? next : undefined;
+  };
 }
 
 function requireVouched(seal: Seal, checkpoint: Checkpoint | undefined, noun: string): void {

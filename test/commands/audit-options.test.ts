@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { CheckpointSigner, readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { newestSeal } from '../../src/journal/queries.ts';
 import { HistoryBroken, type View, verifyHistory } from '../../src/journal/verify.ts';
 import { recordPayment } from '../../src/payments/record.ts';
@@ -140,12 +141,14 @@ for (const engine of ENGINES) {
       const other = mkdtempSync(join(tmpdir(), 'counterfoil-other-'));
       const seal = (await newestSeal(service.service.database))!;
       const signer = new CheckpointSigner(other);
-      signer.sign(seal, 0);
+      const history = { newest: async () => seal, numbered: async () => seal };
+      await signer.sign(history, 0);
       const file = join(other, FILES[0]!);
       const honest = await command('verify', '--checkpoints', file);
       assert.match(honest.stdout, /1 copied checkpoint signed with another key\.\n$/);
       writeFileSync(file, '');
-      new CheckpointSigner(other).sign({ ...seal, hash: 'another' }, 0);
+      const another = { ...seal, hash: 'another' };
+      await new CheckpointSigner(other).sign({ ...history, newest: async () => another }, 0);
       const { code, stdout } = await command('verify', '--checkpoints', file);
       assert.equal(code, 1);
       assert.match(

@@ -1,12 +1,12 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 import type { Database } from '../../database/database.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
-import type { Checkpoint } from '../../journal/checkpoint-statement.ts';
-import { entriesOf } from '../../journal/queries.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { entriesOf, findSeal, sealHolding } from '../../journal/queries.ts';
 import type { Seal } from '../../journal/seal.ts';
 import type { Payment } from '../payment.ts';
 import type { Facts } from '../record.ts';
-import { namesOf, sealOf } from './queries.ts';
+import { namesOf } from './queries.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
 import { moment } from './told.ts';
 
@@ -43,13 +43,13 @@ const OTHERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * All that the history says of a payment, oldest first. `checkpoints` as `readCheckpoints` gives them. Of an erased payment
- * what was written is gone, and everything else is there. Raises `DatabaseError`.
+ * All that the history says of a payment, oldest first. Of an erased payment what was written is gone, and everything else
+ * is there. Raises `DatabaseError`, the system's errors.
  */
 export async function timelineOf(
   database: Pick<Database, 'query'>,
   payment: Payment,
-  checkpoints: readonly Checkpoint[],
+  checkpoints: Pick<CheckpointLookup, 'covering'>,
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
   const facts = entries.map((entry) => JSON.parse(entry.facts) as Facts);
@@ -57,9 +57,12 @@ export async function timelineOf(
   const acts = new Map(reviewActs(payment).map((act) => [act.entry_version, act]));
   const items: TimelineItem[] = [];
   let seal: Seal | undefined;
+  let checkpoint: TimelineItem['checkpoint'] = null;
   for (const [index, { number, at, actor, action, request_id }] of entries.entries()) {
     // Entries of one commit are closed by one seal.
-    if (!seal || number > seal.last_entry) seal = await sealOf(database, number);
+    if (!seal || number > seal.last_entry) seal = await sealHolding(database, number);
+    if (seal && (checkpoint?.seal ?? 0) < seal.number)
+      checkpoint = await firstVouching(database, checkpoints, seal.number);
     const actor_name = nameOf(actor, payment, names);
     items.push({
       number,
@@ -72,7 +75,7 @@ export async function timelineOf(
       facts: facts[index]!,
       ...written(acts.get(index + 1)),
       seal: seal ? { number: seal.number, hash: seal.hash } : null,
-      checkpoint: seal ? firstCovering(checkpoints, seal.number) : null,
+      checkpoint: seal ? checkpoint : null,
     });
   }
   return items;
@@ -140,15 +143,13 @@ function written(
   };
 }
 
-/** Checkpoints stand in the order of their seals: the first at or behind `seal`, by halving. */
-function firstCovering(checkpoints: readonly Checkpoint[], seal: number): TimelineItem['checkpoint'] {
-  let low = 0;
-  let high = checkpoints.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (checkpoints[middle]!.seal < seal) low = middle + 1;
-    else high = middle;
-  }
-  const found = checkpoints[low];
-  return found ? { seal: found.seal, signed_at: found.signed_at } : null;
+/** The first checkpoint for the seal `seal` or a later one; none where that is of another history, which was there before. */
+async function firstVouching(
+  database: Pick<Database, 'query'>,
+  checkpoints: Pick<CheckpointLookup, 'covering'>,
+  seal: number,
+): Promise<TimelineItem['checkpoint']> {
+  const found = await checkpoints.covering(seal);
+  if (!found || (await findSeal(database, found.seal))?.hash !== found.hash) return null;
+  return { seal: found.seal, signed_at: found.signed_at };
 }

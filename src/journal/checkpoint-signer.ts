@@ -1,0 +1,180 @@
+// Signs how far the history has come into a file outside the database, so that one restored to yesterday is caught.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { formatTimestamp } from '../lib/time.ts';
+import { checkpointFiles } from './checkpoint.ts';
+import {
+  type Checkpoint,
+  type CheckpointKey,
+  checkpointFault,
+  checkpointKey,
+  statement,
+} from './checkpoint-statement.ts';
+import type { Seal } from './seal.ts';
+
+const PRIVATE_KEY_FILE = 'checkpoint-key.pem';
+/** The end of the file that a start looks at; a line is some 300 bytes. */
+const TAIL_BYTES = 64 * 1024;
+
+/** The private key is missing, empty or none, and signatures made with it are there: no other may take its place. */
+export class CheckpointKeyLost extends Error {
+  override readonly name = 'CheckpointKeyLost';
+}
+
+/** No checkpoint is signed: the history is not the one that the last vouches for. `failure` gets this into the log. */
+export class CheckpointRefused extends Error {
+  override readonly name = 'CheckpointRefused';
+  readonly failure = this.message;
+}
+
+const hasContent = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+
+function withFile<T>(file: string, flags: string, use: (descriptor: number) => T): T {
+  const descriptor = openSync(file, flags, 0o600);
+  try {
+    return use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const syncDirectory = (file: string) => withFile(dirname(file), 'r', fsyncSync);
+
+/** Puts a whole file in place, or none: a crash leaves no half of it. */
+function placeDurably(file: string, content: string | Buffer): void {
+  const unfinished = `${file}.new`;
+  withFile(unfinished, 'w', (descriptor) => {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  });
+  renameSync(unfinished, file);
+  syncDirectory(file);
+}
+
+/** Appends a line, or, where that fails, leaves nothing of it for the next to be glued to. */
+function appendDurably(file: string, line: string): void {
+  withFile(file, 'a', (descriptor) => {
+    const { size } = fstatSync(descriptor);
+    try {
+      writeFileSync(descriptor, line);
+      fsyncSync(descriptor);
+    } catch (error) {
+      ftruncateSync(descriptor, size);
+      throw error;
+    }
+    if (size === 0) syncDirectory(file);
+  });
+}
+
+/** The last whole line. What stands behind it a crash left of a write that was never relied on: it is cut off. */
+function lastLine(file: string): string | undefined {
+  if (!hasContent(file)) return undefined;
+  return withFile(file, 'r+', (descriptor) => {
+    const { size } = fstatSync(descriptor);
+    const start = Math.max(0, size - TAIL_BYTES);
+    const tail = Buffer.alloc(size - start);
+    readSync(descriptor, tail, 0, tail.length, start);
+    const end = tail.lastIndexOf('\n') + 1;
+    if (end === 0 && start > 0) return ''; // nothing that a crash of ours leaves
+    if (end < tail.length) ftruncateSync(descriptor, start + end);
+    return end === 0 ? undefined : tail.toString('utf8', 0, end).split('\n').at(-2);
+  });
+}
+
+/** The directory's private key, made the first time, with its public key beside it. Raises `CheckpointKeyLost`. */
+function loadPrivateKey(directory: string): KeyObject {
+  const privateFile = join(directory, PRIVATE_KEY_FILE);
+  const { file, publicKeyFile } = checkpointFiles(directory);
+  if (!hasContent(privateFile)) {
+    const name = basename(file);
+    if (hasContent(file))
+      throw new CheckpointKeyLost(
+        `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back, or move ${name} away and keep it`,
+      );
+    rmSync(publicKeyFile, { force: true }); // of a start that did not get as far as the private one
+    const { privateKey } = generateKeyPairSync('ed25519');
+    placeDurably(privateFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  }
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey(readFileSync(privateFile));
+  } catch (error) {
+    throw new CheckpointKeyLost(`${privateFile} is not a private key: put the key back`, { cause: error });
+  }
+  if (!hasContent(publicKeyFile))
+    placeDurably(publicKeyFile, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
+  return privateKey;
+}
+
+/** The history as it is now, to hold the newest checkpoint to. */
+export interface SealedHistory {
+  newest(): Promise<Seal | undefined>;
+  numbered(number: number): Promise<Seal | undefined>;
+}
+
+/** Signs checkpoints into a storage directory; makes its key there the first time. Raises `CheckpointKeyLost`. */
+export class CheckpointSigner {
+  readonly #file: string;
+  readonly #privateKey: KeyObject;
+  readonly #key: CheckpointKey;
+  /** The newest checkpoint, or what is wrong with the line in its place. */
+  #last: Checkpoint | string | undefined;
+
+  constructor(directory: string) {
+    this.#file = checkpointFiles(directory).file;
+    this.#privateKey = loadPrivateKey(directory);
+    this.#key = checkpointKey(this.#privateKey);
+    const line = lastLine(this.#file);
+    this.#last = line === undefined ? undefined : checkpointFault(line, this.#key, undefined);
+  }
+
+  /**
+   * Appends a checkpoint for the history's newest seal unless the last one was for it already. One call at a time. `now` in
+   * milliseconds since 1970. Raises `CheckpointRefused` where the history is another than the one the last checkpoint vouches
+   * for, however far that one has grown since; `DatabaseError`.
+   */
+  async sign(history: SealedHistory, now: number): Promise<void> {
+    const last = this.#last;
+    if (typeof last === 'string')
+      throw new CheckpointRefused(`${this.#file} ends in a line that is no checkpoint: ${last}`);
+    const newest = await history.newest();
+    if (last) {
+      const vouched = newest?.number === last.seal ? newest : await history.numbered(last.seal);
+      requireVouched(newest, vouched, last);
+    }
+    if (!newest || newest.number === last?.seal) return;
+    const unsigned = {
+      seal: newest.number,
+      last_entry: newest.last_entry,
+      hash: newest.hash,
+      signed_at: formatTimestamp(now),
+      key: this.#key.name,
+    };
+    const signature = sign(null, statement(unsigned), this.#privateKey).toString('base64url');
+    const checkpoint = { ...unsigned, signature };
+    appendDurably(this.#file, `${JSON.stringify(checkpoint)}\n`);
+    this.#last = checkpoint;
+  }
+}
+
+/** `vouched`: the seal of the checkpoint's number. Raises `CheckpointRefused`. */
+function requireVouched(newest: Seal | undefined, vouched: Seal | undefined, last: Checkpoint): void {
+  const isShort = !newest || newest.number < last.seal;
+  if (!isShort && vouched?.hash === last.hash && vouched.last_entry === last.last_entry) return;
+  throw new CheckpointRefused(
+    `the history ${isShort ? 'ends before' : 'contradicts'} the newest checkpoint (seal ${last.seal}, signed at ${last.signed_at}): an older copy was put in its place`,
+  );
+}

@@ -1,0 +1,136 @@
+// A database put back to an older copy under checkpoints that stayed, on both engines: nothing more is signed, however far it grows.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { checkpointFiles, readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { newestSeal } from '../../src/journal/queries.ts';
+import { HistoryBroken } from '../../src/journal/verify.ts';
+import { MINUTE_MS } from '../../src/lib/time.ts';
+import { addPerson, type Person } from '../support/admin.ts';
+import { signIn } from '../support/console.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+
+for (const engine of ENGINES) {
+  describe(`on ${engine}`, () => {
+    let harness: Harness;
+    let folder: string;
+    let auditor: Person;
+    let session: Awaited<ReturnType<typeof signIn>>;
+    let changed: string;
+    const file = () => join(harness.store.storage, 'counterfoil.sqlite');
+    const kept = () => join(folder, 'kept.sqlite');
+
+    /** The database alone, while the service is stopped. */
+    async function backUp(): Promise<void> {
+      if (engine === 'sqlite') copyFileSync(file(), kept());
+      else await onServer((name) => [`create database ${name}_kept template ${name}`]);
+    }
+    async function putBack(): Promise<void> {
+      if (engine === 'sqlite') {
+        for (const end of ['-wal', '-shm']) rmSync(file() + end, { force: true });
+        copyFileSync(kept(), file());
+      } else {
+        await onServer((name) => [`drop database ${name}`, `alter database ${name}_kept rename to ${name}`]);
+      }
+    }
+    async function onServer(statements: (name: string) => string[]): Promise<void> {
+      const url = new URL(harness.store.database_url!);
+      const name = url.pathname.slice(1);
+      url.pathname = '/postgres';
+      const client = new pg.Client(url.href);
+      await client.connect();
+      for (const statement of statements(name)) await client.query(statement);
+      await client.end();
+    }
+
+    const signed = () => readFileSync(checkpointFiles(harness.store.storage).file, 'utf8');
+    const newestSigned = () => readCheckpoints(harness.store.storage).checkpoints.at(-1)!.seal;
+    const refusals = () => harness.logged.filter((line) => line.includes('no checkpoint could be signed'));
+    let atPutBack: string;
+
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'counterfoil-put-back-'));
+      harness = await startHarness(engine);
+      auditor = await addPerson(harness, 'auditor');
+      session = await signIn(harness, 'auditor', 'Olga Auditor');
+      await harness.create();
+      await harness.stop(); // signs a checkpoint, as each stop does
+      await backUp();
+      await harness.start();
+      await harness.create();
+      await harness.verify();
+      await harness.stop();
+      await putBack();
+      atPutBack = signed();
+      await harness.start();
+    });
+    after(async () => {
+      await harness.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    test('ending before the newest checkpoint', async () => {
+      harness.clock.advance(10 * MINUTE_MS);
+      assert.match((await session.get('/')).body, /no checkpoint vouches for them/);
+      assert.deepEqual(refusals(), []);
+      await harness.stop();
+      assert.match(
+        refusals()[0] ?? '',
+        /ends before the newest checkpoint .*an older copy was put in its place/,
+      );
+      assert.equal(signed(), atPutBack);
+      await harness.start();
+    });
+
+    test('grown to the same seal again', async () => {
+      changed = (await harness.create({ amount: 1 })).id;
+      assert.equal((await newestSeal(harness.service.database))!.number, newestSigned());
+      await harness.stop();
+      assert.match(
+        refusals()[1] ?? '',
+        /contradicts the newest checkpoint .*an older copy was put in its place/,
+      );
+      assert.equal(signed(), atPutBack);
+      await harness.start();
+      await assert.rejects(harness.verify(), HistoryBroken);
+    });
+
+    test('what it holds by now is not vouched for by the checkpoint of what it held', async () => {
+      const { json } = await harness.request(`/admin/payments/${changed}`, { key: auditor.token });
+      assert.ok(json.data.timeline[0].seal.number <= newestSigned());
+      assert.equal(json.data.timeline[0].checkpoint, null);
+    });
+
+    test('grown past it, and at each time from then on', async () => {
+      for (let time = 2; time < 4; time++) {
+        await harness.create({ amount: 2 });
+        assert.ok((await newestSeal(harness.service.database))!.number > newestSigned());
+        await harness.stop();
+        assert.equal(signed(), atPutBack, 'nothing is signed');
+        assert.match(
+          refusals()[time] ?? '',
+          /contradicts the newest checkpoint .*an older copy was put in its place/,
+        );
+        await harness.start();
+        await assert.rejects(harness.verify(), HistoryBroken);
+      }
+    });
+
+    test('until its operator moves the checkpoints away', async () => {
+      await harness.stop();
+      const refused = refusals().length;
+      renameSync(checkpointFiles(harness.store.storage).file, join(folder, 'away.jsonl'));
+      await harness.start();
+      await harness.create({ amount: 3 });
+      await harness.stop();
+      assert.equal(refusals().length, refused);
+      await harness.start();
+      assert.equal((await newestSeal(harness.service.database))!.number, newestSigned());
+      await harness.verify();
+    });
+  });
+}

@@ -1,0 +1,80 @@
+// What ties a row to its entries: digests that no value escapes, facts that somebody else wrote, and the document that says how.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { ADMINISTRATOR_COLUMNS } from '../../src/administrators/administrator.ts';
+import { PASSKEY_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS } from '../../src/administrators/rows.ts';
+import { rowDigest } from '../../src/journal/audit-entry.ts';
+import { HistoryBroken } from '../../src/journal/history-broken.ts';
+import { factsOf } from '../../src/journal/rows.ts';
+import { verifyHistory } from '../../src/journal/verify.ts';
+import { MERCHANT_STATE_COLUMNS } from '../../src/merchants/state.ts';
+import { PAYMENT_COLUMNS } from '../../src/payments/payment.ts';
+import { KEPT_ANSWER_COLUMNS } from '../../src/payments/queries.ts';
+import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
+import { verifyKeptAnswers } from '../../src/payments/verify.ts';
+import { startHarness } from '../support/harness.ts';
+
+const ENTRY = { number: 7, at: 0, actor: 'clock', action: 'x', subject: 'answers', request_id: null };
+
+test('an infinite number, which JSON writes as null, is another value than null, and than its negative', () => {
+  const digests = [null, Infinity, -Infinity, 0].map((middle) =>
+    rowDigest(['a', 'b', 'c'], { a: 1, b: middle, c: 'x' }),
+  );
+  assert.equal(new Set(digests).size, digests.length);
+});
+
+test('the digest of an honest row is the one it always was', () => {
+  const row = { a: 1, b: null, c: 'x "y"', d: null };
+  assert.equal(rowDigest(['a', 'b', 'c', 'd'], row), 'Fr9RF1H9akPYxLlS2l-B5Rchi046zDhZqubbdv7lTfU');
+});
+
+test('facts that are not the JSON of an object are a broken history, with their entry', async () => {
+  for (const facts of ['', '{', 'null', '3', '"row"']) {
+    const broken = (error: unknown) => error instanceof HistoryBroken && error.entry === 7;
+    assert.throws(() => factsOf({ ...ENTRY, facts }), broken, facts);
+    const view = { query: async () => [{ ...ENTRY, facts }] as never };
+    await assert.rejects(
+      verifyKeptAnswers(view, () => {}),
+      broken,
+      facts,
+    );
+  }
+  const forgot = { query: async () => [{ ...ENTRY, facts: '{"until":"x"}' }] as never };
+  await assert.rejects(
+    verifyKeptAnswers(forgot, () => {}),
+    { name: 'HistoryBroken', entry: 7 },
+  );
+});
+
+test('--since finds the facts of an old entry forged, whose seal it takes on trust', async () => {
+  const service = await startHarness('sqlite');
+  for (let i = 0; i < 4; i++) await service.create();
+  const raw = new DatabaseSync(`${service.store.storage}/counterfoil.sqlite`, { timeout: 5000 });
+  for (const facts of ['x', 'null']) {
+    raw.exec(
+      `drop trigger if exists audit_entries_no_update; update audit_entries set facts = '${facts}' where number = 1`,
+    );
+    const verifying = verifyHistory(service.service.database, { checkpoints: [] }, ROW_CHECKS, { since: 3 });
+    await assert.rejects(verifying, { name: 'HistoryBroken', entry: 1 }, facts);
+  }
+  raw.close();
+  await service.close();
+});
+
+test('docs/audit-format.md lists the columns that digests cover', () => {
+  const text = readFileSync(new URL('../../docs/audit-format.md', import.meta.url), 'utf8');
+  const [, payments] = /For a payment \(all its columns\):\n\n([\s\S]*?)\n\n/.exec(text)!;
+  assert.deepEqual(payments!.trim().split(/,\s+/), PAYMENT_COLUMNS);
+  const others = {
+    'kept answer': KEPT_ANSWER_COLUMNS,
+    administrator: ADMINISTRATOR_COLUMNS,
+    passkey: PASSKEY_COLUMNS,
+    session: SESSION_COLUMNS,
+    token: TOKEN_COLUMNS,
+    "merchant's state": MERCHANT_STATE_COLUMNS,
+  };
+  for (const [row, columns] of Object.entries(others))
+    assert.ok(text.includes(`\n| ${row} | \`${columns.join(', ')}\` |\n`), row);
+});
