@@ -54,7 +54,8 @@ function rowOf(stored: Payment, now: number) {
     customer_name: textIn(customer, 'name'),
     customer_email: textIn(customer, 'email'),
     customer_phone: textIn(customer, 'phone'),
-    method: textIn(sent, 'method'),
+    // The column outlives the erasure of what was sent; what was sent before there was a column says it itself.
+    method: payment.method ?? textIn(sent, 'method'),
     payer_name: textIn(sent, 'payer_name'),
     payer_email: textIn(sent, 'payer_email'),
     payer_phone: textIn(sent, 'payer_phone'),
@@ -94,15 +95,20 @@ export const EXPORT_COLUMNS = [
   'transfer_reference',
 ] as const satisfies (keyof ExportRow)[];
 
-/** RFC 4180. What a spreadsheet would run as a formula gets an apostrophe in front; amounts and ids never begin so. */
+/** RFC 4180. */
 const CSV = {
   record_delimiter: 'windows',
-  escape_formulas: true,
   quoted_match: /[\r\n]/, // the library quotes its own record end alone, not half of one
 } as const;
-/** A cell that begins with a line break hides from the library what stands behind it. */
-const BREAK_FIRST = /^\n/;
-const cell = (value: string | null) => (value !== null && BREAK_FIRST.test(value) ? `'${value}` : value);
+/** What a spreadsheet would run as a formula, though it first drops what cannot be seen. Amounts and ids never begin so. */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
+/** The same behind a semicolon, where a spreadsheet of many countries begins a new cell, quotes or not. */
+const FORMULA_INSIDE = /;(?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
+function cell(value: string | null): string | null {
+  if (value === null) return null;
+  const text = value.replace(FORMULA_INSIDE, ";'");
+  return FORMULA.test(text) ? `'${text}` : text;
+}
 
 const LINES: Record<ExportFormat, { head: string; line(rows: readonly ExportRow[]): string }> = {
   csv: {

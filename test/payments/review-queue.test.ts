@@ -1,8 +1,13 @@
 // Finding payments to review and everything else: the queue, the search over all payments, the figures, and the facts beside a payment.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { timeOrderedId } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
 import { creditorReference, grouped, qrReference } from '../../src/methods/transfer/creditor-reference.ts';
+import { asOf, PAYMENT_COLUMNS, type Payment, STATUSES } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { CLAIM_MS, claim } from '../../src/payments/review/claim.ts';
 import { factsOf } from '../../src/payments/review/facts.ts';
@@ -14,6 +19,7 @@ import {
   namesOf,
   nextInQueue,
   queuePlace,
+  type SearchFilter,
   searchPayments,
 } from '../../src/payments/review/queries.ts';
 import { findByTransferReference } from '../../src/payments/review/search/transfer-reference.ts';
@@ -21,7 +27,8 @@ import { requestLink } from '../../src/payments/submit.ts';
 import { decide, submit } from '../campaigns/history.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
-import { ENGINES } from '../support/stores.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`what is found for review on ${engine}`, () => {
@@ -245,6 +252,176 @@ for (const engine of ENGINES) {
       for (const { basis } of facts) assert.match(basis, /^[A-Z].*\.$/);
       const before = await factsOf(service.service.database, await row(others[0]!), now());
       assert.equal(before.find(({ kind }) => kind === 'payer_name')!.tone, 'plain');
+    });
+  });
+}
+
+const NOW = Date.UTC(2026, 10, 20);
+const PAYMENTS = 120;
+const MERCHANTS = ['mer_a', 'mer_b', 'mer_c'];
+const EMAILS = ['ada@example.org', 'zoe@example.org'];
+const REFERENCES = ['R-1', 'R-2'];
+const AMOUNTS = [1000, 2000];
+const CURRENCIES = ['EUR', 'USD'];
+const MODES = ['live', 'test'] as const;
+
+/** A row that differs from others in what a search looks at; several were created at once, and some expire at `NOW` and beside it. */
+function someRow(random: SeededRandom): Payment {
+  const created_at = NOW - 1000 + random.between(0, 40);
+  const email = random.chance(0.5) ? random.pick(EMAILS) : null;
+  const blank = Object.fromEntries(PAYMENT_COLUMNS.map((name) => [name, null])) as Record<
+    keyof Payment,
+    null
+  >;
+  return {
+    ...blank,
+    id: timeOrderedId('pay_', created_at),
+    merchant_id: random.pick(MERCHANTS),
+    mode: random.pick(MODES),
+    amount_minor: random.pick(AMOUNTS),
+    currency: random.pick(CURRENCIES),
+    status: random.chance(0.5) ? 'pending' : random.pick(STATUSES),
+    merchant_name: 'Shop',
+    merchant_reference: random.chance(0.5) ? random.pick(REFERENCES) : null,
+    salt: 'salt',
+    version: 1,
+    created_at,
+    updated_at: created_at,
+    expires_at: NOW + random.between(-1, 1),
+    payer_email: email,
+  };
+}
+
+function someFilter(random: SeededRandom): SearchFilter {
+  const perhaps = <T>(list: readonly T[], probability = 0.3) =>
+    random.chance(probability) ? random.pick(list) : undefined;
+  const moment = () => (random.chance(0.2) ? NOW - 1000 + random.between(-1, 41) : undefined);
+  return {
+    reference: perhaps(REFERENCES, 0.2),
+    email: perhaps([...EMAILS, 'Ada@Example.ORG', 'nobody@example.org'], 0.2),
+    amount_minor: perhaps([...AMOUNTS, 3000]),
+    currency: perhaps([...CURRENCIES, 'JPY']),
+    status: perhaps(STATUSES, 0.7),
+    merchant_id: perhaps([...MERCHANTS, 'mer_none']),
+    mode: perhaps(MODES),
+    from: moment(),
+    to: moment(),
+  };
+}
+
+/** What a search is to find, by looking at every row. */
+function sought(rows: readonly Payment[], filter: SearchFilter, before: string | undefined): string[] {
+  const is = <T>(value: T, asked: T | undefined) => asked === undefined || value === asked;
+  return rows
+    .map((row) => asOf(row, NOW))
+    .filter(
+      (row) =>
+        (before === undefined || row.id < before) &&
+        is(row.id, filter.id) &&
+        is(row.merchant_reference, filter.reference) &&
+        is(row.payer_email, filter.email?.toLowerCase()) &&
+        is(row.amount_minor, filter.amount_minor) &&
+        (filter.amount_minor === undefined || is(row.currency, filter.currency)) &&
+        is(row.status, filter.status) &&
+        is(row.merchant_id, filter.merchant_id) &&
+        is(row.mode, filter.mode) &&
+        (filter.from === undefined || row.created_at >= filter.from) &&
+        (filter.to === undefined || row.created_at < filter.to),
+    )
+    .map(({ id }) => id)
+    .sort()
+    .reverse();
+}
+
+for (const engine of ENGINES) {
+  const random = new SeededRandom();
+  describe(`a search in windows on ${engine}, seed ${random.seed}`, () => {
+    let store: Store;
+    let database: Database;
+    const rows = Array.from({ length: PAYMENTS }, () => someRow(random));
+    before(async () => {
+      store = await temporaryStore(engine);
+      database = await openDatabase(store, (error) => {
+        throw error;
+      });
+      await migrate(database);
+      await database.transaction((transaction) => transaction.insert('payments', rows));
+    });
+    after(async () => {
+      await database.close();
+      await store.drop();
+    });
+
+    test('it finds what looking at every payment finds, in the same order, however wide its windows', async () => {
+      for (let i = 0; i < (engine === 'sqlite' ? 600 : 200); i++) {
+        const filter = someFilter(random);
+        if (random.chance(0.05)) filter.id = random.pick(rows).id;
+        const before = random.chance(0.3) ? random.pick(rows).id : undefined;
+        const limit = random.between(1, 30);
+        const window = random.pick([1, 2, 5, 30, 2 * PAYMENTS]);
+        const found = await searchPayments(database, filter, before, limit, NOW, window);
+        const told = JSON.stringify({ filter, before, limit, window });
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          sought(rows, filter, before).slice(0, limit),
+          told,
+        );
+      }
+    });
+
+    test('a page behind a page leaves nothing out and shows nothing twice', async () => {
+      const amount_minor = AMOUNTS[0];
+      for (const filter of [
+        { status: 'pending' },
+        { status: 'cancelled' },
+        { mode: 'live' },
+        { amount_minor, status: 'pending' },
+        { amount_minor, status: 'cancelled' },
+      ] as const) {
+        const all: string[] = [];
+        for (let before: string | undefined; ; before = all.at(-1)) {
+          const page = await searchPayments(database, filter, before, 4, NOW, 3);
+          all.push(...page.map(({ id }) => id));
+          if (page.length < 4) break;
+        }
+        assert.deepEqual(all, sought(rows, filter, undefined));
+      }
+    });
+
+    test('what no index serves is read a window at a time, and others have their turn between two', async () => {
+      const WINDOW = 10;
+      /** What is looked for, and what is looked through. */
+      for (const [filter, through] of [
+        [{ amount_minor: AMOUNTS[0], currency: 'JPY' }, { amount_minor: AMOUNTS[0] }],
+        [{ amount_minor: AMOUNTS[0], merchant_id: 'mer_none' }, { amount_minor: AMOUNTS[0] }],
+        [{ mode: 'live', from: NOW - 990 }, { from: NOW - 990 }],
+        [{ reference: REFERENCES[0], status: 'pending' }, {}],
+      ] as const) {
+        const driven = sought(rows, through, undefined);
+        let turns = 0;
+        let turn = setImmediate(function next() {
+          turns++;
+          turn = setImmediate(next);
+        });
+        const ranges: (readonly [low: string, high: string])[] = [];
+        const reader: Pick<Database, 'query'> = {
+          query(sql, ...values) {
+            const [low, high] = values.map(String).filter((value) => /^(pay_.*|~)?$/.test(value));
+            if (sql.includes('as branch0')) ranges.push([low!, high!]);
+            return database.query(sql, ...values);
+          },
+        };
+        const begun = turns;
+        const found = await searchPayments(reader, filter, undefined, PAYMENTS, NOW, WINDOW);
+        clearImmediate(turn);
+        assert.equal(found.length, sought(rows, filter, undefined).length);
+        const most = Math.max(
+          ...ranges.map(([low, high]) => driven.filter((id) => id >= low && id < high).length),
+        );
+        assert.equal(most, WINDOW, JSON.stringify(filter));
+        assert.ok(ranges.length >= driven.length / WINDOW, `${ranges.length} windows`);
+        assert.ok(turns - begun >= ranges.length - 1, `${turns - begun} turns, ${ranges.length} windows`);
+      }
     });
   });
 }

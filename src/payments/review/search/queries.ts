@@ -7,6 +7,12 @@ import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, type Status } from '.
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENT_COLUMNS.join(', ');
 
+/**
+ * Payments that one statement looks through at most, of each branch of a search: what no index serves is looked through in windows,
+ * so that however rare what is looked for is, nobody else waits for it.
+ */
+const WINDOW = 2000;
+
 /** Which of all payments. What is undefined does not narrow. */
 export interface SearchFilter {
   /** Exact. */
@@ -28,110 +34,200 @@ export interface SearchFilter {
 }
 
 interface Condition {
-  column:
-    | 'id'
-    | 'payer_email'
-    | 'merchant_reference'
-    | 'amount_minor'
-    | 'currency'
-    | 'merchant_id'
-    | 'mode'
-    | 'status';
-  value: Value;
+  sql: string;
+  values: Value[];
 }
 
-/** The searches whose results together, newest first, are what is looked for; `driving` says how many conditions an index serves. */
+type Column =
+  | 'id'
+  | 'payer_email'
+  | 'merchant_reference'
+  | 'amount_minor'
+  | 'currency'
+  | 'merchant_id'
+  | 'mode'
+  | 'status';
+
+/** A search whose results, together with those of its like, are what is looked for. */
 interface Branch {
-  conditions: Condition[];
-  driving: number;
+  /** What an index serves: its entries are in the order of ids, but where they are `few`. */
+  driving: Condition[];
+  /** What each of them is tested for. */
+  tested: Condition[];
+  /** No more than a window holds: looked through at once. */
+  few?: true;
 }
 
 const MODES: readonly Mode[] = ['live', 'test'];
+/** The first of them that is asked for drives a search: few payments have the same. */
+const RARE: readonly Column[] = ['id', 'payer_email', 'merchant_reference', 'amount_minor'];
 
-/** Chosen here and not by the planners, which know too little of the data: SQLite's takes any merchant for a narrow choice. */
-function branchesOf(filter: SearchFilter): Branch[] {
-  const given = (column: Condition['column'], value: Value | undefined): Condition[] =>
-    value === undefined ? [] : [{ column, value }];
-  const rare = [
-    given('id', filter.id),
-    given('payer_email', filter.email?.toLowerCase()),
-    given('merchant_reference', filter.reference),
-    given('amount_minor', filter.amount_minor),
-  ].flat();
-  const merchant = given('merchant_id', filter.merchant_id);
-  const mode = given('mode', filter.mode);
-  const status = given('status', filter.status);
-  if (rare.length > 0) {
-    const currency = filter.amount_minor === undefined ? [] : given('currency', filter.currency);
-    return [{ conditions: [...rare, ...currency, ...merchant, ...mode, ...status], driving: 1 }];
-  }
-  const modes = filter.mode === undefined ? MODES : [filter.mode];
-  const isPast = filter.status !== undefined && filter.status !== 'pending';
-  if (merchant.length > 0 || isPast) {
-    const all = modes.map((value) => [...merchant, { column: 'mode', value } as const, ...status]);
-    return all.map((conditions) => ({ conditions, driving: conditions.length }));
-  }
-  // What is newest is looked through in its own order: most of it is pending, as are most that are asked for here.
-  return [{ conditions: [...mode, ...status], driving: 0 }];
-}
+const served = (column: Column, value: Value): Condition => ({ sql: `${column} = ?`, values: [value] });
 
 /** Written so that no index serves it. */
-function unindexed({ column }: Condition): string {
-  return `${column} ${column === 'amount_minor' ? '+ 0' : "|| ''"} = ?`;
+const unindexed = (column: Column, value: Value): Condition => ({
+  sql: `${column} ${column === 'amount_minor' ? '+ 0' : "|| ''"} = ?`,
+  values: [value],
+});
+
+/** As the index of what is past pending says it, or SQLite would not use that. */
+const PAST_PENDING: Condition = { sql: "status <> 'pending'", values: [] };
+
+/** As `asOf` shows it: what is pending past `now` counts as cancelled. */
+function statusTested(status: Status | undefined, now: number): Condition[] {
+  if (status === undefined) return [];
+  if (status === 'pending')
+    return [{ sql: "status || '' = 'pending' and expires_at + 0 > ?", values: [now] }];
+  if (status === 'cancelled')
+    return [
+      {
+        sql: "(status || '' = 'cancelled' or status || '' = 'pending' and expires_at + 0 <= ?)",
+        values: [now],
+      },
+    ];
+  return [unindexed('status', status)];
 }
 
-const DUE = "select id from payments where status = 'pending' and expires_at <= ?";
+/** Chosen here and not by the planners, which know too little of the data: SQLite's takes any merchant for a narrow choice. */
+async function branchesOf(
+  database: Reader,
+  filter: SearchFilter,
+  now: number,
+  window: number,
+): Promise<Branch[]> {
+  const { status, merchant_id, mode, amount_minor } = filter;
+  const asked = new Map<Column, Value>();
+  const ask = (column: Column, value: Value | undefined) => value !== undefined && asked.set(column, value);
+  ask('id', filter.id);
+  ask('payer_email', filter.email?.toLowerCase());
+  ask('merchant_reference', filter.reference);
+  ask('amount_minor', amount_minor);
+  if (amount_minor !== undefined) ask('currency', filter.currency);
+  ask('merchant_id', merchant_id);
+  ask('mode', mode);
+  const others = (...driving: Column[]) =>
+    [...asked].filter(([column]) => !driving.includes(column)).map((one) => unindexed(...one));
 
-/** A branch as statements: pending payments whose time has passed are looked for beside those written down as cancelled. */
-function statementsOf({ conditions, driving }: Branch, asked: Status | undefined, now: number) {
-  const lines = conditions.map((condition, index) => ({
-    sql: index < driving ? `${condition.column} = ?` : unindexed(condition),
-    values: [condition.value],
-  }));
-  // As the index of what is past pending says it, or SQLite would not use that.
-  if (asked !== undefined && asked !== 'pending') lines.push({ sql: "status <> 'pending'", values: [] });
-  const all = (...more: { sql: string; values: Value[] }[]) => {
-    const parts = [...lines, ...more];
-    return { sql: parts.map(({ sql }) => sql).join(' and '), values: parts.flatMap(({ values }) => values) };
+  for (const column of RARE) {
+    const value = asked.get(column);
+    if (value === undefined) continue;
+    const driving = [served(column, value)];
+    const branch = { driving, tested: [...others(column), ...statusTested(status, now)] };
+    if (column !== 'merchant_reference') return [branch];
+    // Its index has an order of its own. Where many have the same, it is tested for like all else.
+    if (await areFew(database, driving[0]!, column, window)) return [{ ...branch, few: true }];
+  }
+
+  const modes = mode === undefined ? MODES : [mode];
+  /** By a status as it is written. */
+  const written = (is: Status | undefined, ...more: Condition[]): Branch[] => {
+    const byStatus = is === undefined ? [] : [served('status', is)];
+    if (merchant_id !== undefined)
+      return modes.map((one) => ({
+        driving: [served('merchant_id', merchant_id), served('mode', one), ...byStatus],
+        tested: [...others('merchant_id', 'mode'), ...more],
+      }));
+    if (is !== undefined && is !== 'pending')
+      return modes.map((one) => ({
+        driving: [served('mode', one), ...byStatus, PAST_PENDING],
+        tested: [...others('mode'), ...more],
+      }));
+    const tested = is === undefined ? [] : [unindexed('status', is)];
+    return [{ driving: [], tested: [...others(), ...tested, ...more] }];
   };
-  if (asked === 'pending') return [all({ sql: `id not in (${DUE})`, values: [now] })];
-  if (asked !== 'cancelled') return [all()];
-  // They are few: found by their time, and by nothing else.
-  const others = conditions
-    .filter(({ column }) => column !== 'status')
-    .map((condition) => ({ sql: unindexed(condition), values: [condition.value] }));
-  const due = [...others, { sql: `id in (${DUE})`, values: [now] }];
-  return [
-    all(),
-    { sql: due.map(({ sql }) => sql).join(' and '), values: due.flatMap(({ values }) => values) },
-  ];
+  if (status !== 'pending' && status !== 'cancelled') return written(status);
+
+  // Pending payments by their time: of those that have some left there are few in most stores, of those that have none nearly always.
+  const sign = status === 'pending' ? '>' : '<=';
+  const timed = { sql: `status = 'pending' and expires_at ${sign} ?`, values: [now] };
+  const pending: Branch[] = (await areFew(database, timed, 'expires_at', window))
+    ? [{ driving: [timed], tested: others(), few: true }]
+    : written('pending', { sql: `expires_at + 0 ${sign} ?`, values: [now] });
+  return status === 'pending' ? pending : [...written('cancelled'), ...pending];
 }
 
-/** Payments newest first, created before the one with the id `before`. What is pending past `now` counts as cancelled, as `asOf` shows it. */
+/** Whether a window holds all payments that an index serves under `condition`; `order` is what that index has next. */
+async function areFew(
+  database: Reader,
+  { sql, values }: Condition,
+  order: string,
+  window: number,
+): Promise<boolean> {
+  const beyond = await database.query(
+    `select id from payments where ${sql} order by ${order} limit 1 offset ? + 0`,
+    ...values,
+    window,
+  );
+  return beyond.length === 0;
+}
+
+/** Ids from `low` to before `high`. */
+interface Range {
+  low: string;
+  high: string;
+}
+
+function selectIds({ driving, tested, few }: Branch, { low, high }: Range): Condition {
+  // What is few is taken from its own index, and not looked for among the ids.
+  const id = few ? "id || ''" : 'id';
+  const conditions = [...driving, ...tested, { sql: `${id} >= ? and ${id} < ?`, values: [low, high] }];
+  return {
+    sql: `select id from payments where ${conditions.map(({ sql }) => sql).join(' and ')} order by ${id} desc`,
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** The part of `range`, from its high end, that holds no more than a window of what a branch has to test. */
+async function windowOf(database: Reader, branch: Branch, range: Range, window: number): Promise<Range> {
+  if (branch.few || branch.tested.length === 0) return range;
+  const { sql, values } = selectIds({ ...branch, tested: [] }, range);
+  const [last] = await database.query<{ id: string }>(`${sql} limit 1 offset ? + 0`, ...values, window - 1);
+  return last ? { ...range, low: last.id } : range;
+}
+
+/**
+ * Payments newest first, created before the one with the id `before`. What is pending past `now` counts as cancelled, as `asOf`
+ * shows it. `window` is how many are looked through before others get their turn.
+ */
 export async function searchPayments(
   database: Reader,
   filter: SearchFilter,
   before: string | undefined,
   limit: number,
   now: number,
+  window = WINDOW,
 ): Promise<Payment[]> {
-  const bounds = [
-    before ?? '~',
-    ...(filter.to === undefined ? [] : [timeOrderedFloor(PAYMENT_ID_PREFIX, filter.to)]),
-  ];
-  const values: Value[] = [bounds.sort()[0]!];
-  if (filter.from !== undefined) values.push(timeOrderedFloor(PAYMENT_ID_PREFIX, filter.from));
-  const within = `id < ? ${filter.from === undefined ? '' : 'and id >= ?'}`;
-  const statements = branchesOf(filter).flatMap((branch) => statementsOf(branch, filter.status, now));
+  const branches = await branchesOf(database, filter, now, window);
+  const { from, to } = filter;
+  const low = from === undefined ? '' : timeOrderedFloor(PAYMENT_ID_PREFIX, from);
+  let high = before ?? '~';
+  if (to !== undefined) high = least(high, timeOrderedFloor(PAYMENT_ID_PREFIX, to));
+  const found: Payment[] = [];
+  for (;;) {
+    let range = { low, high };
+    for (const branch of branches) range = await windowOf(database, branch, range, window);
+    found.push(...(await searchIn(database, branches, range, limit - found.length)));
+    if (found.length >= limit || range.low === low) return found;
+    high = range.low;
+    // SQLite answers without ever waiting: others get their turn between two windows.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const least = (a: string, b: string) => (a < b ? a : b);
+
+function searchIn(
+  database: Reader,
+  branches: readonly Branch[],
+  range: Range,
+  limit: number,
+): Promise<Payment[]> {
   // Ids first, out of an index alone where it holds what is asked: SQLite would rather walk the wide rows in their own order.
-  const selects = statements.map(
-    ({ sql }, index) =>
-      `select * from (select id from payments where ${sql === '' ? '' : `${sql} and`} ${within}
-       order by id desc limit ? + 0) as branch${index}`,
-  );
+  const selects = branches.map((branch) => selectIds(branch, range));
+  const parts = selects.map(({ sql }, index) => `select * from (${sql} limit ? + 0) as branch${index}`);
   return database.query<Payment>(
-    `select ${COLUMNS} from payments where id in (${selects.join(' union all ')}) order by id desc limit ? + 0`,
-    ...statements.flatMap((statement) => [...statement.values, ...values, limit]),
+    `select ${COLUMNS} from payments where id in (${parts.join(' union all ')}) order by id desc limit ? + 0`,
+    ...selects.flatMap(({ values }) => [...values, limit]),
     limit,
   );
 }
