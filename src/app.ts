@@ -23,7 +23,7 @@ import {
 import { API_HEADERS } from './http/headers.ts';
 import { openApiDocument } from './http/openapi.ts';
 import type { PolicyReport } from './http/policy-reports.ts';
-import { CheckpointReader } from './journal/checkpoint-reader.ts';
+import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import type { Journal } from './journal/journal.ts';
 import { OperationalError, unavailable } from './lib/errors.ts';
 import { randomId } from './lib/ids.ts';
@@ -157,7 +157,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const document = JSON.stringify(openApiDocument(baseUrl, VERSION, [apiDescription, adminDescription]));
   app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
   app.register(v1, { ...parts, prefix: `${basePath}/v1` });
-  const checkpoints = new CheckpointReader(parts.storage);
+  const checkpoints = new CheckpointLookup(parts.storage);
   app.register(adminApi, { ...parts, checkpoints, prefix: `${basePath}/admin` });
   const pages = {
     asOperationalError,

@@ -96,7 +96,7 @@ export function addAuditRoutes(app: FastifyInstance, { database, checkpoints }: 
   });
 
   app.get('/audit/checkpoint', async (_request, reply) => {
-    const checkpoint = (await checkpoints.read()).at(-1);
+    const checkpoint = await checkpoints.newest();
     if (!checkpoint) throw none('checkpoint yet: one is signed every minute in which something changed');
     const line = JSON.stringify(checkpoint);
     reply.headers(API_HEADERS);

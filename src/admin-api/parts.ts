@@ -1,6 +1,6 @@
 // What everything under /admin works with.
 import type { Database } from '../database/database.ts';
-import type { CheckpointReader } from '../journal/checkpoint-reader.ts';
+import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Clock } from '../lib/time.ts';
 
@@ -9,7 +9,7 @@ export interface AdminParts {
   journal: Journal;
   clock: Clock;
   checkoutBaseUrl: string;
-  checkpoints: CheckpointReader;
+  checkpoints: CheckpointLookup;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
 }

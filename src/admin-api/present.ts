@@ -5,8 +5,14 @@ import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { claimOf } from '../payments/review/claim.ts';
-import { namesOf } from '../payments/review/queries.ts';
-import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs } from '../payments/review/review.ts';
+import { barredAmong, namesOf } from '../payments/review/queries.ts';
+import {
+  awaitsSecond,
+  REJECT_REASONS,
+  type ReviewAct,
+  reviewActs,
+  reviewersOf,
+} from '../payments/review/review.ts';
 import { type TimelineItem, timelineOf } from '../payments/review/timeline.ts';
 import type { AdminParts } from './parts.ts';
 
@@ -81,6 +87,11 @@ export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchem
 
 type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Pick<Database, 'query'> };
 type Names = ReadonlyMap<string, string>;
+/** Who has to do with the payments that are presented. */
+interface People {
+  names: Names;
+  barred: ReadonlySet<string>;
+}
 
 const when = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
 const personOf = (id: string, names: Names) => ({ id, name: names.get(id) ?? null });
@@ -90,16 +101,34 @@ function withFields(object: string, fields: Record<string, unknown>): string {
   return `${object.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }
 
-function presentReviewed(payment: Payment, checkoutBaseUrl: string, names: Names, now: number): string {
+function presentReviewed(
+  payment: Payment,
+  checkoutBaseUrl: string,
+  { names, barred }: People,
+  now: number,
+): string {
   const claim = claimOf(payment, now);
   return withFields(presentPayment(payment, checkoutBaseUrl, now), {
     merchant_id: payment.merchant_id,
     version: payment.version,
     submitted_at: when(payment.submitted_at),
     decided_at: when(payment.decided_at),
-    awaiting_second: awaitsSecond(payment),
+    awaiting_second: awaitsSecond(payment, barred),
     claim: claim ? { by: personOf(claim.by, names), until: formatTimestamp(claim.until) } : null,
   });
+}
+
+async function peopleOf(
+  payments: readonly Payment[],
+  database: Presenting['database'],
+  now: number,
+): Promise<People> {
+  const reviewers = reviewersOf(payments);
+  const claims = payments.flatMap((payment) => claimOf(payment, now)?.by ?? []);
+  return {
+    names: await namesOf(database, [...reviewers, ...claims]),
+    barred: await barredAmong(database, reviewers),
+  };
 }
 
 /** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Raises `DatabaseError`. */
@@ -108,9 +137,8 @@ export async function presentList(
   { database, checkoutBaseUrl }: Presenting,
   now: number,
 ): Promise<string[]> {
-  const claims = payments.flatMap((payment) => claimOf(payment, now)?.by ?? []);
-  const names = await namesOf(database, [...new Set(claims)]);
-  return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, names, now));
+  const people = await peopleOf(payments, database, now);
+  return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, people, now));
 }
 
 /** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Raises `DatabaseError`. */
@@ -119,14 +147,10 @@ export async function presentWhole(
   { database, checkoutBaseUrl, checkpoints }: Presenting,
   now: number,
 ): Promise<string> {
-  const acts = reviewActs(payment);
-  const claim = claimOf(payment, now);
-  const people = new Set(acts.map(({ by }) => by));
-  if (claim) people.add(claim.by);
-  const names = await namesOf(database, [...people]);
-  const timeline = await timelineOf(database, payment, await checkpoints.read());
-  const whole = withFields(presentReviewed(payment, checkoutBaseUrl, names, now), {
-    review: acts.map((act) => presentAct(act, names)),
+  const people = await peopleOf([payment], database, now);
+  const timeline = await timelineOf(database, payment, checkpoints);
+  const whole = withFields(presentReviewed(payment, checkoutBaseUrl, people, now), {
+    review: reviewActs(payment).map((act) => presentAct(act, people.names)),
     timeline: timeline.map(presentItem),
   });
   // Kept as JSON already: it goes out as it is.

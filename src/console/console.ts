@@ -14,7 +14,7 @@ import type { ConsoleParts } from './route.ts';
 import { routes } from './routes.ts';
 import { findRoute } from './routing.ts';
 import { setUpForm, showSetUp, takeSetUp } from './set-up.ts';
-import { showSignIn, takeFactor, takePassword, timeOfDay } from './sign-in.ts';
+import { deviceOf, showSignIn, takeFactor, takePassword, timeOfDay } from './sign-in.ts';
 import { carriedIn, signInPage } from './sign-in-page.ts';
 import { createThrottle } from './throttle.ts';
 import { type Place, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
@@ -53,7 +53,7 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
   const { signInForms, asOperationalError, report, warn, reportPolicy: _, ...parts } = settings;
   const place = placeOf(parts);
-  const throttle = await createThrottle(app, signInForms);
+  const throttle = await createThrottle(app, signInForms, (request) => deviceOf(place, request));
 
   app.addContentTypeParser(
     FORM_TYPE,
@@ -63,9 +63,13 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
       else done(new OperationalError('bad_request', 'The form is not UTF-8.'));
     },
   );
-  app.addHook('preHandler', async ({ method, body }) => {
+  app.decorateRequest('principal');
+  app.addHook('preHandler', async ({ method, body, raw }) => {
     if (method === 'POST' && !(body instanceof URLSearchParams))
       throw new OperationalError('unsupported_media_type', `The form must be ${FORM_TYPE}.`);
+    // PostgreSQL takes no text with it, and no keyboard writes it.
+    if (raw.url!.includes('%00') || (body instanceof URLSearchParams && `${body}`.includes('%00')))
+      throw new OperationalError('bad_request', 'A text holds the character NUL.');
   });
   app.setErrorHandler((error, request, reply) =>
     tell(error, request, reply, place, { asOperationalError, report, warn }),
@@ -108,6 +112,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     app.route({
       method: route.method,
       url: route.path === '/' ? '' : route.path,
+      exposeHeadRoute: !route.isTold,
       handler: async (request, reply) => {
         const params = request.params as Record<string, string>;
         return answer(await visitOf(request, reply, place), routes, { route, params });

@@ -76,8 +76,8 @@ ${text !== '' && customerMessage(html`Message from <bdi>${merchant_name}</bdi>`,
 }
 
 const LABELS: Readonly<Record<string, string>> = {
-  note: 'Internal note',
   bank_reference: 'Bank reference',
+  note: 'Internal note',
   message: 'Message to the customer',
   version: 'The version',
 };
@@ -85,7 +85,10 @@ const LABELS: Readonly<Record<string, string>> = {
 /** The faults of a form in words that stand alone: with the field's name in them, and for a choice what to do. */
 export function wording(faults: Faults): Faults {
   const worded: Record<string, string> = {};
-  for (const [name, fault] of Object.entries(faults)) {
+  // As the fields stand on the page.
+  const order = Object.keys(LABELS);
+  const sorted = Object.entries(faults).sort(([one], [other]) => order.indexOf(one) - order.indexOf(other));
+  for (const [name, fault] of sorted) {
     const label = LABELS[name];
     worded[name] =
       name === 'reason'

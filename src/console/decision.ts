@@ -3,8 +3,8 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { claim, claimOf, release } from '../payments/review/claim.ts';
-import { approve, reject } from '../payments/review/decide.ts';
+import { claimOf } from '../payments/review/claim.ts';
+import { approve, needsSecond, reject } from '../payments/review/decide.ts';
 import { nextInQueue, queuePlace } from '../payments/review/queries.ts';
 import {
   approvalsOf,
@@ -15,7 +15,7 @@ import {
 } from '../payments/review/review.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
-import { addressOfPayment, heading, type Names, nameOf, namesFor, secondLine } from './panel.ts';
+import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
 import { errorSummary, literal, moment, rows, said } from './parts.ts';
 import { askedOf, filteringOf } from './queue-filter.ts';
 import type { Context, Outcome, Route } from './route.ts';
@@ -37,14 +37,6 @@ export const decisionRoutes: readonly Route[] = (['approve', 'reject'] as const)
   },
 ]);
 
-export const claimRoutes: readonly Route[] = (['claim', 'release'] as const).map((act) => ({
-  method: 'POST',
-  path: `/payments/:payment_id/${act}`,
-  page: '/payments/:payment_id',
-  permission: 'decide',
-  answer: (context) => claimOrRelease(context, act),
-}));
-
 /** The payment that the path names. Raises `not_found`. */
 export async function paymentOf({ database, params }: Context): Promise<Payment> {
   const id = params.payment_id ?? '';
@@ -59,17 +51,16 @@ const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
 async function question(context: Context, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const seen = context.query.get('version');
-  const changed =
-    seen !== null && seen !== String(payment.version)
-      ? 'The payment has changed since you looked at it. Look at it again before you decide.'
-      : undefined;
-  return asking(context, act, payment, { filled: filledOf(context.form), ...(changed && { changed }) });
+  const filled = filledOf(context.form);
+  return asking(context, act, payment, { filled: seen === null ? filled : { version: seen, ...filled } });
 }
+
+const STALE = 'The payment has changed since you looked at it. Look at it again before you decide.';
 
 interface Asked {
   filled: Filled;
   faults?: Readonly<Record<string, string>>;
-  /** What happened meanwhile, in a sentence. */
+  /** What happened meanwhile, in a sentence, where it is known. */
   changed?: string;
   preview?: boolean;
   status?: number;
@@ -77,10 +68,13 @@ interface Asked {
 
 /** The page that asks once more; where there is nothing to decide, the page that says why. */
 async function asking(context: Context, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
-  const names = await namesFor(context, [payment]);
-  const obstacle = obstacleTo(context, act, payment, names);
+  const people = await peopleFor(context, [payment]);
+  const obstacle = obstacleTo(context, act, payment, people);
   if (obstacle) return undecided(context, payment, obstacle, 409);
-  const { filled, faults = {}, changed, preview = false, status = 200 } = asked;
+  const { filled, faults = {}, preview = false, status = 200 } = asked;
+  // Whatever the form comes back for, it carries the payment's version of now: so it must say that there is another.
+  const isStale = filled.version !== undefined && filled.version !== String(payment.version);
+  const changed = asked.changed ?? (isStale ? STALE : undefined);
   const { address, query, token } = context;
   const filters = askedOf(query);
   const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
@@ -98,7 +92,7 @@ ${rows([
   ['Merchant', literal(payment.merchant_id)],
   ['Number', literal(payment.id)],
 ])}
-${act === 'approve' && secondLine(context, payment, names)}
+${act === 'approve' && secondLine(context, payment, people)}
 <form method="post" action="${action}#errors" novalidate>
 ${token}<input type="hidden" name="version" value="${payment.version}">
 ${act === 'approve' ? approvalFields(filled, faults, isFirst) : rejectionFields(filled, faults, isFirst)}
@@ -108,9 +102,18 @@ ${act === 'approve' ? html`<button class="primary">Approve <bdi>${money}</bdi></
 <a class="plain" href="${address('/queue', { ...filters, open: payment.id })}">Back to the queue</a>
 </div>
 </form>
-<p class="fine">${act === 'approve' ? 'The customer and the merchant are told that it is approved.' : 'The customer is told that it was not accepted, never the reason or the note.'} Undo is not possible.</p>
+<p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>
 </div>`;
   return { title, content, place: '/queue', status, wrong: isWrong };
+}
+
+/** What comes of it, as whoever decides should know. */
+function consequence({ fourEyesAbove }: Context, act: Act, payment: Payment, { barred }: People): string {
+  if (act === 'reject')
+    return 'The customer’s page says that it was not accepted, and your message; never the reason or the note.';
+  return needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0
+    ? 'It stays under review until another administrator confirms it.'
+    : 'The customer’s page and the merchant’s system then see that it is approved.';
 }
 
 interface Obstacle {
@@ -120,13 +123,13 @@ interface Obstacle {
 }
 
 /** Why a payment cannot be decided by whoever asks, as far as it shows without trying. */
-function obstacleTo(context: Context, act: Act, payment: Payment, names: Names): Obstacle | undefined {
+function obstacleTo(context: Context, act: Act, payment: Payment, people: People): Obstacle | undefined {
   const { principal, now } = context;
   const { status } = asOf(payment, now);
   if (status === 'approved' || status === 'rejected') {
     const decision = decisionOf(payment);
     const when = payment.decided_at ?? payment.updated_at;
-    const who = decision ? nameOf(context, names, decision) : 'somebody';
+    const who = decision ? nameOf(context, people.names, decision) : 'somebody';
     return { text: html`It was ${status} by ${who} on ${moment(context, when)}.` };
   }
   if (status !== 'requires_review')
@@ -134,10 +137,10 @@ function obstacleTo(context: Context, act: Act, payment: Payment, names: Names):
   const held = claimOf(payment, now);
   if (held && held.by !== principal.id)
     return {
-      text: html`${nameOf(context, names, held.by)} has claimed it until ${moment(context, held.until)}.`,
+      text: html`${nameOf(context, people.names, held.by)} has claimed it until ${moment(context, held.until)}.`,
       takeOver: true,
     };
-  if (act === 'approve' && approvalsOf(payment).some(({ by }) => by === principal.id))
+  if (act === 'approve' && approvalsOf(payment, people.barred).some(({ by }) => by === principal.id))
     return {
       text: html`You have approved it already, as the first of two. Another administrator must confirm it.`,
     };
@@ -148,7 +151,7 @@ const decisionOf = (payment: Payment): string | undefined =>
   reviewActs(payment).findLast(({ act }) => act !== 'note')?.by;
 
 /** The page of whoever came too late or may not: what is the case, that nothing was done, and the ways on. */
-async function undecided(
+export async function undecided(
   context: Context,
   payment: Payment,
   { text, takeOver = false }: Obstacle,
@@ -186,6 +189,8 @@ async function nextAfter(context: Context, payment: Payment): Promise<Payment | 
 async function decide(context: Context, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const filled = filledOf(context.form);
+  if (filled.version === undefined)
+    return asking(context, act, payment, { filled, changed: STALE, status: 409 });
   const parsed = parsedOf(act, filled);
   if ('faults' in parsed)
     return asking(context, act, payment, { filled, faults: wording(parsed.faults), status: 422 });
@@ -230,26 +235,4 @@ async function lost(context: Context, act: Act, error: OperationalError, filled:
   if (error.code === 'invalid_status' || error.code === 'forbidden')
     return undecided(context, payment, { text: html`${error.message}` }, error.status);
   throw error;
-}
-
-async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
-  const { principal, journal, request, form, query } = context;
-  const payment = await paymentOf(context);
-  const { id } = payment;
-  const force = form.get('force') === '1';
-  try {
-    await journal.commit(
-      (transaction) =>
-        act === 'claim'
-          ? claim(transaction, principal, id, { force }, request.id)
-          : release(transaction, principal, id, request.id),
-      id,
-    );
-  } catch (error) {
-    if (!(error instanceof OperationalError) || error.status !== 409) throw error;
-    const takeOver = error.code === 'conflict';
-    return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
-  }
-  if (query.get('from') !== 'queue') return { to: addressOfPayment(context, id) };
-  return { to: context.address('/queue', { ...askedOf(query), open: id }) };
 }

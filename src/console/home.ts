@@ -101,11 +101,11 @@ async function health({
     notices.push(
       html`<strong>The history is not what it was:</strong> the newest verification found it broken. <a href="${address('/audit')}">See where</a>.`,
     );
+  const last = await checkpoints.newest(); // before the seal: never ahead of it, unless the history is another
   const seal = await newestSeal(database);
   if (seal) {
-    const last = (await checkpoints.read()).at(-1);
     const unsignedMs = now - seal.at;
-    if ((last?.seal ?? 0) < seal.number && unsignedMs > UNSIGNED_MS)
+    if (last?.hash !== seal.hash && unsignedMs > UNSIGNED_MS)
       notices.push(
         html`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet. One is signed every minute: look into the service’s log for why not.`,
       );

@@ -4,10 +4,16 @@ import { type Html, html } from '../lib/html.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { claimOf } from '../payments/review/claim.ts';
 import { type Fact, factsOf } from '../payments/review/facts.ts';
-import { namesOf } from '../payments/review/queries.ts';
-import { approvalsOf, awaitsSecond, needsSecond, reviewActs } from '../payments/review/review.ts';
+import { barredAmong, namesOf } from '../payments/review/queries.ts';
+import {
+  approvalsOf,
+  awaitsSecond,
+  needsSecond,
+  type ReviewAct,
+  reviewersOf,
+} from '../payments/review/review.ts';
 import { asked, customerName, metadata, sent } from './particulars.ts';
-import { literal, moment, said, statusStamp } from './parts.ts';
+import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';
 import type { Context } from './route.ts';
 
 /** Where a panel stands, which its forms and links keep: the queue with its filters, or the payment's own page. */
@@ -28,13 +34,19 @@ export function block(name: string, heading: string, level: Level): Html {
 /** Administrators' names, by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-/** The names of everybody who has to do with these payments. */
-export function namesFor({ database }: Context, payments: readonly Payment[]): Promise<Names> {
-  const ids = payments.flatMap((payment) => [
-    ...(payment.claimed_by === null ? [] : [payment.claimed_by]),
-    ...reviewActs(payment).map(({ by }) => by),
-  ]);
-  return ids.length === 0 ? Promise.resolve(new Map()) : namesOf(database, [...new Set(ids)]);
+/** Everybody who has to do with some payments: what they are called, and who of them may not decide any more. */
+export interface People {
+  names: Names;
+  barred: ReadonlySet<string>;
+}
+
+export async function peopleFor({ database }: Context, payments: readonly Payment[]): Promise<People> {
+  const reviewers = reviewersOf(payments);
+  const claims = payments.flatMap(({ claimed_by }) => claimed_by ?? []);
+  return {
+    names: await namesOf(database, [...reviewers, ...claims]),
+    barred: await barredAmong(database, reviewers),
+  };
 }
 
 /** What an administrator is called on a page that `principal` reads. */
@@ -46,7 +58,8 @@ export const addressOfPayment = ({ address }: Context, id: string) => address(`/
 
 /** The amount large, for whom it is and from whom. */
 export function heading(context: Context, payment: Payment, level: 'h1' | 'h2', words?: string): Html {
-  const amount = html`<span class="sum"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></span>`;
+  const money = context.money(payment.amount_minor, payment.currency);
+  const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
   const inside = html`${words && html`${words} `}${amount}`;
   return html`<div class="subject">
 ${statusStamp(payment, context.now)}
@@ -63,11 +76,11 @@ export function parties(payment: Payment): Html {
 }
 
 /** Everything a reviewer needs of one payment, and what they may do with it. */
-export async function panel(context: Context, payment: Payment, names: Names, place: Place): Promise<Html> {
+export async function panel(context: Context, payment: Payment, people: People, place: Place): Promise<Html> {
   const facts = await factsOf(context.database, payment, context.now, context.money);
   const level = place.from === 'payment' ? 2 : 3;
   const data = metadata(payment);
-  return html`${doings(context, payment, names, place)}
+  return html`${doings(context, payment, people, place)}
 ${factList(context, facts, level)}
 ${block('sent', 'What the customer sent', level)}
 ${sent(context, payment, level) ?? html`<p class="muted">${payment.submitted_at === null ? 'Nothing yet.' : 'Erased.'}</p>`}
@@ -79,20 +92,20 @@ ${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
 }
 
 /** Who is at it, how far it is, and the ways on. Whoever may not decide sees no forms. */
-export function doings(context: Context, payment: Payment, names: Names, place: Place): Html | null {
+export function doings(context: Context, payment: Payment, people: People, place: Place): Html | null {
   if (asOf(payment, context.now).status !== 'requires_review') return null;
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
   const claim = claimOf(payment, context.now);
   const isOthers = claim !== undefined && claim.by !== principal.id;
-  const isOwn = approvalsOf(payment).some(({ by }) => by === principal.id);
+  const isOwn = approvalsOf(payment, people.barred).some(({ by }) => by === principal.id);
   const link = (act: 'approve' | 'reject') =>
     address(`/payments/${payment.id}/${act}`, { ...place.filters, version: String(payment.version) });
   return html`<div class="doings">
-${secondLine(context, payment, names)}
+${secondLine(context, payment, people)}
 ${
   claim &&
-  html`<p class="claim">${isOthers ? html`Claimed by ${nameOf(context, names, claim.by)}` : 'Claimed by you'} until ${moment(context, claim.until)}</p>`
+  html`<p class="claim">${isOthers ? html`Claimed by ${nameOf(context, people.names, claim.by)}` : 'Claimed by you'} until ${moment(context, claim.until)}</p>`
 }
 ${
   decides &&
@@ -108,15 +121,24 @@ ${
 }
 
 /** How many of two approvals there are, and whose. */
-export function secondLine(context: Context, payment: Payment, names: Names): Html | null {
+export function secondLine(context: Context, payment: Payment, people: People): Html | null {
   if (payment.status !== 'requires_review') return null;
-  const [first] = approvalsOf(payment);
-  if (awaitsSecond(payment) && first) {
+  const [first] = approvalsOf(payment, people.barred);
+  if (awaitsSecond(payment, people.barred) && first) {
     const isOwn = first.by === context.principal.id;
-    return html`<p class="notice"><strong>1 of 2 approvals:</strong> by ${nameOf(context, names, first.by)}, ${moment(context, first.at)}.${isOwn ? ' Another administrator must confirm it.' : ' Yours would be the second.'}</p>`;
+    return html`<p class="notice"><strong>1 of 2 approvals:</strong> by ${nameOf(context, people.names, first.by)}, ${moment(context, first.at)}.${isOwn ? ' Another administrator must confirm it.' : ' Yours would be the second.'}</p>${written(first)}`;
   }
   if (!needsSecond(payment, context.fourEyesAbove)) return null;
   return html`<p class="notice"><strong>0 of 2 approvals:</strong> above ${context.money(context.fourEyesAbove[payment.currency]!, payment.currency)} two administrators approve.</p>`;
+}
+
+/** What the first of two wrote for the second to read. */
+function written({ note, bank_reference }: ReviewAct): Html | null {
+  if (note === undefined && bank_reference === undefined) return null;
+  return rows([
+    ['Bank reference', bank_reference === undefined ? null : literal(bank_reference)],
+    ['Note', note === undefined ? null : html`<span class="words">${said(note)}</span>`],
+  ]);
 }
 
 function claimForms(
@@ -140,7 +162,7 @@ function factList(context: Context, all: readonly Fact[], level: Level): Html | 
   return html`${block('facts', 'Facts', level)}
 <ul class="facts">${ordered.map(
     ({ tone, text, basis, payments = [] }) =>
-      html`<li class="${tone}"><p>${tone === 'notice' && html`<span class="mark">Look: </span>`}${said(text)}</p><p class="hint">${said(basis)}${
+      html`<li class="${tone}"><p>${tone === 'notice' && html`<span class="mark">Look: </span>`}${text}</p><p class="hint">${basis}${
         payments.length > 0 &&
         html`<span class="others"> ${payments.map((id) => html`<a href="${addressOfPayment(context, id)}">${literal(shortened(id))}</a> `)}</span>`
       }</p></li>\n`,

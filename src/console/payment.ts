@@ -6,9 +6,10 @@ import { checkoutUrl } from '../payments/present.ts';
 import { addNote } from '../payments/review/note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../payments/review/review.ts';
 import { timelineOf } from '../payments/review/timeline.ts';
-import { claimRoutes, decisionRoutes, paymentOf } from './decision.ts';
+import { claimRoutes } from './claim.ts';
+import { decisionRoutes, paymentOf } from './decision.ts';
 import { wording } from './decision-form.ts';
-import { addressOfPayment, block, heading, namesFor, panel } from './panel.ts';
+import { addressOfPayment, block, heading, panel, peopleFor } from './panel.ts';
 import { errorSummary, type Faults, field } from './parts.ts';
 import type { Context, Outcome, Route } from './route.ts';
 import { placeInHistory, timeline } from './timeline.ts';
@@ -33,14 +34,14 @@ async function paymentPage(
   { faults = {}, status = 200 }: { faults?: Faults; status?: number } = {},
 ): Promise<Outcome> {
   const { database, checkpoints, principal } = context;
-  const names = await namesFor(context, [payment]);
-  const items = await timelineOf(database, payment, await checkpoints.read());
+  const people = await peopleFor(context, [payment]);
+  const items = await timelineOf(database, payment, checkpoints);
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
   const content = html`${errorSummary(faults)}
 ${heading(context, payment, 'h1')}
 <div class="columns">
 <div class="column">
-${await panel(context, payment, names, { from: 'payment', filters: {} })}
+${await panel(context, payment, people, { from: 'payment', filters: {} })}
 ${block('page', 'The customer’s page', 2)}
 <p><a href="${checkoutUrl(context.checkoutBaseUrl, payment.id)}" rel="noreferrer noopener">Open it as the customer sees it</a></p>
 </section>

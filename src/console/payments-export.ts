@@ -1,6 +1,7 @@
 // The payments that a search finds, as a file: streamed, and told in the history before its first byte.
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
+import type { Directory } from '../merchants/merchant.ts';
 import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../payments/export.ts';
 import type { SearchFilter } from '../payments/review/queries.ts';
 import { paymentSearchOf } from './payment-search.ts';
@@ -13,11 +14,12 @@ export const exportRoutes: readonly Route[] = EXPORT_FORMATS.map((format) => ({
   method: 'GET',
   path: `/payments.${format}`,
   permission: 'read',
+  isTold: true,
   answer: (context) => download(context, format),
 }));
 
 async function download(context: Context, format: ExportFormat): Promise<Outcome> {
-  const { database, journal, principal, request, now, timeZone } = context;
+  const { database, directory, journal, principal, request, now, timeZone } = context;
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];
   if (fault !== undefined) throw new OperationalError('validation_failed', `${fault}.`);
@@ -27,7 +29,7 @@ async function download(context: Context, format: ExportFormat): Promise<Outcome
       action: 'payments.exported',
       subject: EXPORT_SUBJECT,
       request_id: request.id,
-      facts: { format, ...factsOf(filter) },
+      facts: { format, ...factsOf(filter, directory) },
     }),
   );
   return {
@@ -37,11 +39,12 @@ async function download(context: Context, format: ExportFormat): Promise<Outcome
   };
 }
 
-/** What an export was narrowed by. Of a search only what kind it was: the text may name a person. */
-function factsOf(filter: SearchFilter): Record<string, string | number | null> {
-  const { status = null, merchant_id = null, mode = null, from = null, to = null } = filter;
+/** What an export was narrowed by, none of it as it was typed: the text may name a person. Of a search only what kind it was. */
+function factsOf(filter: SearchFilter, directory: Directory): Record<string, string | number | null> {
+  const { status = null, merchant_id, mode = null, from = null, to = null } = filter;
   const searched = (['id', 'reference', 'email', 'amount_minor'] as const).find(
     (name) => filter[name] !== undefined,
   );
-  return { status, merchant: merchant_id, mode, from, to, searched: searched ?? null };
+  const merchant = merchant_id === undefined ? null : (directory.merchant(merchant_id)?.id ?? 'unknown');
+  return { status, merchant, mode, from, to, searched: searched ?? null };
 }

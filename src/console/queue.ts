@@ -12,16 +12,22 @@ import {
   queuePlace,
 } from '../payments/review/queries.ts';
 import { awaitsSecond, reviewActs } from '../payments/review/review.ts';
-import { addressOfPayment, heading, type Names, nameOf, namesFor, panel, parties } from './panel.ts';
+import {
+  addressOfPayment,
+  heading,
+  type Names,
+  nameOf,
+  type People,
+  panel,
+  parties,
+  peopleFor,
+} from './panel.ts';
 import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
-import { age, errorSummary, moment, notice, said } from './parts.ts';
+import { age, errorSummary, isLong, moment, notice, said } from './parts.ts';
 import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';
 import type { Context, Outcome, Route } from './route.ts';
 
 const PAGE = 50;
-/** Characters beyond which an amount may break into two lines. */
-const LONG_AMOUNT = 13;
-
 export const queueRoutes: readonly Route[] = [
   { method: 'GET', path: '/queue', permission: 'read', answer: queuePage },
 ];
@@ -38,17 +44,17 @@ async function queuePage(context: Context): Promise<Outcome> {
     paymentNamed(context, 'done'),
   ]);
   const shown = found.slice(0, PAGE);
-  const names = await namesFor(context, [...shown, ...(open ? [open] : []), ...(done ? [done] : [])]);
-  const detail = open && (await openPane(context, open, names, filtering));
+  const people = await peopleFor(context, [...shown, ...(open ? [open] : []), ...(done ? [done] : [])]);
+  const detail = open && (await openPane(context, open, people, filtering));
   const next = found.length > PAGE ? queuePlace(shown.at(-1)!) : undefined;
   const list =
     shown.length === 0
-      ? await emptyList(context, names, isFiltered, total.count)
+      ? await emptyList(context, people.names, isFiltered, total.count)
       : html`${figures(context, matching ?? total, isFiltered)}
-${table(context, shown, names, filtering, open?.id)}
+${table(context, shown, people, filtering, open?.id)}
 ${pager(context, filtering, next && writtenPlace(next))}`;
   const faults = filtering.fault === undefined ? {} : { 'filter-minimum': filtering.fault };
-  const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, names)}</p>`)}
+  const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
 ${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
 <div class="panes${detail && ' open'}">
@@ -76,7 +82,7 @@ function addressOf(
 
 /** How many there are, what they come to, and how long the oldest waits. */
 export function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
-  return html`<p class="figures"><strong>${count}</strong> ${count === 1 ? 'payment' : 'payments'}${isFiltered && ' match'}${sums.map(
+  return html`<p class="figures"><strong>${count}</strong> ${count === 1 ? 'payment' : 'payments'}${isFiltered && (count === 1 ? ' matches' : ' match')}${sums.map(
     ({ currency, mode, amount_minor }) =>
       html` · <bdi>${context.money(amount_minor, currency)}</bdi>${mode === 'test' && ' test'}`,
   )}${oldest !== null && html` · oldest ${age(context, oldest)}`}</p>`;
@@ -85,7 +91,7 @@ export function figures(context: Context, { count, sums, oldest }: QueueCount, i
 function table(
   context: Context,
   payments: readonly Payment[],
-  names: Names,
+  people: People,
   filtering: Filtering,
   open: string | undefined,
 ): Html {
@@ -96,16 +102,16 @@ function table(
     const { id, mode, merchant_name, merchant_reference } = payment;
     const link = addressOf(context, filtering, { after, open: id });
     const amount = context.money(payment.amount_minor, payment.currency);
-    return html`<tr${id === open && html` class="open"`}><td data-label="Age">${age(context, queuePlace(payment).since)}</td><td data-label="Amount" class="number"><a href="${link}" data-key-row${id === open && html` aria-current="true"`}><bdi${amount.length > LONG_AMOUNT && html` class="long"`}>${amount}</bdi></a>${mode === 'test' && html` <span class="tag">Test</span>`}</td><td data-label="Merchant">${said(merchant_name)}</td><td data-label="Customer">${said(customerName(payment) ?? '–')}</td><td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td><td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>${claimCell(context, payment, names)}</tr>
+    return html`<tr${id === open && html` class="open"`}><td data-label="Age">${age(context, queuePlace(payment).since)}</td><td data-label="Amount" class="number"><a href="${link}" data-key-row${id === open && html` aria-current="true"`}><bdi${isLong(amount) && html` class="long"`}>${amount}</bdi></a>${mode === 'test' && html` <span class="tag">Test</span>`}</td><td data-label="Merchant">${said(merchant_name)}</td><td data-label="Customer">${said(customerName(payment) ?? '–')}</td><td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td><td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>${claimCell(context, payment, people)}</tr>
 `;
   })}</tbody>
 </table>`;
 }
 
-function claimCell(context: Context, payment: Payment, names: Names): Html {
+function claimCell(context: Context, payment: Payment, people: People): Html {
   const claim = claimOf(payment, context.now);
-  const isHalf = awaitsSecond(payment);
-  return html`<td data-label="Claimed by" class="extra${!claim && !isHalf && ' none'}">${claim ? nameOf(context, names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
+  const isHalf = awaitsSecond(payment, people.barred);
+  return html`<td data-label="Claimed by" class="extra${!claim && !isHalf && ' none'}">${claim ? nameOf(context, people.names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
 }
 
 /** The ways to pay by their ids, and what they were called when customers chose them. */
@@ -127,7 +133,7 @@ function pager(context: Context, filtering: Filtering, next: string | undefined)
 async function openPane(
   context: Context,
   payment: Payment,
-  names: Names,
+  people: People,
   filtering: Filtering,
 ): Promise<Html> {
   const after = context.query.get('after') ?? undefined;
@@ -135,7 +141,7 @@ async function openPane(
   return html`<article class="detail" aria-label="The payment that is open">
 <p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a> <a href="${addressOfPayment(context, payment.id)}">Payment and its history</a></p>
 ${heading(context, payment, 'h2')}
-${await panel(context, payment, names, place)}
+${await panel(context, payment, people, place)}
 </article>`;
 }
 
@@ -164,7 +170,7 @@ export async function lastDecision(
 }
 
 /** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
-function doneLine(context: Context, payment: Payment, names: Names): Html {
+function doneLine(context: Context, payment: Payment, people: People): Html {
   const { status } = payment;
   const act = reviewActs(payment).findLast(({ act }) => act !== 'note');
   const what = html`<bdi>${context.money(payment.amount_minor, payment.currency)}</bdi>, ${parties(payment)}`;
@@ -172,6 +178,6 @@ function doneLine(context: Context, payment: Payment, names: Names): Html {
   if (status === 'requires_review' && act)
     return html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}.`;
   if (status !== 'approved' && status !== 'rejected') return html`${what}: nothing was decided. ${see}.`;
-  const who = act ? nameOf(context, names, act.by) : null;
+  const who = act ? nameOf(context, people.names, act.by) : null;
   return html`<strong>${status === 'approved' ? 'Approved' : 'Rejected'}</strong>${who && html` by ${who}`}${payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`}: ${what}. Undo is not possible; <a href="${addressOfPayment(context, payment.id)}">see it here</a>.`;
 }

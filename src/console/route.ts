@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Permission, Principal } from '../administrators/administrator.ts';
 import type { Database } from '../database/database.ts';
-import type { CheckpointReader } from '../journal/checkpoint-reader.ts';
+import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
@@ -26,7 +26,7 @@ export interface ConsoleParts {
   timeZone: string;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
-  checkpoints: CheckpointReader;
+  checkpoints: CheckpointLookup;
   figures: ReviewFigures;
   /** Verifies the history in the background of this node. */
   verification: Verification;
@@ -116,5 +116,7 @@ export interface Route {
    * is shown again, and there whoever opens the address leads.
    */
   page?: string;
+  /** Whether the history is told of each GET: then there is no HEAD, which would be told of too and bring nothing. */
+  isTold?: true;
   answer(context: Context): Promise<Outcome>;
 }

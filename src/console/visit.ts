@@ -67,6 +67,7 @@ export async function visitOf(request: FastifyRequest, reply: FastifyReply, plac
   const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
   const held = await openCookie(database, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
   const principal = held?.principal;
+  if (principal) request.principal = principal; // for the log
   if (held?.refreshed) reply.header('set-cookie', setCookie('session', held.refreshed, baseUrl));
   const formKey: FormKey = held
     ? { kind: 'session', secret: held.secret }

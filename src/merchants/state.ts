@@ -19,7 +19,7 @@ export interface MerchantState {
   suspended_at: number | null;
   /** `adm_…`, while suspended. */
   suspended_by: string | null;
-  /** All changes as JSON text (`StateChange[]`), oldest first. */
+  /** The last hundred changes as JSON text (`StateChange[]`), oldest first. */
   reason: string;
   /** Random: keeps the digests in the history from telling what an erased row held. */
   salt: string;

@@ -1,11 +1,10 @@
 // The history under /admin: every entry by its number, and the seal and checkpoint that vouch for it.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { canonicalEntry } from '../../src/journal/audit-entry.ts';
 import { checkpointFiles } from '../../src/journal/checkpoint.ts';
-import { CheckpointReader } from '../../src/journal/checkpoint-reader.ts';
 import { entriesAfter } from '../../src/journal/queries.ts';
 import { addPerson, entryCount, type Person, sentForReview } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -98,29 +97,3 @@ for (const engine of ENGINES) {
     });
   });
 }
-
-test('checkpoints are read on from where reading ended, up to the first line that is not right.', async () => {
-  const service = await startHarness('sqlite');
-  const { file } = checkpointFiles(service.store.storage);
-  try {
-    const reader = new CheckpointReader(service.store.storage);
-    assert.deepEqual(await reader.read(), []);
-    const sizes: number[] = [];
-    for (let i = 0; i < 3; i++) {
-      await service.create();
-      await service.stop();
-      sizes.push((await reader.read()).length);
-      await service.start();
-    }
-    assert.deepEqual(sizes, [1, 2, 3]);
-    const [line] = readFileSync(file, 'utf8').split('\n');
-    appendFileSync(file, '{"seal":');
-    assert.equal((await reader.read()).length, 3);
-    appendFileSync(file, `1}\n${line}\n`);
-    assert.equal((await reader.read()).length, 3);
-    assert.equal((await reader.read()).length, 3);
-  } finally {
-    await service.store.drop();
-    await service.close().catch(() => {});
-  }
-});

@@ -1,7 +1,7 @@
 // Approving and rejecting under /admin: on which terms, once, and told well where it is refused.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { addPerson, claimAs, entryCount, type Person, post, sentForReview } from '../support/admin.ts';
+import { addPerson, bare, claimAs, entryCount, type Person, post, sentForReview } from '../support/admin.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -139,11 +139,7 @@ for (const engine of ENGINES) {
         [ben, 'approve'],
         [ana, 'approve'],
       ] as const) {
-        const error = await refused(
-          () => decide(person, id, act, { reason: 'other' }),
-          409,
-          'invalid_status',
-        );
+        const error = await refused(() => decide(person, id, act, bare(act)), 409, 'invalid_status');
         assert.match(error.message, /Ana Alvarez approved it on \d+ \w+ \d{4}, \d\d:\d\d UTC/);
       }
       const { id: pending } = await service.create();
@@ -155,7 +151,10 @@ for (const engine of ENGINES) {
       const id = await sentForReview(service);
       const people = Array.from({ length: 10 }, (_, i) => (i % 2 ? ana : ben));
       const answers = await Promise.all(
-        people.map((person, i) => decide(person, id, i % 3 ? 'approve' : 'reject', { reason: 'other' })),
+        people.map((person, i) => {
+          const act = i % 3 ? 'approve' : 'reject';
+          return decide(person, id, act, bare(act));
+        }),
       );
       assert.equal(answers.filter(({ status }) => status === 200).length, 1);
       assert.equal(answers.filter(({ status }) => status === 409).length, 9);
@@ -179,7 +178,7 @@ for (const engine of ENGINES) {
       const id = await sentForReview(service);
       await claimAs(service, ben, id);
       for (const act of ['approve', 'reject'] as const) {
-        const error = await refused(() => decide(ana, id, act, { reason: 'other' }), 409, 'conflict');
+        const error = await refused(() => decide(ana, id, act, bare(act)), 409, 'conflict');
         assert.match(error.message, /Ben Brown/);
       }
       service.clock.advance(10 * 60_000);

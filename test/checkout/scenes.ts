@@ -2,7 +2,7 @@
 import { approve, reject } from '../../src/payments/review/decide.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
-import { ANA } from '../support/reviewers.ts';
+import { ANA, haveReviewers } from '../support/reviewers.ts';
 import { createAt, type OfferName } from '../support/shop.ts';
 
 export interface Scene {
@@ -32,12 +32,13 @@ export async function submitted(harness: Harness, offer: Exclude<OfferName, 'all
 }
 
 /** What a reviewer decides, and tells the customer. */
-export function decide(
+export async function decide(
   harness: Harness,
   id: string,
   move: 'approve' | 'reject',
   message: string | null = null,
 ) {
+  await haveReviewers(harness.service);
   const bare = { note: null, version: null };
   return harness.service.journal.commit(
     (transaction) =>

@@ -157,7 +157,23 @@ test('Unknown payments are not found, by whatever page or form.', async () => {
   assert.equal((await who.ana.post(`/payments/pay_x/approve`)).status, 404);
 });
 
-test('A form without the version that was seen still decides only what is under review.', async () => {
+test('A form that comes back, for a preview or a fault, still says that the payment has changed.', async () => {
+  const id = await waiting(harness);
+  const asking = await who.bob.get(`/payments/${id}/reject`);
+  await who.ana.send(await who.ana.get(`/payments/${id}`), { note: 'The money is here!' }, 'Add the note');
+  for (const typed of [{ message: 'Sorry.', preview: '1' }, { reason: '' }]) {
+    const { action, values } = asking.forms.find((form) => /^Reject/.test(form.button))!;
+    const again = await who.bob.post(action, { ...values, ...typed });
+    assert.match(again.body, /The payment has changed since you looked at it/);
+  }
+});
+
+test('A form without the version that was seen decides nothing.', async () => {
+  const waits = await waiting(harness);
+  const unseen = await who.bob.post(`/payments/${waits}/approve`, {});
+  assert.equal(unseen.status, 409);
+  assert.match(unseen.body, /has changed since you looked at it/);
+  assert.equal(await statusOf(harness, waits), 'requires_review');
   const id = await waiting(harness);
   await rejectAs(who.ana, id);
   const again = await who.bob.post(`/payments/${id}/approve`, {});

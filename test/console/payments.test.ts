@@ -1,7 +1,8 @@
 // The list of payments in the console: searched, filtered, paged, and downloaded, which the history tells of.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Client, signIn } from '../support/console.ts';
+import { entriesOf } from '../../src/journal/queries.ts';
+import { type Client, newClient, signIn } from '../support/console.ts';
 import { readCsvRows } from '../support/csv.ts';
 import { open, send } from '../support/customer.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
@@ -61,6 +62,21 @@ for (const engine of ENGINES)
       assert.deepEqual(strictly(both.text).faults, []);
     });
 
+    test('A text with NUL, which PostgreSQL does not take, is refused by every page alike.', async () => {
+      for (const path of [
+        '/payments?q=%00',
+        '/payments.csv?merchant=a%00',
+        '/queue?method=%00',
+        '/audit?subject=%00',
+        '/merchants/a%00',
+      ])
+        assert.equal((await auditor.get(path)).status, 400, path);
+      const stranger = newClient(harness);
+      const form = await stranger.get('/sign-in');
+      const refused = await stranger.send(form, { email: 'a\0@b.example', password: 'x'.repeat(15) });
+      assert.equal(refused.status, 400);
+    });
+
     test('Pages lead to older payments and back, each payment on one page.', async () => {
       for (let i = 0; i < 120; i += 20)
         await Promise.all(
@@ -113,6 +129,15 @@ for (const engine of ENGINES)
       assert.equal(entries[0]!.actor, `administrator:${auditor.account.administrator.id}`);
       assert.equal(JSON.parse(entries[0]!.facts).searched, 'email');
       assert.equal(JSON.parse(entries[1]!.facts).merchant, 'mer_other');
+      await (await download(harness, auditor, '/payments.csv?merchant=ada%40example.org')).text();
+      const { facts } = (await entriesOf(harness.service.database, 'payments')).at(-1)!;
+      assert.equal(JSON.parse(facts).merchant, 'unknown', 'what was typed may name a person');
+      const cookie = [...auditor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const head = await fetch(`${harness.origin}/console/payments.csv`, {
+        method: 'HEAD',
+        headers: { cookie },
+      });
+      assert.equal(head.status, 404);
       assert.doesNotMatch(JSON.stringify(entries), /secret/);
       await harness.verify();
     });

@@ -59,13 +59,7 @@ test('Payments stand oldest first, with a count in the title, and filters and pa
   const wrong = await who.ana.get('/queue?minimum=abc');
   assert.match(wrong.title, /^Error: /);
   assert.match(wrong.text, /aria-describedby="filter-minimum-error"/);
-  for (const strange of [
-    '?age=constructor',
-    '?claimed=constructor',
-    '?after=x',
-    '?open=pay_x',
-    '?currency=%00',
-  ])
+  for (const strange of ['?age=constructor', '?claimed=constructor', '?after=x', '?open=pay_x'])
     assert.equal((await who.ana.get(`/queue${strange}`)).status, 200, strange);
 });
 

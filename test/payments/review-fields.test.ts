@@ -21,9 +21,14 @@ test('JSON and forms read alike: empty is left out, lines end in a line feed, ve
   assert.deepEqual(parseApproval({ note: ' One\r\ntwo ', bank_reference: '', version: '3' }), { value });
   assert.deepEqual(parseApproval({ note: 'One\ntwo', bank_reference: null, version: 3 }), { value });
   assert.deepEqual(parseApproval({}), { value: { note: null, bank_reference: null, version: null } });
-  assert.deepEqual(parseRejection({ reason: 'other', token: 'x' }), {
+  assert.deepEqual(parseRejection({ reason: 'other' }), {
     value: { reason: 'other', note: null, message: null, version: null },
   });
+  assert.deepEqual(
+    faultsOf(parseApproval({ verison: 3 })),
+    ['verison'],
+    'a guard that is misspelt guards nothing',
+  );
 });
 
 test('a rejection needs one of the reasons', () => {

@@ -1,7 +1,9 @@
 // What administrators do with a payment under review: decisions by one or two, claims, notes, and what is told of them.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { disable, enable } from '../../src/administrators/manage.ts';
+import { changeRole, disable, enable } from '../../src/administrators/manage.ts';
+import { endSession, startSession } from '../../src/administrators/session.ts';
+import { createToken, revokeToken } from '../../src/administrators/token.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { findPayment } from '../../src/payments/queries.ts';
@@ -55,7 +57,8 @@ for (const engine of ENGINES) {
         const { row: _, ...rest } = JSON.parse(facts);
         return { actor, action, ...rest };
       });
-    const timeline = async (id: string) => timelineOf(service.service.database, await rowOf(id), []);
+    const timeline = async (id: string) =>
+      timelineOf(service.service.database, await rowOf(id), { covering: async () => undefined });
 
     test('one approves a payment at the limit, with a note and the bank’s reference for administrators alone', async () => {
       const id = await waiting(100);
@@ -92,7 +95,7 @@ for (const engine of ENGINES) {
       assert.equal(first.payment.status, 'requires_review');
       assert.equal(first.payment.decided_at, null);
       assert.equal(claimOf(first.payment, 0), undefined, 'it is let go for the second');
-      assert.ok(awaitsSecond(first.payment));
+      assert.ok(awaitsSecond(first.payment, new Set()));
       await assert.rejects(approved(id), {
         code: 'forbidden',
         message: /^You approved it on .*another administrator/,
@@ -116,14 +119,67 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('the approval of somebody disabled since does not count as one of two', async () => {
+    test('whoever has lost their access since they asked does nothing any more', async () => {
+      const id = await waiting();
+      const operator = { actor: 'operator', request_id: null };
+      const { journal } = service.service;
+      const wanted = { administratorId: CLEO.id, role: 'reviewer', name: 'script', days: 1 } as const;
+      const { row } = await journal.commit((transaction) => createToken(transaction, wanted, operator));
+      const { session } = await journal.commit((transaction) =>
+        startSession(transaction, CLEO.id, 'totp', 'req_s'),
+      );
+      const byToken = { ...CLEO, token: row.id };
+      const bySession = { ...CLEO, session: session.id };
+      await claimed(id, byToken);
+      await released(id, bySession);
+      await journal.commit((transaction) => revokeToken(transaction, row.id, operator), row.id);
+      await assert.rejects(approved(id, byToken), { code: 'unauthorized' });
+      await journal.commit((transaction) => endSession(transaction, bySession, 'req_e'), session.id);
+      await assert.rejects(rejected(id, bySession), { code: 'unauthorized' });
+      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'auditor', operator), CLEO.id);
+      await assert.rejects(claimed(id, CLEO), { code: 'forbidden' });
+      await journal.commit((transaction) => changeRole(transaction, CLEO.id, 'reviewer', operator), CLEO.id);
+      await journal.commit((transaction) => disable(transaction, CLEO.id, operator), CLEO.id);
+      await assert.rejects(approved(id, CLEO), { code: 'unauthorized' });
+      await journal.commit((transaction) => enable(transaction, CLEO.id, operator), CLEO.id);
+      assert.equal((await rowOf(id)).version, 4, 'taken and let go, and nothing else');
+    });
+
+    test('one administrator is not two, though the limit has risen between their approvals', async () => {
+      const id = await waiting(100.01);
+      assert.equal((await approved(id)).outcome, 'awaiting_second');
+      const again = commit(id, (transaction) => approve(transaction, ANA, id, APPROVAL, {}, 'req_a'));
+      await assert.rejects(again, { code: 'forbidden' });
+      assert.equal((await approved(id, BEN)).outcome, 'approved');
+    });
+
+    test('the approval of somebody who may not decide any more does not count as one of two', async () => {
       const id = await waiting(100.01);
       await approved(id, CLEO);
       const operator = { actor: 'operator', request_id: null };
       await service.service.journal.commit((transaction) => disable(transaction, CLEO.id, operator), CLEO.id);
+      assert.ok(!awaitsSecond(await rowOf(id), new Set([CLEO.id])));
       assert.equal((await approved(id, ANA)).outcome, 'awaiting_second');
       assert.equal((await approved(id, BEN)).outcome, 'approved');
       await service.service.journal.commit((transaction) => enable(transaction, CLEO.id, operator), CLEO.id);
+      const other = await waiting(100.01);
+      await approved(other, CLEO);
+      await service.service.journal.commit(
+        (transaction) => changeRole(transaction, CLEO.id, 'auditor', operator),
+        CLEO.id,
+      );
+      assert.equal((await approved(other, ANA)).outcome, 'awaiting_second');
+      await service.service.journal.commit(
+        (transaction) => changeRole(transaction, CLEO.id, 'reviewer', operator),
+        CLEO.id,
+      );
+    });
+
+    test('a payment takes fifty notes', async () => {
+      const id = await waiting();
+      const noted = () => commit(id, (transaction) => addNote(transaction, ANA, id, 'Seen.', 'req_n'));
+      for (let i = 0; i < 50; i++) await noted();
+      await assert.rejects(noted(), { code: 'conflict' });
     });
 
     test('one rejects whatever the amount, and the customer is told the message alone', async () => {

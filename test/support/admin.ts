@@ -94,3 +94,6 @@ export async function entryCount(harness: Harness): Promise<number> {
   );
   return Number(rows[0]!.count);
 }
+
+/** The least that a decision needs to say. */
+export const bare = (act: 'approve' | 'reject') => (act === 'reject' ? { reason: 'other' } : {});

@@ -99,7 +99,7 @@ export function newClient(harness: Harness): Client {
       if (/max-age=0/i.test(line)) cookies.delete(name!);
       else cookies.set(name!, value!);
     }
-    if (response.headers.has('clear-site-data')) cookies.clear();
+    if (response.headers.get('clear-site-data')?.includes('"cookies"')) cookies.clear();
     if (response.status === 303 && (options.follow ?? true)) {
       await response.arrayBuffer();
       return call(new URL(response.headers.get('location')!, url), {}, {});

@@ -1,6 +1,7 @@
 // Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
 import type { Principal } from '../../src/administrators/administrator.ts';
 import { recordAdministrator } from '../../src/administrators/record.ts';
+import type { Database } from '../../src/database/database.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 
 function reviewer(name: string): Principal {
@@ -13,6 +14,18 @@ export const ANA = reviewer('Ana');
 export const BEN = reviewer('Ben');
 export const CLEO = reviewer('Cleo');
 export const REVIEWERS: readonly Principal[] = [ANA, BEN, CLEO];
+
+/** Writes them down the first time that one of them acts. */
+export async function haveReviewers({
+  database,
+  journal,
+}: {
+  database: Database;
+  journal: Journal;
+}): Promise<void> {
+  const [ana] = await database.query('select id from administrators where id = ?', ANA.id);
+  if (!ana) await addReviewers(journal);
+}
 
 /** Writes them down as administrators, so that they have names. */
 export async function addReviewers(journal: Journal): Promise<void> {

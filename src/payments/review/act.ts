@@ -1,5 +1,6 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
 import type { Principal } from '../../administrators/administrator.ts';
+import { requireStanding } from '../../administrators/standing.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payment.ts';
@@ -25,7 +26,7 @@ export interface Judgement {
 
 /**
  * Does what `judge` says of the payment as it stands, or nothing where it says nothing; judged anew where another node changed it
- * meanwhile. Raises `not_found`, and what `judge` raises.
+ * meanwhile. Raises what `requireStanding` does, `not_found`, and what `judge` raises.
  */
 export async function actOn(
   transaction: Transaction,
@@ -34,6 +35,7 @@ export async function actOn(
   requestId: string,
   judge: (payment: Payment) => Promise<Judgement | undefined>,
 ): Promise<Payment> {
+  await requireStanding(transaction, principal, 'decide');
   for (let look = 0; look < LOOKS; look++) {
     const payment = await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();

@@ -5,8 +5,8 @@ import { OperationalError } from '../../lib/errors.ts';
 import { MOVES, type Move, type Payment } from '../payment.ts';
 import type { Facts } from '../record.ts';
 import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
-import { disabledAmong } from './queries.ts';
-import { type Approval, approvalsOf, needsSecond, type Rejection, type ReviewAct } from './review.ts';
+import { barredAmong } from './queries.ts';
+import { type Approval, approvalsOf, needsSecond, type Rejection, reviewersOf } from './review.ts';
 import { moment } from './told.ts';
 
 export { needsSecond } from './review.ts';
@@ -22,7 +22,7 @@ const UNCLAIMED = { claimed_by: null, claimed_until: null };
 
 /**
  * Approves a payment under review; above the amount in `fourEyesAbove` (minor units by currency) the first approval is recorded and
- * that of another administrator approves; that of one disabled since does not count. Commit it with the payment's id as `row`. Raises `not_found`; `invalid_status`, which
+ * that of another administrator approves; that of one who may not decide any more does not count. Commit it with the payment's id as `row`. Raises `not_found`; `invalid_status`, which
  * says who decided and when; `conflict` where another has claimed it or its version is not `approval.version`; `forbidden` where the
  * same administrator would be both.
  */
@@ -37,19 +37,19 @@ export async function approve(
   const { note, bank_reference, version } = approval;
   const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'approve');
-    const review = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
-    const before = await standingApprovals(transaction, seen);
-    const two = needsSecond(seen, fourEyesAbove);
-    if (two && before.length === 0) {
-      const facts = { ...amountOf(seen), above_minor: fourEyesAbove[seen.currency]! };
-      return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
-    }
+    const before = approvalsOf(seen, await barredAmong(transaction, reviewersOf([seen])));
+    // Who has approved already confirms nobody's approval but their own, wherever the limit lies by now.
     const own = before.find(({ by }) => by === principal.id);
-    if (two && own && before.every(({ by }) => by === principal.id))
+    if (own && before.every(({ by }) => by === principal.id))
       throw new OperationalError(
         'forbidden',
         `You approved it on ${moment(own.at)}; another administrator must confirm.`,
       );
+    const review = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
+    if (before.length === 0 && needsSecond(seen, fourEyesAbove)) {
+      const facts = { ...amountOf(seen), above_minor: fourEyesAbove[seen.currency]! };
+      return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
+    }
     const facts = { from: MOVES.approve.from, ...amountOf(seen), approvals: before.length + 1 };
     return { written: decided(transaction, 'approve', review), action: 'payment.approved', facts };
   });
@@ -73,16 +73,6 @@ export async function reject(
     return { written, action: 'payment.rejected', facts };
   });
   return { payment, outcome: 'rejected' };
-}
-
-/** The approvals that count: nobody's who has been disabled since. */
-async function standingApprovals(transaction: Transaction, payment: Payment): Promise<ReviewAct[]> {
-  const approvals = approvalsOf(payment);
-  const disabled = await disabledAmong(
-    transaction,
-    approvals.map(({ by }) => by),
-  );
-  return approvals.filter(({ by }) => !disabled.has(by));
 }
 
 /** Decided first, then claimed, then changed: what matters most to whoever comes second is said. */

@@ -1,12 +1,17 @@
 // Adds an administrator's note to a payment, in any status: for administrators alone.
 import type { Principal } from '../../administrators/administrator.ts';
 import type { Transaction } from '../../journal/transaction.ts';
+import { OperationalError } from '../../lib/errors.ts';
 import type { Payment } from '../payment.ts';
 import { actOn, withAct } from './act.ts';
+import { reviewActs } from './review.ts';
+
+/** They stand in the payment's row, which each act writes anew. */
+const NOTES_MAXIMUM = 50;
 
 /**
  * Adds a note, checked before by `parseNote`, whoever has claimed the payment. Commit it with the payment's id as `row`. Raises
- * `not_found`.
+ * `not_found`, and `conflict` where there are too many.
  */
 export function addNote(
   transaction: Transaction,
@@ -15,9 +20,16 @@ export function addNote(
   text: string,
   requestId: string,
 ): Promise<Payment> {
-  return actOn(transaction, principal, id, requestId, async (seen) => ({
-    written: { review: withAct(transaction, seen, principal, { act: 'note', note: text }) },
-    action: 'payment.noted',
-    whoeverHasIt: true,
-  }));
+  return actOn(transaction, principal, id, requestId, async (seen) => {
+    if (reviewActs(seen).filter(({ act }) => act === 'note').length >= NOTES_MAXIMUM)
+      throw new OperationalError(
+        'conflict',
+        `A payment takes ${NOTES_MAXIMUM} notes, and this one has them.`,
+      );
+    return {
+      written: { review: withAct(transaction, seen, principal, { act: 'note', note: text }) },
+      action: 'payment.noted',
+      whoeverHasIt: true,
+    };
+  });
 }

@@ -1,6 +1,5 @@
 // The SQL of reviewing one payment: the statement that guards every act, and what other payments tell about it.
 import type { Queryable } from '../../database/database.ts';
-import type { Seal } from '../../journal/seal.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { PAYMENT_COLUMNS, type Payment } from '../payment.ts';
 
@@ -100,14 +99,11 @@ export async function namesOf(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Those of `administrators` (`adm_…`) that are disabled. */
-export async function disabledAmong(
-  database: Reader,
-  administrators: readonly string[],
-): Promise<Set<string>> {
+/** Those of `administrators` (`adm_…`) who may not decide any more: they are disabled, or auditors by now. */
+export async function barredAmong(database: Reader, administrators: readonly string[]): Promise<Set<string>> {
   if (administrators.length === 0) return new Set();
   const rows = await database.query<{ id: string }>(
-    `select id from administrators where id in (${administrators.map(() => '?').join(', ')}) and disabled_at is not null`,
+    `select id from administrators where id in (${administrators.map(() => '?').join(', ')}) and (disabled_at is not null or role = 'auditor')`,
     ...administrators,
   );
   return new Set(rows.map(({ id }) => id));
@@ -134,13 +130,4 @@ export async function suspendedSince(database: Reader, merchantId: string): Prom
     merchantId,
   );
   return rows[0]?.suspended_at ?? null;
-}
-
-/** The seal that closes an entry. */
-export async function sealOf(database: Reader, entry: number): Promise<Seal | undefined> {
-  const rows = await database.query<Seal>(
-    'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by last_entry limit 1',
-    entry,
-  );
-  return rows[0];
 }

@@ -43,14 +43,25 @@ export function reviewActs({ review }: Pick<Payment, 'review'>): ReviewAct[] {
   return review === null ? [] : (JSON.parse(review) as ReviewAct[]);
 }
 
-/** The approvals that were recorded, oldest first: one of a payment that waits for its second. */
-export function approvalsOf(payment: Pick<Payment, 'review'>): ReviewAct[] {
-  return reviewActs(payment).filter(({ act }) => act === 'approve');
+/**
+ * The approvals that count, oldest first: one of a payment that waits for its second. Those of administrators who are `barred`
+ * from deciding by now (`barredAmong`) do not.
+ */
+export function approvalsOf(payment: Pick<Payment, 'review'>, barred: ReadonlySet<string>): ReviewAct[] {
+  return reviewActs(payment).filter(({ act, by }) => act === 'approve' && !barred.has(by));
 }
 
 /** Whether one administrator approved and another has yet to. */
-export function awaitsSecond(payment: Pick<Payment, 'review' | 'status'>): boolean {
-  return payment.status === 'requires_review' && approvalsOf(payment).length > 0;
+export function awaitsSecond(
+  payment: Pick<Payment, 'review' | 'status'>,
+  barred: ReadonlySet<string>,
+): boolean {
+  return payment.status === 'requires_review' && approvalsOf(payment, barred).length > 0;
+}
+
+/** All who did something with these payments, each once. */
+export function reviewersOf(payments: readonly Pick<Payment, 'review'>[]): string[] {
+  return [...new Set(payments.flatMap((payment) => reviewActs(payment).map(({ by }) => by)))];
 }
 
 /** Whether a payment's amount is above (not at) the one that two administrators must approve. Minor units by currency. */
@@ -88,7 +99,7 @@ const version = z
   .describe('The `version` that was looked at: where the payment has another by now, nothing is done.');
 
 /** The body of an approval, for the description of the interface. `parseApproval` reads one. */
-export const approvalSchema = z.object(
+export const approvalSchema = z.strictObject(
   {
     note,
     bank_reference: text(BANK_REFERENCE_MAXIMUM, { digits: true }).describe(
@@ -100,7 +111,7 @@ export const approvalSchema = z.object(
 );
 
 /** The body of a rejection, for the description of the interface. `parseRejection` reads one. */
-export const rejectionSchema = z.object(
+export const rejectionSchema = z.strictObject(
   {
     reason: z.enum(
       Object.keys(REJECT_REASONS) as [RejectReason, ...RejectReason[]],
@@ -164,7 +175,11 @@ function parse<S extends z.ZodType, T>(
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
   refuseCardFields(values, faults);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
-  for (const { path, message } of parsed.error?.issues ?? []) faults[path.join('.')] ??= message;
+  // A misspelt `version` would take the guard off a decision that nobody can undo.
+  for (const issue of parsed.error?.issues ?? [])
+    if (issue.code === 'unrecognized_keys')
+      for (const name of issue.keys) faults[name] ??= 'There is no such field.';
+    else faults[issue.path.join('.')] ??= issue.message;
   return parsed.success && Object.keys(faults).length === 0 ? { value: shape(parsed.data) } : { faults };
 }
 

@@ -1,0 +1,38 @@
+// Claiming a payment before deciding it, and letting it go, so that two people do not look into the same one.
+import { OperationalError } from '../lib/errors.ts';
+import { html } from '../lib/html.ts';
+import { claim, release } from '../payments/review/claim.ts';
+import { paymentOf, undecided } from './decision.ts';
+import { addressOfPayment } from './panel.ts';
+import { askedOf } from './queue-filter.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+export const claimRoutes: readonly Route[] = (['claim', 'release'] as const).map((act) => ({
+  method: 'POST',
+  path: `/payments/:payment_id/${act}`,
+  page: '/payments/:payment_id',
+  permission: 'decide',
+  answer: (context) => claimOrRelease(context, act),
+}));
+
+async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
+  const { principal, journal, request, form, query } = context;
+  const payment = await paymentOf(context);
+  const { id } = payment;
+  const force = form.get('force') === '1';
+  try {
+    await journal.commit(
+      (transaction) =>
+        act === 'claim'
+          ? claim(transaction, principal, id, { force }, request.id)
+          : release(transaction, principal, id, request.id),
+      id,
+    );
+  } catch (error) {
+    if (!(error instanceof OperationalError) || error.status !== 409) throw error;
+    const takeOver = error.code === 'conflict';
+    return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
+  }
+  if (query.get('from') !== 'queue') return { to: addressOfPayment(context, id) };
+  return { to: context.address('/queue', { ...askedOf(query), open: id }) };
+}
