@@ -94,7 +94,7 @@ const KEYS = [
 /** The list that `?` opens; shown by the script, which alone makes letters keys. */
 function keyHelp(keys: boolean, path: string): Html {
   if (!keys) return html``;
-  return html`<details class="keys" data-keys hidden><summary>Keys</summary>
+  return html`<details class="keys" data-keys hidden><summary>Keyboard shortcuts</summary>
 <dl>${KEYS.map(([key, what]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${what}</dd></div>`)}</dl>
 <p><a href="${path}/account">Switch them off in your account</a></p>
 </details>`;

@@ -77,7 +77,7 @@ export async function showDraft(
   const there: Visit = { ...visit, query: new URLSearchParams(query), here: place.path + page };
   const outcome = await route.answer(contextOf(there, principal, params, form));
   if (!('content' in outcome)) return send(there, outcome);
-  const content = html`${notice(html`<p>${WHY[why]}</p>`)}\n${outcome.content}`;
+  const content = html`${notice(html`<p>${WHY[why]}</p>`, 'warn')}\n${outcome.content}`;
   return show(there, { ...outcome, content, status: why === 'late' ? 200 : 403 });
 }
 

@@ -180,7 +180,7 @@ async function question(context: Context, act: Act, faults: Faults = {}, status 
   const content = html`${errorSummary(faults)}
 <h1>${title} ${said(merchant.name)}?</h1>
 <p>${lead}</p>
-<form method="post" action="${address(`/merchants/${merchant.id}/${act}`)}" novalidate>
+<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/${act}`)}#errors" novalidate>
 ${token}${field({
   name: 'reason',
   label: 'Reason',

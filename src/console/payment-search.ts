@@ -96,7 +96,7 @@ export function choice(
       ? choices
       : [...choices, [chosen, chosen] as const];
   return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
-<select${attributes({ id: name, name, 'aria-invalid': fault && 'true' })}><option value="">Any</option>${all.map(
+${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<select${attributes({ id: name, name, 'aria-invalid': fault && 'true', 'aria-describedby': fault && `${name}-error` })}><option value="">Any</option>${all.map(
     ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
   )}</select></div>
 `;

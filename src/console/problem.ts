@@ -52,7 +52,7 @@ export function busy(path: string, until: string): Shown {
     title: 'Too many attempts',
     status: 429,
     content: html`<h1>Too many attempts</h1>
-<p>From your network came too many attempts to sign in. Try again at ${until}.</p>
+<p>There were too many attempts to sign in from your network. Try again at ${until}.</p>
 <p><a class="secondary" href="${path}">To the first page</a></p>`,
   };
 }
@@ -63,7 +63,7 @@ export function failure(path: string, status: number, requestId: string): Shown 
     title: 'Something went wrong on our side',
     status,
     content: html`<h1>Something went wrong on our side</h1>
-<p>Look whether it was done before you do it again. The log has more under <code>${requestId}</code>.</p>
+<p>Check whether it was done before you do it again. The log has more under <code>${requestId}</code>.</p>
 <p><a class="primary" href="${path}">To the first page</a></p>`,
   };
 }

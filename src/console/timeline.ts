@@ -15,7 +15,8 @@ function entry(context: Context, item: TimelineItem): Html {
     name,
     value === null ? html`<span class="muted">none</span>` : literal(String(value)),
   ]);
-  return html`<li><p>${said(sentence)}</p>
+  // A sentence of ours, whatever name it begins with: `dir=auto` would turn it around after an Arabic one.
+  return html`<li><p>${sentence}</p>
 ${written(item)}
 <p class="hint">${moment(context, at)}${request_id !== null && html` · request ${literal(request_id)}`}</p>
 <details><summary>Entry ${number}</summary>

@@ -1,18 +1,12 @@
-// The console's doors and account pages in a real browser: without scripts, with a passkey, by keys, and as everybody can read them.
+// The console's doors and account pages in a real browser: without scripts, with a passkey, and by keys. How they look: `gallery.browser.test.ts`.
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { axeFaults, layoutFaults } from '../support/browser.ts';
 import { startChromium } from '../support/chromium.ts';
 import { type Account, codeOf, createAccount, MANY_SIGN_INS } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-
-const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
-/** The least height of a control with a mouse; fingers get 44 (ux, section 4.1). */
-const CONTROL_PX = 36;
-const PAGE_BYTES = 60 * 1024;
+import { giveAuthenticator } from './gallery.ts';
 
 let harness: Harness;
 let browser: Browser;
@@ -58,22 +52,6 @@ async function newLink(email: string): Promise<string> {
     createAdministrator(transaction, wanted, { actor: 'operator', request_id: null }),
   );
   return `${base}/set-up?link=${link}`;
-}
-
-/** Gives the browser a device that holds passkeys and always says yes. Returns what takes it away again. */
-async function giveAuthenticator(page: Page): Promise<() => Promise<unknown>> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  const options = {
-    protocol: 'ctap2',
-    transport: 'internal',
-    hasResidentKey: true,
-    hasUserVerification: true,
-    isUserVerified: true,
-    automaticPresenceSimulation: true,
-  } as const;
-  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', { options });
-  return () => session.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });
 }
 
 test('everything from set-up to signing out works with scripts off.', async () => {
@@ -204,70 +182,3 @@ test('nothing that the policy forbids is tried.', async () => {
   assert.deepEqual(said, []);
   await page.context().close();
 });
-
-for (const [width, colorScheme] of [
-  [320, 'light'],
-  [320, 'dark'],
-  [1280, 'light'],
-  [1280, 'dark'],
-] as const)
-  describe(`at ${width} px, ${colorScheme}`, () => {
-    let page: Page;
-    let account: Account;
-    before(async () => {
-      page = await newPage({ viewport: { width, height: 800 }, colorScheme, bypassCSP: true });
-      await page.context().addInitScript({ path: axePath });
-      account = await createAccount(harness);
-    });
-    after(() => page.context().close());
-
-    async function check(name: string): Promise<void> {
-      const faults = [...(await axeFaults(page)), ...(await layoutFaults(page, CONTROL_PX))];
-      assert.deepEqual(faults, [], name);
-      assert.ok(Buffer.byteLength(await page.content()) < PAGE_BYTES, name);
-    }
-
-    test('every page can be read and used by everybody.', async () => {
-      await page.goto(`${base}/sign-in?out=1`);
-      await check('signed out');
-      await page.click('main button.primary');
-      await page.waitForSelector('#errors');
-      await check('sign-in with faults');
-      await page.goto(`${base}/account`);
-      await enterPassword(page, account);
-      await page.waitForSelector('#code');
-      await page.locator('summary', { hasText: 'Use a recovery code' }).click();
-      await check('second factor');
-      await page.click('main button.primary');
-      await page.waitForSelector('#errors');
-      await check('second factor with faults');
-      await page.fill('#code', codeOf(harness, account));
-      await page.click('main button.primary');
-      await arrive(page, '/account');
-      await check('account');
-      await page.keyboard.press('?');
-      await check('keys');
-      for (const path of ['password', 'authenticator', 'passkeys', 'recovery-codes']) {
-        await page.goto(`${base}/account/${path}`);
-        await check(path);
-      }
-      await page.goto(`${base}/account/password`);
-      await page.click('main button.primary');
-      await page.waitForSelector('#errors');
-      await check('password with faults');
-      await page.goto(`${base}/account/recovery-codes`);
-      await page.fill('#current-password', account.password);
-      await page.click('main button.primary');
-      await page.waitForSelector('.codes');
-      await check('recovery codes');
-      await page.goto(`${base}/none`);
-      await check('no such page');
-      await page.goto(await newLink(`nina-${width}-${colorScheme}@example.org`));
-      await check('set-up');
-      await page.click('main button.primary');
-      await page.waitForSelector('#errors');
-      await check('set-up with faults');
-      await page.goto(`${base}/set-up?link=none`);
-      await check('a link that does not work');
-    });
-  });
