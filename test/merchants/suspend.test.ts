@@ -1,5 +1,7 @@
 // A suspended merchant: refused by every node within a second, its customers told so, its state tied to the history.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HistoryBroken } from '../../src/journal/verify.ts';
@@ -34,8 +36,17 @@ for (const engine of ENGINES)
       const done = await harness.create();
       const pending = await open(harness, id);
       await send(await open(harness, done.id, { view: 'cancel' }));
+      const slow = httpRequest(`${nodes.origins[0]}/v1/payments`, {
+        method: 'POST',
+        headers: { ...headers(KEY), 'content-type': 'application/json', 'content-length': '12' },
+      });
+      slow.write('{"amount"');
+      await sleep(100); // until its headers are judged
       await change('suspended', 'Under inquiry');
       await sleep(1000);
+      slow.end(':1}');
+      const [late] = (await once(slow, 'response')) as [IncomingMessage];
+      assert.equal(late.resume().statusCode, 403, 'what came meanwhile is not too late to refuse');
       assert.deepEqual(
         await statuses(),
         nodes.origins.map(() => 403),
