@@ -11,7 +11,17 @@ import { type Html, html } from '../lib/html.ts';
 import { dayBounds } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { namesOf } from '../payments/review/queries.ts';
-import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
+import {
+  counted,
+  errorSummary,
+  type Faults,
+  literal,
+  moment,
+  notice,
+  type Row,
+  rows,
+  said,
+} from './parts.ts';
 import { entry as filterField } from './payment-search.ts';
 import type { Context, Outcome, Route } from './route.ts';
 
@@ -91,7 +101,7 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
     case 'verified': {
       const { entries, seals, payments = 0, checkpoints: signed } = newest.found;
       return notice(
-        html`<p><strong>Verified to entry ${entries}</strong> at ${at}: ${seals} seals, ${payments} payments and ${signed} checkpoints are as the history says.</p>`,
+        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')} and ${counted(signed, 'checkpoint')} are as the history says.</p>`,
       );
     }
     case 'broken': {
@@ -100,7 +110,7 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
         entry === undefined
           ? null
           : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
-      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found at ${at}: ${said(problem)}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
     }
     default:
       return notice(
@@ -150,7 +160,7 @@ ${entries.map((one) => {
   const { number, at, actor, action } = one;
   const name = names.get(administratorOf(actor) ?? '');
   const seal = seals.get(number);
-  return html`<tr id="entry-${number}"><td data-label="Entry" class="number"><a class="plain" href="${context.address('/audit', { before: String(number + 1) })}#entry-${number}" data-key-row>${number}</a></td><td data-label="When">${moment(context, at)}</td><td data-label="Who">${name === undefined ? literal(actor) : html`${said(name)} <span class="muted">(administrator)</span>`}</td><td data-label="What">${literal(action)}${details(one, seal)}</td><td data-label="On what">${subject(context, one.subject)}</td><td data-label="Seal">${seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None'}</td></tr>\n`;
+  return html`<tr id="entry-${number}"><td data-label="Entry" class="number"><a class="plain" href="${context.address('/audit', { before: String(number + 1) })}#entry-${number}" data-key-row>${number}</a></td><td data-label="When">${moment(context, at)}</td><td data-label="Who">${name === undefined ? literal(actor) : said(name)}</td><td data-label="What">${literal(action)}${details(one, seal)}</td><td data-label="On what">${subject(context, one.subject)}</td><td data-label="Seal">${seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None'}</td></tr>\n`;
 })}</tbody>
 </table>`;
 }
