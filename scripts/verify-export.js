@@ -9,11 +9,10 @@ function must(holds, problem) {
   if (!holds) throw new Broken(problem);
 }
 const isNumber = (value) => Number.isSafeInteger(value) && value >= 0;
-
 /** What has been read so far, and so what must come next. */
 const state = { line: 0, entry: 0, seal: 0, hash: '', checkpoints: 0, ended: false };
-/** Of each seal, by its number: its hash and last entry. */
-const seals = new Map();
+/** Checkpoints stand behind all seals, in their order: seals are read again beside them, and none is kept. */
+const again = {};
 let header, open, newest, key, keyName;
 
 function readHeader(value) {
@@ -24,7 +23,7 @@ function readHeader(value) {
   const isWhole = first_seal === 1;
   must(isWhole === (hash_before === '') && isWhole === (first_entry === 1), 'it begins in the middle');
   Object.assign(state, { entry: first_entry - 1, seal: first_seal - 1, hash: hash_before });
-  seals.set(state.seal, `${hash_before} ${state.entry}`);
+  Object.assign(again, { seal: state.seal, told: `${hash_before} ${state.entry}` });
 }
 
 function openSeal({ seal, first_entry, last_entry, at, hash }) {
@@ -52,7 +51,6 @@ function closeSeal() {
   const matches = sum.digest('base64url') === hash;
   must(matches, `seal ${seal} does not match entries ${first_entry} to ${last_entry}`);
   Object.assign(state, { seal, hash });
-  seals.set(seal, `${hash} ${last_entry}`);
   open = undefined;
 }
 
@@ -70,7 +68,18 @@ function readKey(pem, given) {
   keyName = der && createHash('sha256').update(der).digest('hex').slice(0, 16);
 }
 
-function readCheckpoint(checkpoint) {
+/** Whether seal `number`, read again, is as `told`; one that is not here may be. */
+async function isSealed(number, told) {
+  while (again.seal < number) {
+    const { value: text, done } = await again.lines.next();
+    must(!done, 'the file is no longer what it was; a pipe cannot be read twice');
+    const { seal, hash, last_entry } = text.startsWith('[') ? {} : JSON.parse(text);
+    if (seal) Object.assign(again, { seal, told: `${hash} ${last_entry}` });
+  }
+  return again.seal !== number || again.told === told;
+}
+
+async function readCheckpoint(checkpoint) {
   must(key, 'there is no key for the checkpoints');
   const { seal, last_entry, hash, signed_at, key: by, signature } = checkpoint ?? {};
   const isOne = [hash, signed_at, by, signature].every((text) => typeof text === 'string');
@@ -85,8 +94,7 @@ function readCheckpoint(checkpoint) {
   const same = !newest || (newest.hash === hash && newest.last_entry === last_entry);
   must(same || seal > newest.seal, `${which} contradicts the one before`);
   must(seal <= state.seal, `${which} vouches for more than is here: the end is cut off`);
-  const vouched = `${hash} ${last_entry}`;
-  must((seals.get(seal) ?? vouched) === vouched, `${which} vouches for another seal`);
+  must(await isSealed(seal, `${hash} ${last_entry}`), `${which} vouches for another seal`);
   newest = checkpoint;
   state.checkpoints++;
 }
@@ -126,15 +134,16 @@ try {
   if (positionals.length !== 1)
     throw new Error('usage: node verify-export.js export.ndjson [--key checkpoint-key.pub.pem]');
   const given = values.key && createPublicKey(readFileSync(values.key));
-  for await (const line of linesOf(positionals[0])) readLine(line, given);
+  again.lines = linesOf(positionals[0]);
+  for await (const line of linesOf(positionals[0])) await readLine(line, given);
   must(state.ended, 'the end is cut off');
-  const { entries, seals, first_entry } = header;
-  const trust = first_entry > 1 ? `; entries before ${first_entry} are taken on trust` : '';
-  const by = given ? 'the key given' : 'the key inside';
-  const signed = `${state.checkpoints} checkpoints by ${by}`;
+  const { entries, seals, first_entry: first } = header;
+  const trust = first > 1 ? `; entries before ${first} are taken on trust` : '';
+  const signed = `${state.checkpoints} checkpoints by the key ${given ? 'given' : 'inside'}`;
   console.log(`Verified: ${entries} entries, ${seals} seals, ${signed}${trust}.`);
 } catch (error) {
   const isBroken = error instanceof Broken;
   console.log(isBroken ? `Broken in line ${state.line}: ${error.message}.` : error.message);
   process.exitCode = isBroken ? 1 : 2;
 }
+await again.lines?.return();

@@ -30,6 +30,20 @@ function forEngine(sql: string, engine: Database['engine']): string {
   );
 }
 
+const MIGRATIONS_TABLE =
+  'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)';
+
+/** The statements that make the whole schema of an empty database. */
+export function schemaScript(engine: Database['engine']): string {
+  return [MIGRATIONS_TABLE, ...knownMigrations().map(({ sql }) => forEngine(sql, engine))].join(';\n');
+}
+
+/** The tables that it makes. */
+export function schemaTables(): string[] {
+  const made = schemaScript('sqlite').matchAll(/\bcreate table (?:if not exists )?(\w+)/g);
+  return [...made].map(([, name]) => name!);
+}
+
 export class SchemaTooNew extends Error {
   override readonly name = 'SchemaTooNew';
 }
@@ -45,9 +59,7 @@ export async function migrate(database: Database): Promise<string[]> {
   for (let missing: Migration | undefined = migrations[0]; missing; ) {
     missing = await database.transaction(async (transaction) => {
       if (database.engine === 'postgres') await database.script('select pg_advisory_xact_lock(4207849484)');
-      await database.script(
-        'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)',
-      );
+      await database.script(MIGRATIONS_TABLE);
       const [newest] = await transaction.query<{ version: number | null }>(
         'select max(version) as version from schema_migrations',
       );

@@ -2,14 +2,8 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { monotonicMs } from '../lib/time.ts';
-import {
-  type Database,
-  DatabaseError,
-  type DatabaseFailure,
-  type Queryable,
-  type Row,
-  type Value,
-} from './database.ts';
+import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
+import { asDatabaseError } from './sqlite-failures.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
@@ -20,28 +14,6 @@ const VIEW_MS = 100;
 const CACHE_KIB = 4 * 1024;
 /** The write-ahead log is folded back into the database when it has grown by this many pages of 4 KiB. */
 const CHECKPOINT_PAGES = 4000;
-
-/** SQLite's primary result codes (https://sqlite.org/rescode.html). */
-const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
-  5: 'unavailable', // BUSY
-  6: 'unavailable', // LOCKED
-  7: 'unavailable', // NOMEM
-  8: 'unavailable', // READONLY
-  10: 'broken', // IOERR: after a failed fsync the connection would go on accepting commits
-  11: 'broken', // CORRUPT
-  13: 'unavailable', // FULL
-  14: 'unavailable', // CANTOPEN
-  19: 'conflict', // CONSTRAINT; narrowed to unique keys below
-  26: 'broken', // NOTADB
-};
-const UNIQUE_CODES = new Set([1555, 2067, 2579]); // PRIMARYKEY, UNIQUE, ROWID
-
-function asDatabaseError(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode;
-  if (code === undefined) return error;
-  const failure = FAILURE_OF_CODE[code & 0xff] ?? 'fault';
-  return new DatabaseError(failure === 'conflict' && !UNIQUE_CODES.has(code) ? 'fault' : failure, error);
-}
 
 /** A prepared statement whose rows come as objects of one shape. */
 interface Prepared {
@@ -236,6 +208,19 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
       writer.raw.close();
     },
   };
+}
+
+/** What `sql` reads in a database of its own, in memory, that `script` has just made. Raises `DatabaseError`. */
+export function queryFresh<R>(script: string, sql: string): R[] {
+  const fresh = new Connection(':memory:', { readOnly: false });
+  try {
+    fresh.raw.exec(script);
+    return fresh.all<R>(sql, []);
+  } catch (error) {
+    throw asDatabaseError(error);
+  } finally {
+    fresh.raw.close();
+  }
 }
 
 /**

@@ -37,7 +37,12 @@ export function canonicalEntry(entry: AuditEntry): string {
 export function rowDigest(columns: readonly string[], row: object): string {
   const values = columns.map((column) => (row as Record<string, unknown>)[column]);
   while (values.at(-1) === null) values.pop();
-  return sha256(JSON.stringify(values));
+  return sha256(JSON.stringify(values.map(written)));
+}
+
+/** JSON would write an infinite number, which no honest row holds and SQLite takes, as null. */
+function written(value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
 const SALT_CHARACTERS = 16; // 80 bits: nobody tries those out

@@ -187,28 +187,6 @@ export function appliedMigrations(
   return database.query('select version, name, digest from schema_migrations order by version');
 }
 
-/** A trigger in force on the tables of the history, and the text that says what it does. */
-export interface Trigger {
-  name: string;
-  text: string;
-}
-
-export function sqliteTriggers(database: Reader): Promise<Trigger[]> {
-  return database.query(
-    "select name, sql as text from sqlite_schema where type = 'trigger' and tbl_name in ('audit_entries', 'seals')",
-  );
-}
-
-/** Those that are enabled and fire once before each update, delete and truncate (`tgtype`: 2 + 8 + 16 + 32), whatever it is of. */
-export function postgresTriggers(database: Reader): Promise<Trigger[]> {
-  return database.query(
-    `select t.tgname::text as name, '$$' || p.prosrc || '$$' as text
-     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-     where t.tgrelid in ('audit_entries'::regclass, 'seals'::regclass) and t.tgenabled in ('O', 'A')
-       and t.tgtype = 58 and t.tgqual is null and t.tgattr::text = ''`,
-  );
-}
-
 /** How many rows a table has. */
 export async function countRows(database: Reader, table: string): Promise<number> {
   return (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]!.count;

@@ -1,5 +1,5 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
-import { rowDigest } from './audit-entry.ts';
+import { type AuditEntry, rowDigest } from './audit-entry.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
 import type { View } from './seal-walk.ts';
@@ -44,6 +44,18 @@ export interface RowTable<R> {
 /** What a row that counts its entries says otherwise than they. */
 export function versionFault({ version }: { version: number }, { count }: Told): string | undefined {
   return version === count ? undefined : `counts ${version} entries, the history has ${count}`;
+}
+
+/** The facts of an entry, read. Raises `HistoryBroken` where they are none: somebody else wrote them. */
+export function factsOf({ number, subject, facts }: Pick<AuditEntry, 'number' | 'subject' | 'facts'>) {
+  try {
+    const read: unknown = JSON.parse(facts);
+    if (typeof read === 'object' && read !== null) return read as Record<string, unknown>;
+  } catch {} // told below
+  throw new HistoryBroken(`the facts of entry ${number} are not the JSON of an object`, {
+    entry: number,
+    subject,
+  });
 }
 
 /** Walks rows and entries in the same order, side by side. Returns how many rows there were. Raises `HistoryBroken`. */
@@ -101,7 +113,7 @@ async function* tellings<R>(
   for (;;) {
     const entries = await entriesBySubject(view, after, prefix + END, PAGE);
     for (const { subject, number, at, action, facts } of entries) {
-      const last = { number, at, row: (JSON.parse(facts) as { row?: unknown }).row };
+      const last = { number, at, row: factsOf({ number, subject, facts }).row };
       if (told?.subject === subject) {
         told.count++;
         told.state = stateAfter?.get(action) ?? told.state;

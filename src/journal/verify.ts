@@ -1,8 +1,8 @@
 // Recomputes the whole history: numbers, seals, checkpoints, and the rows it speaks of; names the first thing that is off.
 import type { Database } from '../database/database.ts';
 import { knownMigrations } from '../database/migrate.ts';
+import { type SchemaFault, schemaFaults } from '../database/schema.ts';
 import { sha256 } from '../lib/secrets.ts';
-import { requireAppendOnly } from './append-only.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
@@ -38,6 +38,8 @@ export function verifyHistory(
   { onProgress = () => {}, since = 1, copy }: VerifyOptions = {},
 ): Promise<Verification> {
   return database.snapshot(async (view) => {
+    const faults = await schemaFaults(view, database.engine);
+    requireSchema(faults);
     const [head, ...forged] = await readHeads(view);
     if (head?.id !== 1 || forged.length > 0)
       throw new HistoryBroken('the head of the history is missing, or is not the only one');
@@ -74,7 +76,7 @@ export function verifyHistory(
       });
     for (const check of rowChecks) Object.assign(result, await check(view, tick));
     // Last: whoever took a trigger away and then changed something is told what was changed.
-    await requireAppendOnly(view, database.engine);
+    requireGuards(faults);
     onProgress(total, total);
     return result;
   });
@@ -96,6 +98,24 @@ function requireCopyHeld(reading: CheckpointReading, copy: CheckpointReading): v
       { seal: newest + 1 },
     );
   }
+}
+
+/** First: what is read through a view, or a table that somebody changed, need not be what is stored. */
+function requireSchema(faults: readonly SchemaFault[]): void {
+  const fault = faults.find(({ isGuard }) => !isGuard);
+  if (fault)
+    throw new HistoryBroken(`the schema is not this program's: ${fault.problem}`, { subject: fault.name });
+}
+
+/**
+ * The history proves itself without its triggers. But nobody takes them away who means to leave it as it is, and without them a
+ * slip of an operator's hand breaks it.
+ */
+function requireGuards([guard]: readonly SchemaFault[]): void {
+  if (guard)
+    throw new HistoryBroken(`${guard.problem}, so that entries or seals can be changed`, {
+      subject: guard.name,
+    });
 }
 
 async function verifyMigrations(view: View): Promise<void> {

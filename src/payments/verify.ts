@@ -1,6 +1,8 @@
 // What the history says of payments and kept answers, for holding their rows against it.
+import type { AuditEntry } from '../journal/audit-entry.ts';
+import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
-import { compareRows, type RowCheck, versionFault } from '../journal/rows.ts';
+import { compareRows, factsOf, type RowCheck, versionFault } from '../journal/rows.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
 import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, STATUSES } from './payment.ts';
 import { KEPT_ANSWER_COLUMNS, type KeptAnswer } from './queries.ts';
@@ -31,13 +33,20 @@ export const verifyPayments: RowCheck = async (view, tick) => ({
   ),
 });
 
+/** Up to when a forgetting took answers away, in milliseconds since 1970. Raises `HistoryBroken`. */
+function forgottenUntil(entry: AuditEntry): number {
+  const { until } = factsOf(entry);
+  if (typeof until === 'number') return until;
+  throw new HistoryBroken(`the facts of entry ${entry.number} do not say what was forgotten`, {
+    entry: entry.number,
+    subject: entry.subject,
+  });
+}
+
 export const verifyKeptAnswers: RowCheck = async (view, tick) => {
   // What was forgotten is rightly gone up to the latest moment that a forgetting names; nodes' clocks differ a little.
   const forgettings = await entriesOf(view, FORGOTTEN_SUBJECT);
-  const until = forgettings.reduce(
-    (latest, { facts }) => Math.max(latest, (JSON.parse(facts) as { until: number }).until),
-    0,
-  );
+  const until = forgettings.map(forgottenUntil).reduce((latest, one) => Math.max(latest, one), 0);
   const kept_answers = await compareRows<KeptAnswer>(
     view,
     {

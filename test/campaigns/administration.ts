@@ -127,7 +127,7 @@ export async function buildHistory(
   }
 }
 
-/** What an intruder needs to find there, whatever was drawn before: somebody disabled, a session, a token, a suspended merchant. */
+/** What an intruder needs to find there, whatever was drawn before: somebody disabled, a session, a token, a passkey, a suspended merchant. */
 async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> {
   const { database, journal } = service.service;
   const n = random.between(1, 1e9);
@@ -140,6 +140,11 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const token = { administratorId: id, role: 'auditor', name: 'ERP', days: 9 } as const;
   await journal.commit((one) => createToken(one, token, BY));
   await journal.commit((one) => disable(one, id, BY), id);
+  const passkey = { credential_id: `m${n}`, public_key: `m${n}`, counter: 0, transports: '["usb"]' };
+  const other = { email: `moritz.${n}@example.org`, name: 'Moritz', role: 'auditor' } as const;
+  const { link: second } = await journal.commit((one) => createAdministrator(one, other, BY));
+  const withKey = { ...chosen, factor: { passkey, name: 'Key' } };
+  await journal.commit((one) => completeSetUp(one, second, withKey, 'req_test'));
   if ((await findMerchantState(database, SUSPENDED))?.suspended_at == null) {
     const who = { actor: `administrator:${id}`, by: id, request_id: null };
     await changeMerchantState(journal, SUSPENDED, 'suspended', who, 'For the intruder to lift.');

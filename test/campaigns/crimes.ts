@@ -2,6 +2,7 @@
 import type { Row, Value } from '../../src/database/database.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Access, Edit } from './intruder.ts';
+import { type Crime, SCHEMA_CRIMES } from './schema-crimes.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -65,7 +66,8 @@ function otherReview({ review, version, updated_at }: Row, random: SeededRandom)
 }
 
 /** The intruder's name for each, and how to do it. Nothing back where the store holds nothing to do it to. */
-export const CRIMES: readonly { kind: string; edit: Edit }[] = [
+export const CRIMES: readonly Crime[] = [
+  ...SCHEMA_CRIMES,
   {
     kind: 'insert an administrator',
     edit: forge('administrators', (_, mark) => ({
@@ -100,6 +102,12 @@ export const CRIMES: readonly { kind: string; edit: Edit }[] = [
       setup_digest: 'of-a-link-of-mine',
       setup_expires_at: Number(updated_at) + HOUR_MS,
     })),
+  },
+  {
+    // No number at all, which only SQLite takes.
+    kind: 'disable an administrator for ever',
+    on: 'sqlite',
+    edit: change('administrators', 'disabled_at is null', () => ({ disabled_at: Infinity })),
   },
   {
     kind: 're-enable an administrator',

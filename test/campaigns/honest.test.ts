@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { haveReviewers } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';
 import { actOrAdminister } from './administration.ts';
@@ -56,9 +57,9 @@ for (const engine of ENGINES) {
       try {
         await live(service, i === 0 ? 0 : random.between(0, 15));
         // Verified while it grows, and again when it stands still.
-        const load = Promise.all(
-          Array.from({ length: random.between(0, 10) }, () => actOrAdminister(service, random)),
-        );
+        const together = random.between(0, 10);
+        if (together > 0) await haveReviewers(service.service); // or several would write them down at once
+        const load = Promise.all(Array.from({ length: together }, () => actOrAdminister(service, random)));
         await Promise.all([service.verify(), load]);
         const { entries } = await service.verify();
         await requireExportRight(service, entries);

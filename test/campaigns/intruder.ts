@@ -40,6 +40,8 @@ const DRAWN = [
   'sessions',
 ];
 const HUGE = 2 ** 60;
+/** What SQLite takes for a number, and no honest row holds. */
+const ENDLESS = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
 /** What was done, in words, and where it must be found where that is certain: by the row's subject, or by the seal. */
 export interface Edited {
@@ -87,9 +89,19 @@ function keyOf(table: string, row: Row): Value[] {
 
 /** Some other value of the same kind. */
 function altered(value: Value, random: SeededRandom, engine: Access['engine']): Value {
-  if (value === null) return random.pick<Value>(['', 'x', '{}', 'pending']);
+  if (value === null) return random.pick<Value>(['', 'x', '{}', 'pending', ...ENDLESS]);
   if (typeof value === 'number')
-    return random.pick([value + 1, value - 1, -value, 0, value * 10, value + 86_400_000, HUGE, -HUGE]);
+    return random.pick([
+      value + 1,
+      value - 1,
+      -value,
+      0,
+      value * 10,
+      value + 86_400_000,
+      HUGE,
+      -HUGE,
+      ...ENDLESS,
+    ]);
   const at = random.between(0, Math.max(0, value.length - 1));
   const flipped = value[at] === 'a' ? 'b' : 'a';
   return random.pick<Value>([
@@ -103,6 +115,8 @@ function altered(value: Value, random: SeededRandom, engine: Access['engine']): 
     ...(engine === 'sqlite' ? [`${value}\0`] : []),
   ]);
 }
+
+const shown = (value: Value) => (typeof value === 'number' ? String(value) : JSON.stringify(value));
 
 async function changeValue(access: Access, random: SeededRandom): Promise<Edited | undefined> {
   const table = random.pick(DRAWN);
@@ -122,7 +136,7 @@ async function changeValue(access: Access, random: SeededRandom): Promise<Edited
     ...(isKey ? [value] : keyOf(table, row)),
   );
   if (now && now[column] === row[column]) return undefined; // the engine made the same value of it
-  const told = `${table}.${column} of ${keyOf(table, row)}: ${JSON.stringify(row[column])} → ${JSON.stringify(value)}`;
+  const told = `${table}.${column} of ${keyOf(table, row)}: ${shown(row[column]!)} → ${shown(value)}`;
   return { told, ...place };
 }
 

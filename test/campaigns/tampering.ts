@@ -19,7 +19,7 @@ const RESTORE = 0.05;
 /** How often an edit is one that an intruder would want most, rather than any at all. */
 const CRIME = 0.3;
 /** What no export tells: the schema, and a second head. */
-const UNTOLD = /^schema migration|^the head of the history/;
+const UNTOLD = /^schema migration|^the schema |^trigger |^the head of the history/;
 /** What is found has a place, or is one of the two things that have none. */
 const PLACELESS = /migration|the head/;
 const MISSES_SHOWN = 5;
@@ -122,7 +122,9 @@ async function attemptOne({ folder, breakIn, copies }: Tampered, judge: Judge, r
     const judgement = await judge.lookInto(older);
     return { kind: 'restore an older copy', edited: { told: `${older} in its place` }, judgement };
   }
-  const { kind, edit } = random.pick(random.chance(CRIME) ? CRIMES : DRAWN_EDITS);
+  const { engine } = breakIn.access;
+  const crimes = CRIMES.filter(({ on = engine }) => on === engine);
+  const { kind, edit } = random.pick(random.chance(CRIME) ? crimes : DRAWN_EDITS);
   const onCopy = honest !== undefined && random.chance(ON_A_COPY);
   const file = join(folder, 'edited.sqlite');
   const attempt = (access: Access) => edit(access, random);
@@ -138,7 +140,8 @@ export async function commitCrimes(
 ): Promise<string[]> {
   const judge = new Judge(storage, folder);
   const misses: string[] = [];
-  for (const { kind, edit } of CRIMES) {
+  for (const { kind, edit, on } of CRIMES) {
+    if (on && on !== breakIn.access.engine) continue;
     let edited: Edited | undefined;
     for (let tries = TRIES; !edited && tries > 0; tries--)
       edited = await breakIn.edit((access) => edit(access, random));

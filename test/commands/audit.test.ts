@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import { addToken } from '../support/admin.ts';
 import { ANSI, run, temporaryFolder } from '../support/command.ts';
+import { createAccount } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, temporaryStore } from '../support/stores.ts';
 
@@ -49,11 +51,18 @@ for (const engine of ENGINES) {
       assert.doesNotMatch(stdout, ANSI);
     });
 
+    test('administrators and what they hold are told where there are any', async () => {
+      const { administrator } = await createAccount(harness);
+      await addToken(harness, administrator.id, 'administrator');
+      const { stdout } = await commandLine('audit', 'verify');
+      assert.match(stdout, / 0 kept answers, 1 administrator, 1 session, 1 token, \d checkpoints?\.\n$/);
+    });
+
     test('--json gives the numbers', async () => {
       const { code, stdout } = await commandLine('audit', 'verify', '--json');
       assert.equal(code, 0);
       const { verified, entries, payments } = JSON.parse(stdout);
-      assert.deepEqual([verified, entries, payments], [true, 5, 5]);
+      assert.deepEqual([verified, entries, payments], [true, 9, 5]);
     });
 
     test('a payment changed behind its back is found, with its entry, and the exit code is 1', async () => {

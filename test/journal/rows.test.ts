@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { ADMINISTRATOR_COLUMNS } from '../../src/administrators/administrator.ts';
 import { PASSKEY_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS } from '../../src/administrators/rows.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
@@ -14,7 +14,7 @@ import { PAYMENT_COLUMNS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWER_COLUMNS } from '../../src/payments/queries.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { verifyKeptAnswers } from '../../src/payments/verify.ts';
-import { startHarness } from '../support/harness.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
 
 const ENTRY = { number: 7, at: 0, actor: 'clock', action: 'x', subject: 'answers', request_id: null };
 
@@ -48,19 +48,26 @@ test('facts that are not the JSON of an object are a broken history, with their 
   );
 });
 
-test('--since finds the facts of an old entry forged, whose seal it takes on trust', async () => {
-  const service = await startHarness('sqlite');
-  for (let i = 0; i < 4; i++) await service.create();
-  const raw = new DatabaseSync(`${service.store.storage}/counterfoil.sqlite`, { timeout: 5000 });
-  for (const facts of ['x', 'null']) {
-    raw.exec(
-      `drop trigger if exists audit_entries_no_update; update audit_entries set facts = '${facts}' where number = 1`,
-    );
-    const verifying = verifyHistory(service.service.database, { checkpoints: [] }, ROW_CHECKS, { since: 3 });
-    await assert.rejects(verifying, { name: 'HistoryBroken', entry: 1 }, facts);
-  }
-  raw.close();
-  await service.close();
+describe('--since', () => {
+  let service: Harness;
+  before(async () => {
+    service = await startHarness('sqlite');
+    for (let i = 0; i < 4; i++) await service.create();
+  });
+  after(() => service.close());
+
+  test('finds the facts of an old entry forged, whose seal it takes on trust', async () => {
+    const raw = new DatabaseSync(`${service.store.storage}/counterfoil.sqlite`, { timeout: 5000 });
+    raw.exec('drop trigger audit_entries_no_update');
+    for (const facts of ['x', 'null']) {
+      raw.exec(`update audit_entries set facts = '${facts}' where number = 1`);
+      const verifying = verifyHistory(service.service.database, { checkpoints: [] }, ROW_CHECKS, {
+        since: 3,
+      });
+      await assert.rejects(verifying, { name: 'HistoryBroken', entry: 1 }, facts);
+    }
+    raw.close();
+  });
 });
 
 test('docs/audit-format.md lists the columns that digests cover', () => {

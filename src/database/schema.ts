@@ -1,0 +1,101 @@
+// Whether a database's schema is the one that the migrations make: every table, column, index and trigger of it, and none besides.
+import { readFileSync } from 'node:fs';
+import type { Database, Queryable } from './database.ts';
+import { schemaScript, schemaTables } from './migrate.ts';
+import { POSTGRES_SCHEMA } from './postgres-schema.ts';
+import { queryFresh } from './sqlite.ts';
+
+/** What the migrations make on PostgreSQL, a line for each object. Written by scripts/write-schema.ts, held by a test. */
+const POSTGRES_FILE = new URL('./postgres-schema.txt', import.meta.url);
+
+/** Apart from the statistics that SQLite keeps of itself: nobody but SQLite can read or write anything by them. */
+const SQLITE_SCHEMA = `select type as kind, name, 'on ' || tbl_name || coalesce(': ' || sql, '') as definition from sqlite_schema
+  where not (type = 'table' and name in ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat3', 'sqlite_stat4'))`;
+
+/** An object of a schema. `definition` is all that makes it what it is, in one text. */
+export interface SchemaObject {
+  kind: string;
+  name: string;
+  definition: string;
+}
+
+export interface SchemaFault {
+  /** A clause without its full stop: `index payments_by_status is missing`. */
+  problem: string;
+  /** Of the object. */
+  name: string;
+  /** Whether all it means is that a trigger of ours no longer refuses changes: what is stored may still be right. */
+  isGuard: boolean;
+}
+
+/** The objects as they are written in a file: `kind name: definition`. */
+export function schemaText(objects: readonly SchemaObject[]): string {
+  const lines = objects.map(({ kind, name, definition }) => `${kind} ${name}: ${definition}\n`);
+  return lines.sort().join('');
+}
+
+function readText(text: string): SchemaObject[] {
+  return [...text.matchAll(/^(\S+) (\S+): (.*)$/gm)].map(([, kind, name, definition]) => ({
+    kind: kind!,
+    name: name!,
+    definition: definition!,
+  }));
+}
+
+const read: Record<Database['engine'], () => SchemaObject[]> = {
+  sqlite: () => queryFresh<SchemaObject>(schemaScript('sqlite'), SQLITE_SCHEMA),
+  postgres: () => readText(readFileSync(POSTGRES_FILE, 'utf8')),
+};
+const known = new Map<Database['engine'], SchemaObject[]>();
+
+/** What the migrations make. */
+function expectedSchema(engine: Database['engine']): SchemaObject[] {
+  if (!known.has(engine)) known.set(engine, read[engine]());
+  return known.get(engine)!;
+}
+
+/** What is there: in all of a SQLite database, and of our tables on PostgreSQL. Raises `DatabaseError`. */
+export function readSchema(
+  view: Pick<Queryable, 'query'>,
+  engine: Database['engine'],
+): Promise<SchemaObject[]> {
+  if (engine === 'sqlite') return view.query<SchemaObject>(SQLITE_SCHEMA);
+  return view.query<SchemaObject>(POSTGRES_SCHEMA, schemaTables().join(','));
+}
+
+/** Where a schema is not what the migrations make; empty where it is. Raises `DatabaseError`. */
+export async function schemaFaults(
+  view: Pick<Queryable, 'query'>,
+  engine: Database['engine'],
+): Promise<SchemaFault[]> {
+  const expected = expectedSchema(engine);
+  const found = await readSchema(view, engine);
+  // What is none of them comes last.
+  const rank = ({ kind }: SchemaObject) => KINDS.indexOf(kind) >>> 0;
+  const inOrder = (objects: SchemaObject[]) => objects.toSorted((one, other) => rank(one) - rank(other));
+  return [...missingFrom(found, inOrder(expected)), ...strangeIn(inOrder(found), expected)];
+}
+
+/** The first of these is told first: without a table, its columns are missing, too. */
+const KINDS = ['table', 'column', 'constraint', 'index', 'trigger'];
+
+const isSame = (one: SchemaObject, other: SchemaObject) => one.kind === other.kind && one.name === other.name;
+
+function missingFrom(found: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaFault[] {
+  const missing = expected.filter((one) => !found.some((other) => isSame(one, other)));
+  return missing.map(({ kind, name }) => {
+    const other = found.find((one) => one.name === name);
+    const problem = other ? `is now a ${other.kind}` : 'is missing';
+    return { problem: `${kind} ${name} ${problem}`, name, isGuard: kind === 'trigger' };
+  });
+}
+
+function strangeIn(found: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaFault[] {
+  return found.flatMap((one) => {
+    const { kind, name, definition } = one;
+    const made = expected.find((other) => isSame(one, other));
+    if (made?.definition === definition) return [];
+    const problem = made ? 'is not as the migrations make it' : 'was added by another hand';
+    return [{ problem: `${kind} ${name} ${problem}`, name, isGuard: made?.kind === 'trigger' }];
+  });
+}

@@ -1,0 +1,25 @@
+// What an error of SQLite's means to whoever asked: its result codes in the words of the port.
+import { DatabaseError, type DatabaseFailure } from './database.ts';
+
+/** SQLite's primary result codes (https://sqlite.org/rescode.html). */
+const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
+  5: 'unavailable', // BUSY
+  6: 'unavailable', // LOCKED
+  7: 'unavailable', // NOMEM
+  8: 'unavailable', // READONLY
+  10: 'broken', // IOERR: after a failed fsync the connection would go on accepting commits
+  11: 'broken', // CORRUPT
+  13: 'unavailable', // FULL
+  14: 'unavailable', // CANTOPEN
+  19: 'conflict', // CONSTRAINT; narrowed to unique keys below
+  26: 'broken', // NOTADB
+};
+const UNIQUE_CODES = new Set([1555, 2067, 2579]); // PRIMARYKEY, UNIQUE, ROWID
+
+/** The error as a `DatabaseError`; as it is where it is none of SQLite's. */
+export function asDatabaseError(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode;
+  if (code === undefined) return error;
+  const failure = FAILURE_OF_CODE[code & 0xff] ?? 'fault';
+  return new DatabaseError(failure === 'conflict' && !UNIQUE_CODES.has(code) ? 'fault' : failure, error);
+}
