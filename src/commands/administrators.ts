@@ -1,4 +1,5 @@
 // counterfoil administrators: who may review payments and manage the rest, and how they get in.
+
 import { Argument, Command, Option } from 'commander';
 import { type Administrator, ROLES, type Role } from '../administrators/administrator.ts';
 import { changeRole, createAdministrator, disable, enable, reset } from '../administrators/manage.ts';
@@ -7,9 +8,9 @@ import { codesLeft } from '../administrators/recovery-codes.ts';
 import { setUpUrl } from '../administrators/set-up.ts';
 import { listTokens } from '../administrators/token.ts';
 import type { Configuration } from '../config.ts';
+import { counted } from '../lib/counted.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { baseUrlOf } from '../main.ts';
-import { counted } from './audit.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';

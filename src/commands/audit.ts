@@ -1,4 +1,5 @@
 // counterfoil audit: recomputes the history and names the first thing that is off, or hands it to whoever checks it elsewhere.
+
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
@@ -9,6 +10,7 @@ import { openDatabase, storeExists } from '../database/open.ts';
 import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
+import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
@@ -75,11 +77,6 @@ function parseEntry(text: string): number {
   if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))
     throw new InvalidArgumentError('It is not the number of an entry: 1, 2, 3 …');
   return number;
-}
-
-/** `3,907 seals`, `1 seal` */
-export function counted(n: number | undefined, one: string, many = `${one}s`): string {
-  return `${(n ?? 0).toLocaleString('en')} ${n === 1 ? one : many}`;
 }
 
 /** The configuration of a command that reads a store. Raises `Failure` where there is none. */

@@ -1,4 +1,5 @@
 // counterfoil erase: takes personal data out of payments nothing more can come of, for good; the history goes on verifying.
+
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -9,11 +10,11 @@ import { missingMigrations } from '../database/migrate.ts';
 import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
+import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
-import { counted } from './audit.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */

@@ -1,13 +1,15 @@
 // counterfoil export: writes payments as CSV or NDJSON, for spreadsheets and programs.
+
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Configuration } from '../config.ts';
+import { counted } from '../lib/counted.ts';
 import { dayBounds, systemClock } from '../lib/time.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportPayments } from '../payments/export.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
-import { configured, counted, withDatabase } from './audit.ts';
+import { configured, withDatabase } from './audit.ts';
 import { writeFile, writeOut } from './output.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 

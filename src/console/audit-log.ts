@@ -1,4 +1,5 @@
 // The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
+
 import { createReadStream, existsSync } from 'node:fs';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { checkpointFiles } from '../journal/checkpoint.ts';
@@ -6,22 +7,13 @@ import { markCheckpoints } from '../journal/export.ts';
 import { type EntryFilter, sealHolding } from '../journal/queries.ts';
 import type { Seal } from '../journal/seal.ts';
 import { type EntryPage, findEntries } from '../journal/search.ts';
+import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { dayBounds } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { namesOf } from '../payments/review/queries.ts';
-import {
-  counted,
-  errorSummary,
-  type Faults,
-  literal,
-  moment,
-  notice,
-  type Row,
-  rows,
-  said,
-} from './parts.ts';
+import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
 import { entry as filterField } from './payment-search.ts';
 import type { Context, Outcome, Route } from './route.ts';
 

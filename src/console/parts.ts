@@ -114,13 +114,6 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`
 `;
 }
 
-const NUMBERS = new Intl.NumberFormat('en');
-
-/** `1 payment`, `12,345 payments`. */
-export function counted(count: number, noun: string): string {
-  return `${NUMBERS.format(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 /** What was done, or what to know before anything else. */
 export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html {
   return kind === 'status'
