@@ -4,9 +4,9 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
 import type { Administrator, Principal } from './administrator.ts';
-import { type Parts, type PasswordRefusal, passwordRefusal } from './failures.ts';
+import { type Parts, type PasswordRefusal, passwordRefusal, sourceOfSession } from './failures.ts';
 import type { NewPasskey, Passkey } from './passkey.ts';
-import { hashPassword, passwordFault } from './password.ts';
+import { hashPassword, passwordFault, weakness } from './password.ts';
 import {
   type AdministratorChange,
   changeAdministrator,
@@ -30,25 +30,42 @@ export interface Asking {
   requestId: string | null;
 }
 
+type Change<T> = (transaction: Transaction, administrator: Administrator, act: Act) => Promise<T>;
+
 /**
- * Every function below gives a `PasswordRefusal` where the password is wrong or was wrong too often, and raises `forbidden` for
- * a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
+ * Every function below that takes an `Asking` gives a `PasswordRefusal` where the password is wrong or was wrong too often, and
+ * raises `forbidden` for a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
  */
-async function change<T>(
+async function change<T>(parts: Parts, asking: Asking, work: Change<T>): Promise<T | PasswordRefusal> {
+  const proved = await prove(parts, asking);
+  return 'refused' in proved ? proved : commit(parts, asking, proved, work);
+}
+
+/** Whose account it is, as it was when their password was right. */
+async function prove(
   parts: Parts,
   { principal, password, requestId }: Asking,
-  work: (transaction: Transaction, administrator: Administrator, act: Act) => Promise<T>,
-): Promise<T | PasswordRefusal> {
+): Promise<Administrator | PasswordRefusal> {
   if (principal.session === null)
     throw new OperationalError(
       'forbidden',
       'An account is changed by whoever is signed in to it, not by a token.',
     );
   const administrator = await findAdministrator(parts.database, principal.id);
-  const refusal = await passwordRefusal(parts, principal.email, administrator, password, requestId);
-  if (refusal) return refusal;
+  const source = sourceOfSession(principal);
+  const { email } = principal;
+  const refusal = await passwordRefusal(parts, { email, administrator, password, source, requestId });
+  return refusal ?? administrator!;
+}
+
+function commit<T>(
+  { journal }: Parts,
+  { principal, requestId }: Asking,
+  administrator: Administrator,
+  work: Change<T>,
+): Promise<T> {
   const act = { actor: principal.actor, request_id: requestId };
-  return parts.journal.commit((transaction) => work(transaction, administrator!, act), principal.id);
+  return journal.commit((transaction) => work(transaction, administrator, act), principal.id);
 }
 
 /** Changes the row as it was when the password was checked, and records it. */
@@ -81,8 +98,14 @@ export async function changePassword(
 ): Promise<SignedIn | PasswordRefusal> {
   const fault = passwordFault(password, asking.principal.email);
   if (fault) throw validationFailed({ password: fault });
-  const hashed = await hashPassword(password);
-  return change(parts, asking, async (transaction, administrator, act) => {
+  // Only for whoever has given the present one: what comes now takes the processor's time.
+  const proved = await prove(parts, asking);
+  if ('refused' in proved) return proved;
+  const { turn } = sourceOfSession(asking.principal);
+  const weak = await weakness(password, proved, turn);
+  if (weak) throw validationFailed({ password: weak });
+  const hashed = await hashPassword(password, turn);
+  return commit(parts, asking, proved, async (transaction, administrator, act) => {
     const session = await findSession(transaction, asking.principal.session!);
     if (!session || session.ended_at !== null) throw new OperationalError('conflict', 'You are signed out.');
     const changed = await write(transaction, administrator, act, 'administrator.password_changed', {
@@ -90,10 +113,26 @@ export async function changePassword(
     });
     await endAllSessions(transaction, administrator.id, act);
     return {
-      ...startSession(transaction, administrator.id, session.factor, asking.requestId),
+      ...(await startSession(transaction, administrator.id, session.factor, asking.requestId)),
       administrator: changed,
     };
   });
+}
+
+/** Ends all sessions of `principal` but the one they ask with. Raises `unavailable`, `DatabaseError`. */
+export async function endOtherSessions(
+  { journal }: Parts,
+  principal: Principal,
+  requestId: string | null,
+): Promise<void> {
+  const act = { actor: principal.actor, request_id: requestId };
+  await journal.commit(async (transaction) => {
+    // The row first: whoever is signing in as them has been waited for, or finds it changed.
+    const changed = await changeAdministrator(transaction, principal.id, undefined, {});
+    if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
+    recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
+    await endAllSessions(transaction, principal.id, act, principal.session);
+  }, principal.id);
 }
 
 /** Adds a passkey that `verifiedRegistration` gave. Raises `validation_failed` for its name. */

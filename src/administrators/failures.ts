@@ -3,10 +3,11 @@ import type { Database, Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { sha256Hex } from '../lib/secrets.ts';
-import { type Clock, MINUTE_MS } from '../lib/time.ts';
-import type { Administrator } from './administrator.ts';
-import { isRightPassword } from './password.ts';
-import { momentsOf } from './queries.ts';
+import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
+import type { Administrator, Principal } from './administrator.ts';
+import { knownDevice } from './device.ts';
+import { isRightPassword, type Turn } from './password.ts';
+import { newestEntries } from './queries.ts';
 
 /** What signing in works with. */
 export interface Parts {
@@ -15,11 +16,44 @@ export interface Parts {
   clock: Clock;
 }
 
+/** Of one browser that is known, or of one network of strangers for one address. */
 const FAILURES_MAXIMUM = 5;
 const FAILURES_WITHIN_MS = 15 * MINUTE_MS;
+/** Of all strangers for one address, in a day: from here on each makes them wait for twice as long, up to LONGEST_DELAY_MS. */
+const STRANGERS_MAXIMUM = 10;
+const FIRST_DELAY_MS = MINUTE_MS;
+const LONGEST_DELAY_MS = 15 * MINUTE_MS;
+/** How many of the newest failures are looked at: more than strangers can make in a day. */
+const LOOKED_AT = 128;
 const FAILED = 'sign_in.failed';
-/** Hexadecimal digits of an address's digest: 65,536 kinds of address, so that the history tells nobody's. */
+/**
+ * Hexadecimal digits of a digest that the history holds. They name no one, but whoever has the history and a list of
+ * addresses, the staff's say, can tell which of these it was.
+ */
 const BUCKET_DIGITS = 4;
+/** The same of a known browser, whose number nobody can guess. */
+const DEVICE_DIGITS = 8;
+
+/** What a browser brings along when somebody signs in with it. */
+export interface Caller {
+  /** Where it comes from, as `site` gives it. */
+  network: string;
+  /** Its device cookie, unchecked. */
+  device: string | undefined;
+  /** The cookie of the session it had, unchecked: it ends when another begins. */
+  session: string | undefined;
+}
+
+/** Who brings nothing: the caller that may do least. */
+export const STRANGER: Caller = { network: '', device: undefined, session: undefined };
+
+/** By what the failures of a caller are counted, and whose turn of hashing it is. */
+export interface Source {
+  /** Whether somebody has signed in with this browser before, as the one whose address is tried. */
+  isKnown: boolean;
+  mark: string;
+  turn: Turn;
+}
 
 /** An e-mail address as it is kept and compared. */
 export function plainEmail(typed: string): string {
@@ -30,15 +64,76 @@ function subjectOf(email: string): string {
   return `sign_in:${sha256Hex(email).slice(0, BUCKET_DIGITS)}`;
 }
 
-/** Until when nobody may try to sign in with `email` any more, in milliseconds since 1970; nothing where they may. */
+/** Where a try with `email` comes from; `administrator` is whose address that is, if anybody's. */
+export function sourceOf(
+  email: string,
+  administrator: Administrator | undefined,
+  { network, device }: Caller,
+  now: number,
+): Source {
+  const known = administrator && knownDevice(administrator, device, now);
+  if (known !== undefined) return knownSource(known);
+  // Together with the address, so that the same network is not told from others at another address.
+  const mark = sha256Hex(`${email}\n${network}`).slice(0, BUCKET_DIGITS);
+  return { isKnown: false, mark, turn: { known: false, key: network } };
+}
+
+/** The source of somebody who is signed in: their failures are counted by their session, apart from everybody's. */
+export function sourceOfSession({ id, session }: Principal): Source {
+  return knownSource(session ?? id);
+}
+
+function knownSource(key: string): Source {
+  const mark = sha256Hex(`device ${key}`).slice(0, DEVICE_DIGITS);
+  return { isKnown: true, mark, turn: { known: true, key } };
+}
+
+interface Failure {
+  at: number;
+  proof?: 'password' | 'second_factor';
+  network?: string;
+  device?: string;
+}
+
+async function failuresOf(database: Pick<Queryable, 'query'>, email: string): Promise<Failure[]> {
+  const entries = await newestEntries(database, subjectOf(email), FAILED, LOOKED_AT);
+  return entries.map(({ at, facts }) => ({ ...(JSON.parse(facts) as object), at }));
+}
+
+/** Until when `source` may not try to sign in with `email` any more, in milliseconds since 1970; nothing where it may. */
 export async function throttledUntil(
   database: Pick<Queryable, 'query'>,
   email: string,
+  { isKnown, mark }: Source,
   now: number,
 ): Promise<number | undefined> {
-  const since = now - FAILURES_WITHIN_MS;
-  const failures = await momentsOf(database, subjectOf(email), FAILED, since, FAILURES_MAXIMUM);
-  return failures.length < FAILURES_MAXIMUM ? undefined : failures.at(-1)! + FAILURES_WITHIN_MS;
+  const failures = await failuresOf(database, email);
+  const own = failures.filter(({ network, device }) => (isKnown ? device : network) === mark);
+  const fifth = own[FAILURES_MAXIMUM - 1];
+  const untils = [(fifth?.at ?? 0) + FAILURES_WITHIN_MS];
+  if (!isKnown) {
+    const [last, ...before] = failures.filter(({ at, device }) => device === undefined && at > now - DAY_MS);
+    if (last) untils.push(last.at + delayAfter(before.length + 1));
+  }
+  const until = Math.max(...untils);
+  return until > now ? until : undefined;
+}
+
+/** How long strangers wait after so many failures of theirs. */
+function delayAfter(failures: number): number {
+  if (failures < STRANGERS_MAXIMUM) return 0;
+  return Math.min(FIRST_DELAY_MS * 2 ** (failures - STRANGERS_MAXIMUM), LONGEST_DELAY_MS);
+}
+
+/** What failed with `email` after `since`: how often, how often with the right password, and when last. */
+export async function failuresSince(
+  database: Pick<Queryable, 'query'>,
+  email: string,
+  since: number,
+): Promise<{ count: number; withPassword: number; last: number | undefined }> {
+  const failures = (await failuresOf(database, email)).filter(({ at }) => at > since);
+  const withPassword = failures.filter(({ proof }) => proof === 'second_factor').length;
+  return { count: failures.length, withPassword, last: failures[0]?.at };
 }
 
 /** Records that somebody failed to prove that they are the one with `email`, whoever that is. */
@@ -47,40 +142,47 @@ export function recordFailure(
   email: string,
   proof: 'password' | 'second_factor',
   requestId: string | null,
+  { isKnown, mark }: Source = sourceOf(email, undefined, STRANGER, transaction.now),
 ): void {
   transaction.record({
     actor: 'anonymous',
     action: FAILED,
     subject: subjectOf(email),
     request_id: requestId,
-    facts: { proof },
+    facts: { proof, [isKnown ? 'device' : 'network']: mark },
   });
 }
 
 export type PasswordRefusal = { refused: 'wrong' } | { refused: 'throttled'; until: number };
 
+/** A password that somebody gives for the address `email`, which is that of `administrator`, if anybody's. */
+export interface Attempt {
+  email: string;
+  administrator: Administrator | undefined;
+  password: string;
+  source: Source;
+  requestId: string | null;
+}
+
 /**
- * Whether `password` is the one of `administrator`, who has `email`; nothing where it is, after the same time whether they
- * exist or not. A failure is on disk when this answers. Raises `unavailable`, `DatabaseError`.
+ * Why a password is not taken; nothing where it is right, after the same time whether its administrator exists or not. A
+ * failure is on disk when this answers. Raises `unavailable`, `DatabaseError`.
  */
 export async function passwordRefusal(
   { database, journal, clock }: Parts,
-  email: string,
-  administrator: Administrator | undefined,
-  password: string,
-  requestId: string | null,
+  { email, administrator, password, source, requestId }: Attempt,
 ): Promise<PasswordRefusal | undefined> {
   const refusal = async (): Promise<PasswordRefusal | undefined> => {
-    const until = await throttledUntil(database, email, clock.now());
+    const until = await throttledUntil(database, email, source, clock.now());
     return until === undefined ? undefined : { refused: 'throttled', until };
   };
   const before = await refusal();
   if (before) return before;
-  const isRight = await isRightPassword(administrator?.password ?? null, password);
+  const isRight = await isRightPassword(administrator?.password ?? null, password, source.turn);
   // Again, right or wrong: whoever sends many at once must not learn which of those behind the fifth was right.
   const meanwhile = await refusal();
   if (meanwhile) return meanwhile;
   if (isRight && administrator?.disabled_at === null) return undefined;
-  await journal.commit((transaction) => recordFailure(transaction, email, 'password', requestId));
+  await journal.commit((transaction) => recordFailure(transaction, email, 'password', requestId, source));
   return { refused: 'wrong' };
 }

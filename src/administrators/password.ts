@@ -1,6 +1,10 @@
 // Passwords: which may be chosen, and how they are kept so that whoever reads the store has years of work for each.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
 import { unavailable } from '../lib/errors.ts';
+import { inTurn, type Turn } from './turns.ts';
+
+export type { Turn };
 
 export const PASSWORD_MINIMUM = 15;
 export const PASSWORD_MAXIMUM = 128;
@@ -11,9 +15,13 @@ const PASSES = 3;
 const LANES = 1;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** Hashes at a time, each with its memory and a processor, and hashes waiting; beyond it the answer is 503 at once. */
-const AT_ONCE = 2;
-const LONGEST_QUEUE = 20;
+/** How long a password is looked at, to tell whether it is easily guessed; it takes half a second. */
+const PATIENCE_MS = 10_000;
+/** Words of this length and more, of a name or an address, are what a guesser would try. */
+const WORD_MINIMUM = 3;
+const PRODUCT = 'counterfoil';
+
+const NOBODY_IN_PARTICULAR: Turn = { known: true, key: undefined };
 
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]{11,64})\$([\w+/]{22,86})$/;
 
@@ -31,15 +39,41 @@ export function passwordFault(password: string, email: string): string | undefin
   return undefined;
 }
 
+/**
+ * The sentence that says why `password`, which has no fault of those above, is too easily guessed, or nothing (NIST SP
+ * 800-63B-4, 3.1.1.2: a blocklist of what is common, expected or of this very service). Raises `unavailable`.
+ */
+export async function weakness(
+  password: string,
+  { email, name }: { email: string; name: string },
+  turn: Turn,
+): Promise<string | undefined> {
+  const parts = `${email} ${name}`.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= WORD_MINIMUM);
+  const about = [PRODUCT, email, name, ...parts];
+  return (await inTurn(turn, () => askWorker(password, about))) ? EASY : undefined;
+}
+
+const EASY =
+  'Must be harder to guess. Well-known passwords, rows of keys, dates, repeats, your name and that of this service are tried first; put together a few words that only you would.';
+
+/** In a thread of its own: for its time, and for the memory of its word lists. */
+function askWorker(password: string, about: readonly string[]): Promise<boolean> {
+  const worker = new Worker(new URL('./guess-worker.ts', import.meta.url), {
+    workerData: { password, about },
+  });
+  const timer = setTimeout(() => worker.terminate(), PATIENCE_MS);
+  return new Promise<boolean>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => reject(unavailable())); // it was stopped before it had told
+  }).finally(() => clearTimeout(timer));
+}
+
 /** What is kept of a password: a PHC string. Raises `unavailable` where too many are being hashed. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PARTICULAR): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const tag = await derive(
-    password,
-    salt,
-    { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES },
-    TAG_BYTES,
-  );
+  const cost = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES };
+  const tag = await derive(password, salt, cost, TAG_BYTES, turn);
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
@@ -50,13 +84,17 @@ const NOBODYS = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadde
  * Whether `password` is the one that `stored` was made of; never, but after the same time, where there is none. Raises
  * `unavailable` where too many are being hashed.
  */
-export async function isRightPassword(stored: string | null, password: string): Promise<boolean> {
+export async function isRightPassword(
+  stored: string | null,
+  password: string,
+  turn: Turn = NOBODY_IN_PARTICULAR,
+): Promise<boolean> {
   const kept = PHC.exec(stored ?? NOBODYS);
   if (!kept) throw new Error('a password is not kept in the form that this program writes');
   const [, memory, passes, parallelism, salt, tag] = kept;
   const expected = Buffer.from(tag!, 'base64');
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const actual = await derive(password, Buffer.from(salt!, 'base64'), cost, expected.length);
+  const actual = await derive(password, Buffer.from(salt!, 'base64'), cost, expected.length, turn);
   return timingSafeEqual(actual, expected) && stored !== null;
 }
 
@@ -66,25 +104,16 @@ interface Cost {
   parallelism: number;
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function derive(password: string, nonce: Buffer, cost: Cost, tagLength: number): Promise<Buffer> {
-  if (running < AT_ONCE) running++;
-  else if (waiting.length < LONGEST_QUEUE) await new Promise<void>((resolve) => waiting.push(resolve));
-  else throw unavailable();
-  try {
-    return await new Promise((resolve, reject) => {
-      argon2('argon2id', { message: password, nonce, ...cost, tagLength }, (error, tag) =>
-        error ? reject(error) : resolve(tag),
-      );
-    });
-  } finally {
-    const next = waiting.shift();
-    if (next)
-      next(); // it takes over the place
-    else running--;
-  }
+function derive(password: string, nonce: Buffer, cost: Cost, tagLength: number, turn: Turn): Promise<Buffer> {
+  return inTurn(
+    turn,
+    () =>
+      new Promise((resolve, reject) => {
+        argon2('argon2id', { message: password, nonce, ...cost, tagLength }, (error, tag) =>
+          error ? reject(error) : resolve(tag),
+        );
+      }),
+  );
 }
 
 function unpadded(bytes: Buffer): string {

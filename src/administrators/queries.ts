@@ -157,6 +157,28 @@ export async function findSession(database: Reader, id: string): Promise<Session
   return (await database.query<Session>(`select ${SESSION} from sessions where id = ?`, id))[0];
 }
 
+/** Written at once, unlike other rows: whoever ends all sessions in the same transaction must find it. */
+export async function insertSession(transaction: Transaction, session: Session): Promise<void> {
+  await transaction.change(
+    `insert into sessions (${SESSION}) values (${SESSION_COLUMNS.map(() => '?').join(', ')}) returning id`,
+    ...SESSION_COLUMNS.map((column) => session[column]),
+  );
+}
+
+/** When the session of an administrator began that came before the one with the id `id`. */
+export async function sessionBefore(
+  database: Reader,
+  administratorId: string,
+  id: string,
+): Promise<number | undefined> {
+  const rows = await database.query<{ created_at: number }>(
+    'select created_at from sessions where administrator_id = ? and id < ? order by id desc limit 1',
+    administratorId,
+    id,
+  );
+  return rows[0]?.created_at;
+}
+
 /** Sessions of an administrator that go on, newest first. */
 export function openSessionsOf(database: Reader, administratorId: string, now: number): Promise<Session[]> {
   return database.query<Session>(
@@ -178,6 +200,15 @@ export function endSessions(
     transaction.now,
     administratorId,
     'only' in which ? which.only : which.except,
+  );
+}
+
+/** Ends the session with this digest, whose ever it is, unless it has ended. */
+export function endSessionByDigest(transaction: Transaction, digest: string): Promise<Session[]> {
+  return transaction.change<Session>(
+    `update sessions set ended_at = ?, version = version + 1 where digest = ? and ended_at is null returning ${SESSION}`,
+    transaction.now,
+    digest,
   );
 }
 
@@ -206,6 +237,10 @@ export async function findOwnedToken(
   return rows[0];
 }
 
+export async function findToken(database: Reader, id: string): Promise<Token | undefined> {
+  return (await database.query<Token>(`select ${TOKEN} from administrator_tokens where id = ?`, id))[0];
+}
+
 export function listOwnedTokens(database: Reader): Promise<OwnedToken[]> {
   return database.query<OwnedToken>(`${OWNED_TOKEN} order by administrator_tokens.id`);
 }
@@ -220,20 +255,17 @@ export async function endToken(transaction: Transaction, id: string): Promise<To
   return rows[0];
 }
 
-/** The moments of the newest entries with this subject and action after `since`, newest first. */
-export async function momentsOf(
+/** The newest entries with this subject and action, newest first. */
+export function newestEntries(
   database: Reader,
   subject: string,
   action: string,
-  since: number,
   limit: number,
-): Promise<number[]> {
-  const rows = await database.query<{ at: number }>(
-    'select at from audit_entries where subject = ? and action = ? and at > ? order by number desc limit ? + 0',
+): Promise<{ at: number; facts: string }[]> {
+  return database.query(
+    'select at, facts from audit_entries where subject = ? and action = ? order by number desc limit ? + 0',
     subject,
     action,
-    since,
     limit,
   );
-  return rows.map(({ at }) => at);
 }

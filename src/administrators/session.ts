@@ -7,7 +7,13 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Principal } from './administrator.ts';
-import { endSessions, findSessionOwner, type SessionOwner } from './queries.ts';
+import {
+  endSessionByDigest,
+  endSessions,
+  findSessionOwner,
+  insertSession,
+  type SessionOwner,
+} from './queries.ts';
 import { type Act, actorOf, recordRow } from './record.ts';
 import { type Factor, SESSION_COLUMNS, type Session } from './rows.ts';
 
@@ -79,12 +85,12 @@ function principalOf({ id, name, email, role, session }: SessionOwner): Principa
 }
 
 /** Starts a session; its secret is told nowhere else. Always a new one: no secret from before a sign-in is good after it. */
-export function startSession(
+export async function startSession(
   transaction: Transaction,
   administratorId: string,
   factor: Factor,
   requestId: string | null,
-): { secret: string; session: Session } {
+): Promise<{ secret: string; session: Session }> {
   const { now } = transaction;
   const secret = randomBytes(32).toString('base64url');
   const session: Session = {
@@ -98,7 +104,7 @@ export function startSession(
     expires_at: now + SESSION_ABSOLUTE_MS,
     ended_at: null,
   };
-  transaction.insert('sessions', session);
+  await insertSession(transaction, session);
   const act = { actor: actorOf(administratorId), request_id: requestId };
   recordRow(transaction, act, 'session.started', SESSION_COLUMNS, session, { factor });
   return { secret, session };
@@ -114,7 +120,23 @@ export async function endSession(
   recordEnds(transaction, ended, { actor: principal.actor, request_id: requestId });
 }
 
-/** Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. */
+/** Ends the session whose cookie a browser brings, however long unused: another is about to take its place there. */
+export async function endReplaced(
+  transaction: Transaction,
+  cookie: string | undefined,
+  requestId: string | null,
+): Promise<void> {
+  const secret = /^([\w-]{43})\./.exec(cookie ?? '')?.[1];
+  if (secret === undefined) return;
+  const [ended] = await endSessionByDigest(transaction, sha256(secret));
+  if (!ended) return;
+  recordEnds(transaction, [ended], { actor: actorOf(ended.administrator_id), request_id: requestId });
+}
+
+/**
+ * Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. Whoever calls has changed the
+ * administrator's row before, so that whoever signs in on another node has either been waited for or is refused.
+ */
 export async function endAllSessions(
   transaction: Transaction,
   administratorId: string,

@@ -11,7 +11,7 @@ import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
 import { type Act, actorOf, recordAdministrator, recordRow } from './record.ts';
 import { PASSKEY_COLUMNS, type Passkey } from './rows.ts';
-import { endAllSessions, startSession } from './session.ts';
+import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';
 
 export const SET_UP_MS = 30 * MINUTE_MS;
@@ -64,13 +64,15 @@ export interface SetUp {
 
 /**
  * Sets an administrator up: uses the link, keeps password, second factor and recovery codes, and signs them in. Nothing where
- * the link is not good any more; then nothing was changed. Raises `conflict` where the passkey is somebody's already.
+ * the link is not good any more; then nothing was changed. `replaced`: the cookie of the session that the browser had. Raises
+ * `conflict` where the passkey is somebody's already.
  */
 export async function completeSetUp(
   transaction: Transaction,
   secret: string,
   { password, factor, recoveryDigests }: SetUp,
   requestId: string | null,
+  replaced?: string,
 ): Promise<SignedIn | undefined> {
   const found = await findBySetUpLink(transaction, secret, transaction.now);
   if (!found) return undefined;
@@ -89,7 +91,8 @@ export async function completeSetUp(
   if ('passkey' in factor) insertPasskey(transaction, found.id, factor.passkey, factor.name, act);
   await endAllSessions(transaction, found.id, act);
   const kind = totp ? 'totp' : 'passkey';
-  const started = startSession(transaction, found.id, kind, requestId);
+  await endReplaced(transaction, replaced, requestId);
+  const started = await startSession(transaction, found.id, kind, requestId);
   recordAdministrator(transaction, act, 'administrator.set_up', changed, {
     factor: kind,
     session: started.session.id,

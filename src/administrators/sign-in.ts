@@ -5,11 +5,14 @@ import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 import {
+  type Caller,
   type Parts,
   type PasswordRefusal,
   passwordRefusal,
   plainEmail,
   recordFailure,
+  STRANGER,
+  sourceOf,
   throttledUntil,
 } from './failures.ts';
 import { type Place, verifiedAuthentication } from './passkey.ts';
@@ -24,10 +27,10 @@ import {
 import { actorOf, recordAdministrator, recordRow } from './record.ts';
 import { spend } from './recovery-codes.ts';
 import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
-import { startSession } from './session.ts';
+import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
 
-export type { Parts, PasswordRefusal };
+export type { Caller, Parts, PasswordRefusal };
 
 /** How long somebody may take between their password and their second factor. */
 const TICKET_MS = 5 * MINUTE_MS;
@@ -42,10 +45,13 @@ export async function checkPassword(
   email: string,
   password: string,
   requestId: string | null,
+  caller: Caller = STRANGER,
 ): Promise<{ ticket: string; administrator: Administrator; passkeys: Passkey[] } | PasswordRefusal> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
-  const refusal = await passwordRefusal(parts, plain, administrator, password, requestId);
+  const source = sourceOf(plain, administrator, caller, parts.clock.now());
+  const attempt = { email: plain, administrator, password, source, requestId };
+  const refusal = await passwordRefusal(parts, attempt);
   if (refusal) return refusal;
   const ticket = newTicket(administrator!, parts.clock.now());
   return {
@@ -107,8 +113,9 @@ export async function completeWithCode(
   ticket: string,
   code: string,
   requestId: string | null,
+  caller: Caller = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
-  return complete(parts, ticket, requestId, async ({ administrator }, now) => {
+  return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
     const { totp_secret, totp_step, recovery_codes } = administrator;
     if (/^[\d\s]{6,12}$/.test(code.trim())) {
       const step = totp_secret === null ? undefined : acceptedStep(totp_secret, code, now, totp_step);
@@ -126,8 +133,9 @@ export async function completeWithPasskey(
   response: unknown,
   place: Place,
   requestId: string | null,
+  caller: Caller = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
-  return complete(parts, ticket, requestId, async ({ passkeys, challenge }) => {
+  return complete(parts, ticket, { requestId, caller }, async ({ passkeys, challenge }) => {
     const used = await verifiedAuthentication(place, passkeys, challenge, response);
     return used && { factor: 'passkey', change: {}, used };
   });
@@ -148,26 +156,28 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
 async function complete(
   { database, journal, clock }: Parts,
   ticket: string,
-  requestId: string | null,
+  { requestId, caller }: { requestId: string | null; caller: Caller },
   prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
 ): Promise<SignedIn | FactorRefusal> {
   const opened = await openTicket(database, ticket, clock.now());
   if (!opened) return { refused: 'expired' };
   const { id, version, email } = opened.administrator;
   return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
-    const until = await throttledUntil(transaction, email, transaction.now);
+    const source = sourceOf(email, opened.administrator, caller, transaction.now);
+    const until = await throttledUntil(transaction, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until };
     const proof = await prove(opened, transaction.now);
     const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});
     if (!changed) return { refused: 'expired' };
     if (!proof) {
-      recordFailure(transaction, email, 'second_factor', requestId);
+      recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
       recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
       return { refused: 'wrong', ticket: newTicket(changed, transaction.now) };
     }
     if (proof.used) await recordUse(transaction, proof.used, requestId);
-    const { secret, session } = startSession(transaction, id, proof.factor, requestId);
+    await endReplaced(transaction, caller.session, requestId);
+    const { secret, session } = await startSession(transaction, id, proof.factor, requestId);
     const act = { actor: actorOf(id), request_id: requestId };
     recordAdministrator(transaction, act, 'administrator.signed_in', changed, {
       factor: proof.factor,

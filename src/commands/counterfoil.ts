@@ -5,7 +5,7 @@ import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
-import { CheckpointKeyLost } from '../journal/checkpoint.ts';
+import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { administratorsCommand } from './administrators.ts';
 import { auditCommand } from './audit.ts';
 import { eraseCommand } from './erase.ts';

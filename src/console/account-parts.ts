@@ -12,13 +12,18 @@ import { timeOfDay } from './sign-in.ts';
 export const EMPTY: Faults = {};
 
 /** What was done, by the word in the address that leads back. */
-export const DONE: Readonly<Record<string, string>> = {
+const DONE: Readonly<Record<string, string>> = {
   password: 'Your password is changed. Everywhere else you are signed out.',
   passkey: 'The passkey is added.',
   removed: 'The passkey is removed. Everywhere else you are signed out.',
   totp: 'The new authenticator app is the one that counts. Everywhere else you are signed out.',
   sessions: 'Everywhere else you are signed out.',
 };
+
+export function doneIn(query: URLSearchParams): string | undefined {
+  const word = query.get('done') ?? '';
+  return Object.hasOwn(DONE, word) ? DONE[word] : undefined;
+}
 
 /** The account as it is. Their row is there: they are signed in. */
 export async function own({

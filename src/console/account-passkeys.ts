@@ -5,7 +5,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { html } from '../lib/html.ts';
 import {
   asking,
-  DONE,
+  doneIn,
   EMPTY,
   form,
   formPage,
@@ -24,7 +24,7 @@ async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { row, passkeys } = await own(context);
   const button = await newPasskeyButton(baseUrl, row, passkeys, 'Add a passkey');
   const wrong = Object.keys(faults).length > 0;
-  const done = DONE[query.get('done') ?? ''];
+  const done = doneIn(query);
   const one = (
     passkey: Passkey,
   ) => html`<li>${said(passkey.name)}, added ${moment(context, passkey.created_at)}${passkey.used_at !== null && html`, used last ${moment(context, passkey.used_at)}`}

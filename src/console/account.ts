@@ -1,14 +1,19 @@
 // Everybody's own account: who they are here, what they sign in with, and where they are signed in.
 import { Readable } from 'node:stream';
-import { changePassword, renewRecoveryCodes, replaceTotp } from '../administrators/account.ts';
-import { openSessionsOf } from '../administrators/queries.ts';
+import {
+  changePassword,
+  endOtherSessions,
+  renewRecoveryCodes,
+  replaceTotp,
+} from '../administrators/account.ts';
+import { failuresSince } from '../administrators/failures.ts';
+import { openSessionsOf, sessionBefore } from '../administrators/queries.ts';
 import { codesLeft } from '../administrators/recovery-codes.ts';
-import { cookieValue, endAllSessions } from '../administrators/session.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import {
   asking,
-  DONE,
+  doneIn,
   EMPTY,
   form,
   formPage,
@@ -18,11 +23,11 @@ import {
   refusalFaults,
 } from './account-parts.ts';
 import { passkeyRoutes } from './account-passkeys.ts';
-import { setCookie } from './cookies.ts';
 import {
   currentPasswordField,
   newPasswordFaults,
   newPasswordFields,
+  ofPassword,
   RECOVERY_CODE,
   recoveryCodes,
   secretOf,
@@ -31,12 +36,22 @@ import {
 } from './factor-parts.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Outcome, Route, Shown } from './route.ts';
+import { signedInCookies } from './sign-in.ts';
+
+/** What failed with their address since they signed in the time before this. */
+async function failedAttempts(context: Context): Promise<Html> {
+  const { database, principal } = context;
+  const since = (await sessionBefore(database, principal.id, principal.session!)) ?? 0;
+  const { count, withPassword, last } = await failuresSince(database, principal.email, since);
+  if (last === undefined) return html`None since you signed in before`;
+  return html`${count} since you signed in before, the last ${moment(context, last)}${withPassword > 0 && html`. <strong>${withPassword} of them with your password</strong>: if that was not you, change it`}`;
+}
 
 async function accountPage(context: Context): Promise<Shown> {
   const { address, query, token, keys, principal, database, now } = context;
   const { row, passkeys } = await own(context);
   const sessions = await openSessionsOf(database, principal.id, now);
-  const done = DONE[query.get('done') ?? ''];
+  const done = doneIn(query);
   const change = (path: string, text: string) => html`<a class="plain" href="${address(path)}">${text}</a>`;
   const left = codesLeft(row.recovery_codes);
   return {
@@ -55,23 +70,24 @@ ${rows([
   ['Password', change('/account/password', 'Change the password')],
   [
     'Authenticator app',
-    html`${row.totp_secret === null ? 'none' : 'set up'} · ${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
+    html`${row.totp_secret === null ? 'None' : 'Set up'} · ${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
   ],
   ['Passkeys', html`${passkeys.length} · ${change('/account/passkeys', 'Add or remove passkeys')}`],
   ['Recovery codes', html`${left} left · ${change('/account/recovery-codes', 'Make new ones')}`],
+  ['Failed attempts', await failedAttempts(context)],
 ])}
 </section>
 <section class="part">
 <h2>Where you are signed in</h2>
 <ul class="list">${sessions.map(
       (one) =>
-        html`<li>since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(here)</strong>`}, until ${moment(context, one.expires_at)} at the latest</li>`,
+        html`<li>Since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(this browser)</strong>`}, until ${moment(context, one.expires_at)} at the latest</li>`,
     )}</ul>
 ${sessions.length > 1 && html`<form method="post" action="${address('/account/sessions')}">${token}<button class="secondary">Sign out everywhere else</button></form>`}
 </section>
 <section class="part">
-<h2>Keys</h2>
-<p>Single letters are keys on the pages of the console: <kbd>?</kbd> lists them. They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
+<h2>Keyboard shortcuts</h2>
+<p>Single letters work as shortcuts in the console: <kbd>?</kbd> lists them. They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
 <p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? 'Switch them off' : 'Switch them on'}</a></p>
 </section>`,
   };
@@ -91,10 +107,15 @@ async function takeNewPassword(context: Context): Promise<Outcome> {
   const { form, principal, baseUrl, now, address } = context;
   const faults = { ...passwordMissing(context), ...newPasswordFaults(form, principal.email) };
   if (Object.keys(faults).length > 0) return passwordPage(context, faults);
-  const changed = await changePassword(context, asking(context), form.get('password')!);
-  if ('refused' in changed) return passwordPage(context, refusalFaults(context, changed));
-  const cookie = setCookie('session', cookieValue(changed.secret, changed.session, now), baseUrl);
-  return { to: address('/account', { done: 'password' }), headers: { 'set-cookie': cookie } };
+  try {
+    const changed = await changePassword(context, asking(context), form.get('password')!);
+    if ('refused' in changed) return passwordPage(context, refusalFaults(context, changed));
+    const cookies = signedInCookies(changed, baseUrl, now);
+    return { to: address('/account', { done: 'password' }), headers: { 'set-cookie': cookies } };
+  } catch (error) {
+    if (!(error instanceof OperationalError) || !error.details?.password) throw error;
+    return passwordPage(context, { password: ofPassword(error.details.password) });
+  }
 }
 
 async function authenticatorPage(context: Context, faults = EMPTY): Promise<Shown> {
@@ -156,13 +177,9 @@ async function codesFile({ form }: Context): Promise<Outcome> {
   };
 }
 
-async function endOthers({ journal, principal, request, address }: Context): Promise<Outcome> {
-  const act = { actor: principal.actor, request_id: request.id };
-  await journal.commit(
-    (transaction) => endAllSessions(transaction, principal.id, act, principal.session),
-    principal.id,
-  );
-  return { to: address('/account', { done: 'sessions' }) };
+async function endOthers(context: Context): Promise<Outcome> {
+  await endOtherSessions(context, context.principal, context.request.id);
+  return { to: context.address('/account', { done: 'sessions' }) };
 }
 
 export const accountRoutes: Route[] = [

@@ -48,10 +48,14 @@ export function newPasswordFaults(form: URLSearchParams, email: string): Faults 
   const password = form.get('password') ?? '';
   if (password === '') return { password: 'Enter a new password' };
   const fault = passwordFault(password, email);
-  if (fault)
-    return { password: `The password ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}` };
+  if (fault) return { password: ofPassword(fault) };
   if (password !== form.get('password-again')) return { 'password-again': 'Enter the same password twice' };
   return {};
+}
+
+/** What the domain says of a password, as a field says it. */
+export function ofPassword(fault: string): string {
+  return `The password ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}`;
 }
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */

@@ -2,17 +2,17 @@
 import type { FastifyReply } from 'fastify';
 import type { Administrator } from '../administrators/administrator.ts';
 import { passkeyPlace, verifiedRegistration } from '../administrators/passkey.ts';
-import { hashPassword } from '../administrators/password.ts';
+import { hashPassword, weakness } from '../administrators/password.ts';
 import { newRecoveryCodes } from '../administrators/recovery-codes.ts';
-import { cookieValue } from '../administrators/session.ts';
 import { completeSetUp, findBySetUpLink, type SetUp } from '../administrators/set-up.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
-import { setCookie } from './cookies.ts';
+import { readCookieOf } from './cookies.ts';
 import {
   newPasskeyButton,
   newPasswordFaults,
   newPasswordFields,
+  ofPassword,
   recoveryCodes,
   secretOf,
   totpFields,
@@ -21,7 +21,7 @@ import {
 import { tokenField } from './form-guard.ts';
 import { errorSummary, type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
-import { parsed } from './sign-in.ts';
+import { parsed, signedInCookies } from './sign-in.ts';
 import { show, type Visit } from './visit.ts';
 
 const FIRST_PASSKEY = 'First passkey';
@@ -67,16 +67,20 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
     ...('faults' in chosen ? chosen.faults : {}),
   };
   if ('faults' in chosen || Object.keys(faults).length > 0) return wrong(faults);
-  const password = await hashPassword(form.get('password')!);
+  const turn = { known: true, key: administrator.id };
+  const weak = await weakness(form.get('password')!, administrator, turn);
+  if (weak) return wrong({ password: ofPassword(weak) });
+  const password = await hashPassword(form.get('password')!, turn);
   const { codes, digests } = newRecoveryCodes();
   const setUp = { password, factor: chosen.factor, recoveryDigests: digests };
+  const replaced = readCookieOf(request.headers.cookie, 'session', baseUrl);
   try {
     const done = await journal.commit(
-      (transaction) => completeSetUp(transaction, link, setUp, request.id),
+      (transaction) => completeSetUp(transaction, link, setUp, request.id, replaced),
       administrator.id,
     );
     if (!done) return show(nobody(visit), usedLink(visit));
-    reply.header('set-cookie', setCookie('session', cookieValue(done.secret, done.session, now), baseUrl));
+    reply.header('set-cookie', signedInCookies(done, baseUrl, now));
     const token = tokenField({ kind: 'session', secret: done.secret });
     return show(nobody(visit), donePage(visit, codes, token));
   } catch (error) {

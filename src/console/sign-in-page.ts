@@ -62,7 +62,7 @@ export function signInPage(
     wrong,
     status: status ?? (wrong ? 422 : 200),
     content: html`${wrong && errorSummary(summary)}
-${told !== undefined && notice(html`<p>${told}</p>`)}
+${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
 <h1>Sign in</h1>
 <form method="post" action="${place.path}/sign-in#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}

@@ -1,8 +1,11 @@
 // Signing in and out: what the forms of both steps do, before there is a session and when it ends.
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { claimedOwner, knownDevice, newDevice } from '../administrators/device.ts';
 import { passkeyPlace } from '../administrators/passkey.ts';
+import { findAdministrator } from '../administrators/queries.ts';
 import { cookieValue, endSession } from '../administrators/session.ts';
 import {
+  type Caller,
   checkPassword,
   completeWithCode,
   completeWithPasskey,
@@ -10,13 +13,14 @@ import {
   openTicket,
   type SignedIn,
 } from '../administrators/sign-in.ts';
+import { site } from '../http/network.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import { setCookie } from './cookies.ts';
+import { readCookieOf, setCookie } from './cookies.ts';
 import { showPackedDraft } from './guard.ts';
 import type { Faults } from './parts.ts';
 import type { Route, Shown } from './route.ts';
 import { type Carried, carriedIn, factorPage, signInPage } from './sign-in-page.ts';
-import { seeOther, show, type Visit } from './visit.ts';
+import { type Place, seeOther, show, type Visit } from './visit.ts';
 
 const WRONG_PAIR = 'Email address or password is not right';
 const WRONG_FACTOR = 'This code is not right, or was used before. Enter the one that is shown now';
@@ -28,6 +32,39 @@ const EXPIRED = 'That took too long, or your account was changed meanwhile. Sign
 /** The longest of what is read of a field; nothing longer can be right. */
 const FIELD_MAXIMUM = 1024;
 const read = (form: URLSearchParams, name: string) => (form.get(name) ?? '').slice(0, FIELD_MAXIMUM);
+
+/** What this browser brings along. */
+function callerOf({ request, place }: Visit): Caller {
+  const { cookie } = request.headers;
+  return {
+    network: site(request.ip),
+    device: readCookieOf(cookie, 'device', place.baseUrl),
+    session: readCookieOf(cookie, 'session', place.baseUrl),
+  };
+}
+
+/** What tells the browser of a request from others, where somebody has signed in with it. Raises `DatabaseError`. */
+export async function deviceOf(
+  { database, clock, baseUrl }: Place,
+  { headers }: FastifyRequest,
+): Promise<string | undefined> {
+  const cookie = readCookieOf(headers.cookie, 'device', baseUrl);
+  const owner = claimedOwner(cookie);
+  const administrator = owner === undefined ? undefined : await findAdministrator(database, owner);
+  return administrator && knownDevice(administrator, cookie, clock.now());
+}
+
+/** The cookies of a browser with which somebody has just proved who they are. */
+export function signedInCookies(
+  { secret, session, administrator }: SignedIn,
+  baseUrl: string,
+  now: number,
+): string[] {
+  return [
+    setCookie('session', cookieValue(secret, session, now), baseUrl),
+    setCookie('device', newDevice(administrator, now), baseUrl),
+  ];
+}
 
 /** GET /sign-in. */
 export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
@@ -50,7 +87,13 @@ export async function takePassword(visit: Visit, form: URLSearchParams): Promise
     ...(password === '' ? { password: 'Enter your password' } : {}),
   };
   if (Object.keys(empty).length > 0) return again(empty);
-  const checked = await checkPassword(place, email, password.slice(0, FIELD_MAXIMUM), request.id);
+  const checked = await checkPassword(
+    place,
+    email,
+    password.slice(0, FIELD_MAXIMUM),
+    request.id,
+    callerOf(visit),
+  );
   if ('refused' in checked) {
     if (checked.refused === 'throttled') return tooMany(visit, carried, email, checked.until);
     return again({ email: WRONG_PAIR, password: WRONG_PAIR });
@@ -98,11 +141,13 @@ export async function takeFactor(
   const field = code === '' && recoveryCode !== '' ? 'recovery-code' : 'code';
   const credential = form.get('credential') ?? '';
   const passkeys = passkeyPlace(place.baseUrl);
+  const caller = callerOf(visit);
   let done: SignedIn | FactorRefusal;
   if (credential !== '' && passkeys)
-    done = await completeWithPasskey(place, ticket, parsed(credential), passkeys, request.id);
+    done = await completeWithPasskey(place, ticket, parsed(credential), passkeys, request.id, caller);
   else if (code === '' && recoveryCode === '') return askFactor(visit, carried, ticket, { code: NO_CODE });
-  else done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id);
+  else
+    done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
   if (!('refused' in done)) return enter(visit, done, carried, routes);
   if (done.refused === 'throttled') return tooMany(visit, carried, '', done.until);
   if (done.refused === 'expired') return beginAgain(visit, carried);
@@ -113,12 +158,13 @@ export async function takeFactor(
 /** Lets somebody in, with a new session's cookie, and leads to where they were going. */
 async function enter(
   visit: Visit,
-  { secret, administrator, session }: SignedIn,
+  signedIn: SignedIn,
   { next, draft }: Carried,
   routes: readonly Route[],
 ): Promise<FastifyReply> {
   const { place, reply, now } = visit;
-  reply.header('set-cookie', setCookie('session', cookieValue(secret, session, now), place.baseUrl));
+  const { secret, administrator, session } = signedIn;
+  reply.header('set-cookie', signedInCookies(signedIn, place.baseUrl, now));
   if (next === undefined || draft === undefined) return seeOther(visit, place.path + (next ?? ''));
   const { id, name, email, role } = administrator;
   const principal = { id, name, email, role, actor: `administrator:${id}`, session: session.id, token: null };
@@ -169,8 +215,9 @@ export const signOutRoutes: Route[] = [
       return {
         to: address('/sign-in', { out: '1' }),
         headers: {
+          // Not "cookies": that would take the device's too, and those of every other host under the same domain.
           'set-cookie': setCookie('session', undefined, baseUrl),
-          'clear-site-data': '"cache", "cookies", "storage"',
+          'clear-site-data': '"cache", "storage"',
         },
       };
     },

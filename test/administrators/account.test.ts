@@ -9,6 +9,7 @@ import {
   replaceTotp,
 } from '../../src/administrators/account.ts';
 import type { Administrator, Principal } from '../../src/administrators/administrator.ts';
+import { recordFailure, sourceOfSession } from '../../src/administrators/failures.ts';
 import {
   changeRole,
   createAdministrator,
@@ -37,10 +38,12 @@ import {
   type Parts,
 } from '../../src/administrators/sign-in.ts';
 import { createToken, findTokenPrincipal, revokeToken } from '../../src/administrators/token.ts';
+import { inTurn } from '../../src/administrators/turns.ts';
 import type { Database } from '../../src/database/database.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
+import type { OperationalError } from '../../src/lib/errors.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { Authenticator } from './authenticator.ts';
@@ -137,6 +140,39 @@ for (const engine of ENGINES) {
         code: 'validation_failed',
         details: { password: 'Must be at least 15 characters.' },
       });
+    });
+
+    test('a new password that is easily guessed is refused, once the present one was right', async () => {
+      const bo = await person();
+      const { version } = await now(bo);
+      await assert.rejects(changePassword(parts, asking(bo), 'counterfoilcounterfoil'), (error) => {
+        const { code, details } = error as OperationalError;
+        assert.equal(code, 'validation_failed');
+        return /^Must be harder to guess/.test(details!.password!);
+      });
+      assert.equal((await now(bo)).version, version);
+      const wrong = { ...asking(bo), password: 'not the password of Bo' };
+      assert.deepEqual(await changePassword(parts, wrong, 'counterfoilcounterfoil'), { refused: 'wrong' });
+    });
+
+    test('no hash is made for whoever gives the wrong password too often, however many ask', async () => {
+      const bo = await person();
+      const source = sourceOfSession(bo.principal);
+      await commit((transaction) => {
+        for (let i = 0; i < 5; i++)
+          recordFailure(transaction, bo.administrator.email, 'password', null, source);
+      });
+      let letGo = () => {};
+      const gate = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      const full = Array.from({ length: 22 }, (_, i) =>
+        inTurn({ known: true, key: `busy ${i}` }, () => gate),
+      );
+      const refused = await changePassword(parts, asking(bo), 'another long enough password').finally(letGo);
+      assert.equal('refused' in refused && refused.refused, 'throttled');
+      await Promise.all(full);
+      assert.ok(await ticketFor(parts, bo.administrator.email), 'nor does it keep them from signing in');
     });
 
     test('nothing of an account changes without its password, or by a token', async () => {

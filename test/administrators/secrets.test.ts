@@ -2,10 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { may } from '../../src/administrators/administrator.ts';
+import { isGuessable } from '../../src/administrators/guessable.ts';
 import { passkeyPlace } from '../../src/administrators/passkey.ts';
-import { hashPassword, isRightPassword, passwordFault } from '../../src/administrators/password.ts';
+import {
+  hashPassword,
+  isRightPassword,
+  passwordFault,
+  type Turn,
+  weakness,
+} from '../../src/administrators/password.ts';
 import { codesLeft, newRecoveryCodes, spend } from '../../src/administrators/recovery-codes.ts';
 import { acceptedStep, newTotp, totpUri } from '../../src/administrators/totp.ts';
+import { inTurn } from '../../src/administrators/turns.ts';
 
 /** The secret of RFC 6238, appendix B, in base 32. */
 const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -34,14 +42,104 @@ test('what is kept of a password is argon2id at 64 MiB and three passes, salted,
   await assert.rejects(isRightPassword('plain', 'plain'));
 });
 
-test('the 23rd password at a time is refused at once, and those before it are answered', async () => {
-  const cheap =
-    '$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
-  const sent = Array.from({ length: 23 }, () => isRightPassword(cheap, 'a'));
-  const outcomes = await Promise.allSettled(sent);
-  assert.equal(outcomes.at(-1)!.status, 'rejected');
-  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 22);
-  assert.equal(await isRightPassword(cheap, 'a'), false, 'places are given back');
+const CHEAP = '$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
+
+/** Takes turns that last until they are let go. */
+function taking() {
+  let letGo = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const taken: Promise<void>[] = [];
+  const take = (turn: Turn) => {
+    const one = inTurn(turn, () => gate);
+    one.catch(() => {});
+    taken.push(one);
+    return one;
+  };
+  return { take, letGo, all: () => Promise.allSettled(taken) };
+}
+
+test('strangers may fill their own queue and no more: who is known is served meanwhile, and the other way about', async () => {
+  for (const [many, places] of [
+    [false, 1],
+    [true, 2],
+  ] as const) {
+    const { take, letGo, all } = taking();
+    for (let i = 0; i < places + 20; i++) take({ known: many, key: `network ${i}` });
+    await assert.rejects(take({ known: many, key: 'one more' }), { code: 'unavailable' });
+    const other = isRightPassword(CHEAP, 'a', { known: !many, key: 'somebody' });
+    if (!many) assert.equal(await other, false, 'a place is kept for whoever is known');
+    letGo();
+    assert.equal(await other, false);
+    await all();
+  }
+  assert.equal(await isRightPassword(CHEAP, 'a'), false, 'places are given back');
+});
+
+test('a stranger who waits gets the first place that is free, and then the others go on', async () => {
+  const order: string[] = [];
+  const { take, letGo } = taking();
+  const held = [take({ known: true, key: 'a' }), take({ known: true, key: 'b' })];
+  const known = [1, 2, 3].map((n) =>
+    inTurn({ known: true, key: `k${n}` }, async () => void order.push(`k${n}`)),
+  );
+  const stranger = inTurn({ known: false, key: 's' }, async () => void order.push('s'));
+  letGo();
+  await Promise.all([...held, ...known, stranger]);
+  assert.deepEqual([order[0], order.length], ['s', 4]);
+});
+
+test('one caller has two hashes under way or waiting, known or not', async () => {
+  for (const known of [true, false]) {
+    const { take, letGo, all } = taking();
+    const turn = { known, key: '2001:db8::' };
+    take(turn);
+    take(turn);
+    await assert.rejects(take(turn), { code: 'unavailable' });
+    const another = take({ known, key: '2001:db8:1::' });
+    letGo();
+    await another;
+    await all();
+    await inTurn(turn, async () => {});
+  }
+});
+
+test('a password that is well known, made of what is, or of who and where it is for, is too easily guessed', async () => {
+  const about = ['counterfoil', 'ana.maria@example.org', 'Ana Zbrynkhovelda', 'Zbrynkhovelda'];
+  for (const password of [
+    'passwordpassword',
+    '123456789012345',
+    'qwertyuiopasdfghjkl',
+    'administrator123',
+    'counterfoilcounterfoil',
+    'ana.maria@example.org1',
+    'zbrynkhovelda2026',
+    'abcdefgh'.repeat(16),
+  ])
+    assert.equal(await isGuessable(password, about), true, password);
+  for (const password of ['correct horse battery staple', 'four words nobody says', 'kX9$vm2Lq8#pTz1w'])
+    assert.equal(await isGuessable(password, about), false, password);
+  assert.equal(await isGuessable('zbrynkhovelda2026', []), false, 'to others it is not known');
+});
+
+test('the longest password is looked at in a second, and nobody waits for it', async () => {
+  const begun = performance.now();
+  await isGuessable('4@8({[<369&#!1|0$5+7%2'.repeat(6).slice(0, 128), []);
+  assert.ok(performance.now() - begun < 3000);
+  let longest = 0;
+  let before = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - before);
+    before = performance.now();
+  }, 5);
+  const ana = { email: 'ana@example.org', name: 'Ana' };
+  const turn = { known: true, key: 'ana' };
+  const weak = await weakness('passw0rd'.repeat(16), ana, turn);
+  clearInterval(timer);
+  assert.match(weak!, /^Must be harder to guess\. /);
+  assert.ok(longest < 200, `${longest} ms`);
+  assert.equal(await weakness('correct horse battery staple', ana, turn), undefined);
 });
 
 test('a code of the app is that of RFC 6238, one step to either side of now, and later than the last', () => {

@@ -1,7 +1,16 @@
 // Signing in on both engines: what a password, a ticket and a second factor are good for, how often, and for how long.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { recordFailure } from '../../src/administrators/failures.ts';
+import { endOtherSessions } from '../../src/administrators/account.ts';
+import type { Administrator } from '../../src/administrators/administrator.ts';
+import { DEVICE_MS, knownDevice, newDevice } from '../../src/administrators/device.ts';
+import {
+  type Caller,
+  recordFailure,
+  STRANGER,
+  sourceOf,
+  throttledUntil,
+} from '../../src/administrators/failures.ts';
 import { disable, enable } from '../../src/administrators/manage.ts';
 import { changeAdministrator } from '../../src/administrators/queries.ts';
 import { recordAdministrator } from '../../src/administrators/record.ts';
@@ -33,6 +42,22 @@ import {
 } from './people.ts';
 
 const MINUTE_MS = 60_000;
+
+/** Keeps a journal from committing, once it has come to this work, until `go`. */
+async function heldUp(journal: Journal, row = ''): Promise<{ go(): void }> {
+  let go = () => {};
+  const gate = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  await new Promise<void>((resolve, reject) => {
+    const work = () => {
+      resolve();
+      return gate;
+    };
+    journal.commit(work, row).catch(reject);
+  });
+  return { go };
+}
 
 for (const engine of ENGINES) {
   describe(`signing in on ${engine}`, () => {
@@ -229,25 +254,183 @@ for (const engine of ENGINES) {
       assert.ok(await signIn(parts, ana));
     });
 
-    test('passwords sent side by side are not all tried before the fifth failure counts', async () => {
+    /** Failures of strangers with `email`, of as many networks as there are times; oldest first, a second apart. */
+    const failedElsewhere = async (email: string, times: number) => {
+      for (let i = 0; i < times; i++) {
+        const caller = { ...STRANGER, network: `192.0.2.${i}` };
+        const source = sourceOf(email, undefined, caller, parts.clock.now());
+        await parts.journal.commit((one) => recordFailure(one, email, 'password', null, source));
+        harness.clock.advance(1000);
+      }
+    };
+    const outcomeOf = async (node: Parts, email: string, password: string, caller: Caller) => {
+      const checked = await checkPassword(node, email, password, null, caller);
+      return 'refused' in checked ? checked.refused : 'let in';
+    };
+    const untilOf = async (email: string, caller: Caller) => {
+      const now = parts.clock.now();
+      const until = await throttledUntil(parts.database, email, sourceOf(email, undefined, caller, now), now);
+      return until === undefined ? 0 : until - now;
+    };
+
+    test('passwords sent side by side are not tried any more once the fifth failure counts', async () => {
+      const { email } = (await person()).administrator;
+      await parts.journal.commit((transaction) => {
+        for (let i = 0; i < 4; i++) recordFailure(transaction, email, 'password', null);
+      });
+      const wrong = outcomeOf(parts, email, 'wrong wrong wrong wrong', STRANGER);
+      await new Promise((resolve) => setTimeout(resolve, 30)); // its hash is begun, and takes longer
+      const right = outcomeOf(parts, email, PASSWORD, STRANGER);
+      assert.deepEqual([await wrong, await right], ['wrong', 'throttled']);
+    });
+
+    test('five failures of one network do not keep out whoever comes from another', async () => {
+      const { email } = (await person()).administrator;
+      await parts.journal.commit((transaction) => {
+        for (let i = 0; i < 5; i++) recordFailure(transaction, email, 'password', null);
+      });
+      assert.equal(await outcomeOf(parts, email, PASSWORD, STRANGER), 'throttled');
+      assert.equal(await outcomeOf(parts, email, PASSWORD, { ...STRANGER, network: 'b' }), 'let in');
+    });
+
+    test('strangers wait for longer and longer, wherever they come from, at most a quarter of an hour', async () => {
+      const { email } = (await person()).administrator;
+      const fresh = { ...STRANGER, network: 'nobody has failed from here' };
+      await failedElsewhere(email, 9);
+      assert.equal(await untilOf(email, fresh), 0);
+      const waits: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        await failedElsewhere(email, 1);
+        waits.push(Math.round((1000 + (await untilOf(email, fresh))) / MINUTE_MS));
+      }
+      assert.deepEqual(waits, [1, 2, 4, 8, 15, 15]);
+      assert.equal(await outcomeOf(parts, email, PASSWORD, fresh), 'throttled');
+      harness.clock.advance(24 * 60 * MINUTE_MS);
+      assert.equal(await untilOf(email, fresh), 0, 'a day later all is forgotten');
+      await failedElsewhere(email, 1);
+      assert.equal(await untilOf(email, fresh), 0);
+    });
+
+    test('no failure of strangers keeps out a browser with which its owner has signed in', async () => {
       const ana = await person();
       const { email } = ana.administrator;
-      const sent = Array.from({ length: 12 }, (_, i) =>
-        checkPassword(parts, email, i === 11 ? PASSWORD : `wrong password ${i} wrong`, null),
-      );
-      const done = await Promise.all(sent);
-      const refusals = done.map((one) => ('refused' in one ? one.refused : 'let in'));
-      assert.ok(
-        refusals.filter((one) => one === 'wrong').length < 11,
-        'the wrong ones behind the fifth are told apart',
-      );
-      const last = done.at(-1)!;
+      const { administrator } = await signIn(parts, ana);
+      const device = newDevice(administrator, parts.clock.now());
+      await failedElsewhere(email, 12);
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      assert.equal(await outcomeOf(parts, email, PASSWORD, STRANGER), 'throttled');
+      const checked = await checkPassword(other, email, PASSWORD, null, { ...STRANGER, device });
+      assert.ok('ticket' in checked, 'on every node');
+      harness.clock.advance(STEP_MS);
+      const code = codeAt(ana.totpSecret, parts.clock.now());
+      const done = await completeWithCode(other, checked.ticket, code, null, { ...STRANGER, device });
+      assert.ok('secret' in done, 'the second step as well');
+    });
+
+    test('a known browser is kept out by its own five failures, and by no other browser’s', async () => {
+      const ana = await person();
+      const { administrator } = ana;
+      const { email } = administrator;
+      const now = parts.clock.now();
+      const [one, two] = [newDevice(administrator, now), newDevice(administrator, now)].map((device) => ({
+        ...STRANGER,
+        device,
+      }));
+      const source = sourceOf(email, administrator, one!, now);
+      await parts.journal.commit((transaction) => {
+        for (let i = 0; i < 12; i++) recordFailure(transaction, email, 'second_factor', null, source);
+      });
+      assert.equal(await outcomeOf(parts, email, PASSWORD, one!), 'throttled');
+      assert.equal(await outcomeOf(parts, email, PASSWORD, two!), 'let in');
       assert.equal(
-        'refused' in last && last.refused,
-        'throttled',
-        'the right one came behind too many wrong ones',
+        await outcomeOf(parts, email, PASSWORD, STRANGER),
+        'let in',
+        'nor does it count for strangers',
       );
     });
+
+    test('a device cookie is good for its owner alone, for 180 days, until their password changes', async () => {
+      const { administrator } = await person();
+      const { administrator: another } = await person();
+      const now = parts.clock.now();
+      const cookie = newDevice(administrator, now);
+      const known = (who: Administrator, value: string | undefined, at = now) =>
+        knownDevice(who, value, at) !== undefined;
+      assert.equal(known(administrator, cookie), true);
+      assert.equal(known(administrator, cookie, now + DEVICE_MS - 1), true);
+      assert.equal(known(administrator, cookie, now + DEVICE_MS), false);
+      assert.equal(known(another, cookie), false);
+      assert.equal(known({ ...another, id: administrator.id }, cookie), false, 'another salt');
+      assert.equal(known({ ...administrator, password: `${administrator.password}x` }, cookie), false);
+      assert.equal(known({ ...administrator, password: null }, cookie), false);
+      assert.equal(
+        known({ ...administrator, password: null }, newDevice({ ...administrator, password: null }, now)),
+        false,
+      );
+      const pieces = cookie.split('.');
+      for (const [i, piece] of pieces.entries()) {
+        const forged = piece.slice(0, -2) + (piece.at(-2) === '1' ? '2' : '1') + piece.at(-1);
+        assert.equal(known(administrator, pieces.with(i, forged).join('.')), false, `part ${i}`);
+      }
+      for (const nonsense of [undefined, '', `${cookie}a`, cookie.slice(1), pieces.slice(0, 3).join('.')])
+        assert.equal(known(administrator, nonsense), false);
+    });
+
+    test('a new sign-in ends the session that the same browser had, whose ever it was', async () => {
+      const ana = await person();
+      const bob = await person('reviewer');
+      const isIn = async (secret: string) =>
+        (await findPrincipal(parts.database, secret, parts.clock.now())) !== undefined;
+      for (const held of [bob, ana]) {
+        harness.clock.advance(STEP_MS);
+        const session = cookieValue(held.secret, held.session, parts.clock.now() - SESSION_IDLE_MS - 1000);
+        const code = codeAt(ana.totpSecret, parts.clock.now());
+        const ticket = await ticketFor(parts, ana.administrator.email);
+        const done = await completeWithCode(parts, ticket, code, null, { ...STRANGER, session });
+        assert.ok('secret' in done && (await isIn(done.secret)));
+        assert.equal(await isIn(held.secret), false);
+      }
+    });
+
+    test('whoever signs in while all other sessions are ended is refused or thrown out, never forgotten', async () => {
+      for (const isFirst of [true, false]) {
+        const ana = await person();
+        const ticket = await ticketFor(parts, ana.administrator.email);
+        const { go } = await heldUp(parts.journal);
+        const code = codeAt(ana.totpSecret, parts.clock.now());
+        const ended = isFirst ? undefined : endOtherSessions(parts, ana.principal, null);
+        const entered = completeWithCode(parts, ticket, code, null);
+        await new Promise((resolve) => setTimeout(resolve, 60)); // it has asked for the ticket's row
+        const endedLater = isFirst ? endOtherSessions(parts, ana.principal, null) : undefined;
+        go();
+        const done = await entered;
+        await Promise.all([ended, endedLater]);
+        if (isFirst) {
+          assert.ok('secret' in done);
+          assert.equal(await findPrincipal(parts.database, done.secret, parts.clock.now()), undefined);
+        } else assert.deepEqual(done, { refused: 'expired' });
+        assert.ok(await findPrincipal(parts.database, ana.secret, parts.clock.now()));
+      }
+    });
+
+    if (engine === 'postgres')
+      test('a sign-in that another node has not committed yet is waited for, and thrown out', async () => {
+        const ana = await person();
+        const ticket = await ticketFor(other, ana.administrator.email);
+        const before = await heldUp(other.journal);
+        const entered = completeWithCode(other, ticket, codeAt(ana.totpSecret, parts.clock.now()), null);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        // Behind the sign-in in one batch, which stays open.
+        const behind = heldUp(other.journal, 'zzz');
+        before.go();
+        const { go } = await behind;
+        const ended = endOtherSessions(parts, ana.principal, null);
+        setTimeout(go, 200);
+        await ended;
+        const done = await entered;
+        assert.ok('secret' in done);
+        assert.equal(await findPrincipal(parts.database, done.secret, parts.clock.now()), undefined);
+      });
 
     test('an unknown address is throttled like a known one', async () => {
       await parts.journal.commit((transaction) => {
@@ -276,7 +459,7 @@ for (const engine of ENGINES) {
         // What a cookie holds is not enough to seal it anew.
         cookieValue(secret, { salt: secret }, later * 1000),
         cookieValue(secret, { salt: sha256(secret) }, later * 1000),
-        `T${value.slice(1)}`,
+        `${value.startsWith('T') ? 'U' : 'T'}${value.slice(1)}`,
         value.slice(0, -1),
         secret,
         '',

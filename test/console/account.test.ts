@@ -1,6 +1,7 @@
 // Everybody's own account: each change asks for the password, ends what it must, and is there at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { recordFailure } from '../../src/administrators/failures.ts';
 import { findAdministrator } from '../../src/administrators/queries.ts';
 import {
   type Account,
@@ -32,6 +33,14 @@ for (const engine of ENGINES)
       harness.clock.advance(30_000);
       const { client: other } = await signInAs(harness, client.account);
       const page = await client.get('/account/password');
+      const easy = 'passwordpassword';
+      const refused = await client.send(page, {
+        'current-password': client.account.password,
+        password: easy,
+        'password-again': easy,
+      });
+      assert.match(refused.text, /href="#password">The password must be harder to guess/);
+      const device = client.cookies.get('counterfoil_device');
       const sent = {
         'current-password': client.account.password,
         password: NEW_PASSWORD,
@@ -39,11 +48,40 @@ for (const engine of ENGINES)
       };
       const changed = await client.send(page, sent);
       assert.match(changed.body, /Your password is changed/);
+      assert.notEqual(client.cookies.get('counterfoil_device'), device, 'the old one died with the password');
       assert.equal((await client.get('/account')).h1, 'Your account');
       assert.equal((await other.get('/account')).h1, 'Sign in');
       harness.clock.advance(30_000);
       await signInAs(harness, { ...client.account, password: NEW_PASSWORD });
       await harness.verify();
+    });
+
+    test('signing out everywhere else ends the other sessions and says so; nothing is said of what was not done.', async () => {
+      const client = await signIn(harness);
+      harness.clock.advance(30_000);
+      const { client: other } = await signInAs(harness, client.account);
+      const page = await client.get('/account');
+      const ended = await client.send(page, {}, 'Sign out everywhere else');
+      assert.match(ended.body, /Everywhere else you are signed out/);
+      assert.equal((await other.get('/account')).h1, 'Sign in');
+      for (const path of ['/account', '/account/passkeys'])
+        for (const done of ['constructor', 'toString', '__proto__', 'x'])
+          assert.doesNotMatch((await client.get(`${path}?done=${done}`)).body, /native code|object Object/);
+      await harness.verify();
+    });
+
+    test('an account tells what failed with its address since the sign-in before.', async () => {
+      const { account } = await signIn(harness);
+      const { journal } = harness.service;
+      await journal.commit((transaction) => recordFailure(transaction, account.email, 'password', null));
+      await journal.commit((transaction) => recordFailure(transaction, account.email, 'second_factor', null));
+      harness.clock.advance(30_000);
+      const { page, client } = await signInAs(harness, account);
+      assert.match(page.body, /2 since you signed in before, the last .*1 of them with your password/);
+      await client.send(page, {}, 'Sign out');
+      harness.clock.advance(30_000);
+      const again = await signInAs(harness, account);
+      assert.match(again.page.body, /Failed attempts ?None since you signed in before/);
     });
 
     test('every change asks for the password as it is now.', async () => {

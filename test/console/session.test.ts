@@ -1,6 +1,7 @@
 // Sessions of the console: what their cookie may do, when they end, and that no secret outlives a sign-in.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { openSessionsOf } from '../../src/administrators/queries.ts';
 import {
   codeOf,
   createAccount,
@@ -52,6 +53,14 @@ describe('in development, over http', () => {
     await signInAs(harness, account, client);
     const first = client.cookies.get('counterfoil_session')!;
     assert.notEqual(first, planted);
+    harness.clock.advance(20 * MINUTE_MS);
+    await signInAs(harness, account, client);
+    const sessions = await openSessionsOf(
+      harness.service.database,
+      account.administrator.id,
+      harness.clock.now(),
+    );
+    assert.equal(sessions.length, 2, 'the one from setting up, and the last: that before it is over');
     harness.clock.advance(30_000);
     const { client: other } = await signInAs(harness, account);
     assert.notEqual(other.cookies.get('counterfoil_session')!.split('.')[0], first.split('.')[0]);
@@ -83,10 +92,17 @@ test('in production, over https, its cookies are bound to this host, to https an
     );
     lines.push(...entered.headers.getSetCookie());
     assert.equal(entered.headers.get('location'), '/api/console#main');
-    assert.equal(lines.length, 2);
-    const names = ['__Host-counterfoil_form', '__Host-counterfoil_session'];
+    assert.equal(lines.length, 3);
+    const names = ['__Host-counterfoil_form', '__Host-counterfoil_session', '__Host-counterfoil_device'];
+    const ends = ['', '', '; Max-Age=15552000'];
     for (const [i, line] of lines.entries())
-      assert.match(line, new RegExp(`^${names[i]}=[^;]+; Path=/; HttpOnly; SameSite=Strict; Secure$`));
+      assert.match(
+        line,
+        new RegExp(`^${names[i]}=[^;]+; Path=/; HttpOnly; SameSite=Strict; Secure${ends[i]}$`),
+      );
+    const alone = newClient(harness);
+    alone.cookies.set(names[2]!, client.cookies.get(names[2]!)!);
+    assert.equal((await alone.get('/account')).h1, 'Sign in', 'a known browser has no rights');
     assert.equal((await client.get('/account')).h1, 'Your account');
     assert.equal(entered.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains');
   } finally {

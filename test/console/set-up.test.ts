@@ -84,6 +84,15 @@ for (const engine of ENGINES)
         [{ password: 'x'.repeat(129) }, 'password', /at most 128 characters/],
         [{ password: email }, 'password', /not be your email address/],
         [
+          {
+            password: 'counterfoilcounterfoil',
+            'password-again': 'counterfoilcounterfoil',
+            code: codeOf(harness, { totpSecret }),
+          },
+          'password',
+          /The password must be harder to guess/,
+        ],
+        [
           { password: PASSWORD, 'password-again': `${PASSWORD}!` },
           'password-again',
           /Enter the same password twice/,

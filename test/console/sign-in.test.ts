@@ -1,7 +1,17 @@
 // Signing in and out of the console: two steps, one message for whatever is wrong, and never more tries than are allowed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { codeOf, createAccount, MANY_SIGN_INS, newClient, signIn, signInAs } from '../support/console.ts';
+import { recordFailure, STRANGER, sourceOf } from '../../src/administrators/failures.ts';
+import {
+  type Client,
+  codeOf,
+  createAccount,
+  formOf,
+  MANY_SIGN_INS,
+  newClient,
+  signIn,
+  signInAs,
+} from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -119,6 +129,23 @@ for (const engine of ENGINES)
       await signInAs(harness, account);
     });
 
+    test('a stranger’s failures do not keep out a browser that has signed in, nor does signing out make it one.', async () => {
+      const { account, ...known } = await signIn(harness);
+      await known.send(await known.get('/account'), {}, 'Sign out');
+      const stranger = newClient(harness);
+      const attempt = async (client: Client, password: string) =>
+        client.send(await client.get('/sign-in?next=/account'), { email: account.email, password });
+      const { journal } = harness.service;
+      const now = harness.clock.now();
+      await journal.commit((transaction) => {
+        const caller = { ...STRANGER, network: '127.0.0.1' };
+        const source = sourceOf(account.email, undefined, caller, now);
+        for (let i = 0; i < 5; i++) recordFailure(transaction, account.email, 'password', null, source);
+      });
+      assert.equal((await attempt(stranger, account.password)).status, 429);
+      assert.equal((await attempt(known, account.password)).h1, 'Prove it is you');
+    });
+
     test('signing out ends the session in the database and empties what the browser keeps.', async () => {
       const client = await signIn(harness);
       const kept = new Map(client.cookies);
@@ -126,13 +153,72 @@ for (const engine of ENGINES)
       const signOut = account.forms.find(({ button }) => button === 'Sign out')!;
       const left = await client.post(signOut.action, signOut.values, { follow: false });
       assert.equal(left.status, 303);
-      assert.equal(left.headers.get('clear-site-data'), '"cache", "cookies", "storage"');
-      assert.equal(client.cookies.size, 0);
+      assert.equal(left.headers.get('clear-site-data'), '"cache", "storage"');
+      assert.equal(client.cookies.has('counterfoil_session'), false);
+      assert.ok(client.cookies.has('counterfoil_device'), 'the browser is still known');
       for (const [name, value] of kept) client.cookies.set(name, value);
       const page = await client.get('/account');
       assert.equal(page.h1, 'Sign in');
     });
   });
+
+describe('who is counted with whom', () => {
+  let harness: Harness;
+  const FORMS = 6;
+  before(async () => {
+    const configuration = `sign_in_forms_per_address: ${FORMS}\ntrust_proxy: [127.0.0.1, '::1']\n`;
+    harness = await startHarness('sqlite', { configuration });
+  });
+  after(() => harness.close());
+
+  /** Sends the empty form from an address, as often as told. */
+  const fill = async (ip: string, times: number) => {
+    const client = newClient(harness);
+    const { action, values } = formOf(await client.get('/sign-in?next=/account'));
+    const statuses: number[] = [];
+    for (let i = 0; i < times; i++)
+      statuses.push((await client.post(action, values, { headers: { 'x-forwarded-for': ip } })).status);
+    return statuses.filter((status) => status === 422).length;
+  };
+
+  test('a whole allocation of IPv6 may send four times as much as one network in it, not 65,536 times.', async () => {
+    let taken = 0;
+    for (let i = 0; i < 6; i++) taken += await fill(`2001:db8:1:${i}::1`, FORMS + 1);
+    // Every form that one network may not send is not counted for the allocation.
+    assert.equal(taken, FORMS * 4);
+    assert.equal(await fill('2001:db8:2::1', 1), 1, 'another allocation is not touched by it');
+  });
+
+  test('a browser that somebody has signed in with is not kept out by others of its network.', async () => {
+    const account = await createAccount(harness);
+    const from = { headers: { 'x-forwarded-for': '192.0.2.7' } };
+    const enter = async (client: Client) => {
+      const page = await client.get('/sign-in?next=/account');
+      const { email, password } = account;
+      const factor = await client.post('/sign-in', { ...formOf(page).values, email, password }, from);
+      if (factor.status === 429) return factor;
+      const typed = { ...formOf(factor).values, code: codeOf(harness, account) };
+      return client.post('/sign-in/factor', typed, from);
+    };
+    const client = newClient(harness);
+    assert.equal((await enter(client)).h1, 'Your account');
+    await fill('192.0.2.7', FORMS);
+    for (const stranger of [newClient(harness), newClient(harness)]) {
+      if (stranger.cookies.size === 0)
+        stranger.cookies.set('counterfoil_device', `${account.administrator.id}.x`);
+      assert.equal((await enter(stranger)).status, 429);
+    }
+    client.cookies.delete('counterfoil_session');
+    harness.clock.advance(30_000);
+    assert.equal((await enter(client)).h1, 'Your account');
+    for (let i = 0; i < FORMS; i++) {
+      client.cookies.delete('counterfoil_session');
+      await client.post('/sign-in', formOf(await client.get('/sign-in')).values, from);
+    }
+    client.cookies.delete('counterfoil_session');
+    assert.equal((await enter(client)).status, 429, 'but by itself it is');
+  });
+});
 
 test('one network address may send twenty forms in a quarter of an hour, and is told when it may go on.', async () => {
   const harness = await startHarness('sqlite');
