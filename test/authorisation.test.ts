@@ -339,7 +339,9 @@ for (const engine of ENGINES) {
       test(`${row.route}.`, async () => {
         const wanted: Record<string, number> = {};
         const got: Record<string, number> = {};
-        for (const method of routes.has(row.route.replace('GET', 'HEAD')) ? ['GET', 'HEAD'] : [verb]) {
+        for (const method of verb === 'GET' && routes.has(row.route.replace('GET', 'HEAD'))
+          ? ['GET', 'HEAD']
+          : [verb]) {
           for (const caller of CALLERS) {
             const expected = row.expected[caller];
             wanted[`${method} as ${caller}`] = expected === IN ? row.in : expected;
