@@ -53,6 +53,7 @@ export async function startServer(
       COUNTERFOIL_CONFIG: config,
       COUNTERFOIL_STORAGE: storage,
       DATABASE_URL: databaseUrl,
+      MALLOC_ARENA_MAX: '1', // as npm start does
     },
     stdio: ['ignore', openSync(log, 'a'), 'inherit'], // a file, so that nobody who measures has to read it
   });

@@ -136,8 +136,8 @@ export function secondLine(context: Context, payment: Payment, people: People): 
 function written({ note, bank_reference }: ReviewAct): Html | null {
   if (note === undefined && bank_reference === undefined) return null;
   return rows([
-    ['Bank reference', bank_reference === undefined ? null : literal(bank_reference)],
-    ['Note', note === undefined ? null : html`<span class="words">${said(note)}</span>`],
+    ['Their bank reference', bank_reference === undefined ? null : literal(bank_reference)],
+    ['Their note', note === undefined ? null : html`<span class="words">${said(note)}</span>`],
   ]);
 }
 

@@ -111,7 +111,7 @@ function table(
 function claimCell(context: Context, payment: Payment, people: People): Html {
   const claim = claimOf(payment, context.now);
   const isHalf = awaitsSecond(payment, people.barred);
-  return html`<td data-label="Claimed by" class="extra${!claim && !isHalf && ' none'}">${claim ? nameOf(context, people.names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
+  return html`<td data-label="Claimed by" class="extra${claim || isHalf ? ' claimed' : ' none'}">${claim ? nameOf(context, people.names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
 }
 
 /** The ways to pay by their ids, and what they were called when customers chose them. */

@@ -114,7 +114,7 @@ for (const engine of ENGINES) {
         [
           'Ana took it to review',
           'Ana approved it as the first of two administrators.',
-          'Ben confirmed the approval: it is approved.',
+          'Ben confirmed the approval, so it is approved.',
         ],
       );
     });

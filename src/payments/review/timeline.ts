@@ -101,7 +101,7 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
     case 'payment.created':
       return `created the payment with the key ${facts.key}`;
     case 'payment.requires_review':
-      return `sent the form of the method ${facts.method}`;
+      return `sent it for review, paid by ${facts.method}`;
     case 'payment.cancelled':
       return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
     case 'payment.link_requested':
@@ -109,7 +109,7 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
     case 'payment.approval_recorded':
       return 'approved it as the first of two administrators';
     case 'payment.approved':
-      return Number(facts.approvals) > 1 ? 'confirmed the approval: it is approved' : 'approved it';
+      return Number(facts.approvals) > 1 ? 'confirmed the approval, so it is approved' : 'approved it';
     case 'payment.rejected':
       return typeof facts.reason === 'string' && facts.reason in REJECT_REASONS
         ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
