@@ -177,19 +177,19 @@ async function requireAnother(transaction: Transaction, one: Administrator, what
 }
 
 /**
- * The secret of a new set-up link for whom a development server makes when nobody is there, until they are set up; nothing
- * where there are others. Raises `unavailable`, `DatabaseError`.
+ * The secret of a new set-up link for whom a development server makes when nobody is there; nothing once anybody is set up. Raises `unavailable`, `DatabaseError`.
  */
 export async function developmentSetUp(database: Database, journal: Journal): Promise<string | undefined> {
   const act = { actor: 'operator', request_id: null };
   const everybody = await listAdministrators(database);
-  const [only] = everybody;
-  if (!only) {
+  if (everybody.length === 0) {
     const wanted = { email: DEVELOPMENT_EMAIL, name: 'Administrator', role: 'administrator' } as const;
     const { link } = await journal.commit((transaction) => createAdministrator(transaction, wanted, act));
     return link;
   }
-  const isOurs = everybody.length === 1 && only.email === DEVELOPMENT_EMAIL && only.disabled_at === null;
-  if (!isOurs || only.password !== null) return undefined;
-  return journal.commit((transaction) => newSetUpLink(transaction, only, act), only.id);
+  const ours = everybody.find(
+    ({ email, disabled_at }) => email === DEVELOPMENT_EMAIL && disabled_at === null,
+  );
+  if (!ours || everybody.some(({ password }) => password !== null)) return undefined;
+  return journal.commit((transaction) => newSetUpLink(transaction, ours, act), ours.id);
 }

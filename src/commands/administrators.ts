@@ -124,6 +124,9 @@ async function resetOne(email: string, options: StoreOptions): Promise<void> {
   });
 }
 
+/** A development server may have moved to another port than the configuration's. */
+const ELSEWHERE = '\nIf the service says that it listens at another address, put that one in its place.';
+
 /** Prints a set-up link alone on standard output, and on standard error what to do with it. */
 function tellLink(
   configuration: Configuration,
@@ -143,7 +146,7 @@ function tellLink(
 ${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
 The link works once, until ${until}, and is shown only this once.
 Next: open it, or send it to them: it asks for a password and a second factor. If it is too late:
-  counterfoil administrators reset ${email}`);
+  counterfoil administrators reset ${email}${configuration.base_url === null ? ELSEWHERE : ''}`);
 }
 
 async function act(email: string, options: StoreOptions, work: typeof disable, what: string): Promise<void> {

@@ -24,8 +24,8 @@ const THEME_NAMES = { light: 'Light', dark: 'Dark', auto: 'As the system' } as c
 export interface Setting {
   /** The console's address, without a slash at its end. */
   path: string;
-  /** The address that the choice of light or dark comes back to: one that can be opened. */
-  here: string;
+  /** The address that the choice of light or dark comes back to; none, and no choice, where opening it would lose what is shown. */
+  here: string | undefined;
   theme: Theme | undefined;
   nonce: string;
   /** Whether single letters are keys on this page. */
@@ -49,7 +49,7 @@ export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn 
     beside: signedIn && html`${navigation(path, place, signedIn.waiting)}\n`,
     content,
     wide,
-    footer: html`${themes(here, theme)}${signedIn && keyHelp(keys, path)}`,
+    footer: html`${here !== undefined && themes(here, theme)}${signedIn && keyHelp(keys, path)}`,
     script: { name: script.name, nonce },
   });
 }

@@ -74,7 +74,9 @@ function meaningOf(text: string): SearchFilter {
   const id = /\bpay_[0-9a-z]{36}\b/.exec(text)?.[0];
   if (id !== undefined) return { id };
   if (text.includes('@')) return { email: text };
-  const parts = /^(?:([a-z]{3})\s*)?(\d{1,12}(?:[.,]\d{1,2})?)(?:\s*([a-z]{3}))?$/i.exec(text);
+  // As the pages write amounts, too: €49.90, US$8.00, CHF 3,480.00.
+  const bare = text.replace(/(?:\b[a-z]{1,2})?\p{Sc}/iu, '').replaceAll(/(?<=\d),(?=\d{3}(?!\d))/g, '');
+  const parts = /^\s*(?:([a-z]{3})\s*)?(\d{1,12}(?:[.,]\d{1,2})?)(?:\s*([a-z]{3}))?\s*$/i.exec(bare);
   const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();
   if (!parts || (currency !== undefined && !isCurrency(currency))) return { reference: text };
   const amount = parseAmount(Number(parts[2]!.replace(',', '.')), 'EUR');

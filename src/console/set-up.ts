@@ -34,11 +34,11 @@ export async function showSetUp(visit: Visit): Promise<FastifyReply> {
 }
 
 /**
- * The frame of nobody, whoever is signed in: the link is somebody else's then. The choice of light or dark comes back to the
- * sign-in page, so that the link is not written into this one once more.
+ * The frame of nobody, whoever is signed in: the link is somebody else's then. Without the choice of light or dark, whose links
+ * would hold the set-up link once more.
  */
 function nobody(visit: Visit): Visit {
-  return { ...visit, principal: undefined, here: `${visit.place.path}/sign-in` };
+  return { ...visit, principal: undefined, here: undefined };
 }
 
 /** A form whose token is not right: the page again, if its link is good. */

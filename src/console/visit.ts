@@ -54,7 +54,7 @@ export interface Visit {
   /** What the tokens of this visitor's forms are made with. */
   formKey: FormKey;
   /** The address the choice of light or dark comes back to. */
-  here: string;
+  here: string | undefined;
 }
 
 /** Who comes. Raises `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
@@ -83,7 +83,7 @@ export async function visitOf(request: FastifyRequest, reply: FastifyReply, plac
     target,
     principal,
     formKey,
-    here: request.method === 'POST' ? path : url,
+    here: request.method === 'POST' ? undefined : url,
   };
 }
 

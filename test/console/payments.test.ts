@@ -40,6 +40,9 @@ for (const engine of ENGINES)
       assert.equal((await send(await open(harness, id), { 'payer-name': 'Ada King' })).status, 200);
       await harness.create({ amount: 8, merchant_reference: '71.26' });
       await harness.create({ amount: 71.26, currency: 'EUR', merchant_reference: 'OTHER' });
+      const large = await harness.create({ amount: 1_203_480.5, currency: 'CHF' });
+      for (const q of ['CHF 1,203,480.50', '1203480,50', '1,203,480.5 CHF'])
+        assert.ok((await auditor.get(`/payments?${new URLSearchParams({ q })}`)).text.includes(large.id), q);
       for (const q of [
         id,
         `http://x.test/payment.php?payment_id=${id}`,
@@ -48,6 +51,7 @@ for (const engine of ENGINES)
         '71.25',
         '71,25',
         'USD 71.25',
+        'US$71.25',
       ]) {
         const page = await auditor.get(`/payments?${new URLSearchParams({ q })}`);
         assert.ok(page.text.includes(`/console/payments/${id}`), q);

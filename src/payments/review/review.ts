@@ -115,7 +115,7 @@ export const rejectionSchema = z.strictObject(
   {
     reason: z.enum(
       Object.keys(REJECT_REASONS) as [RejectReason, ...RejectReason[]],
-      'Must be one of the reasons.',
+      `Must be one of ${Object.keys(REJECT_REASONS).join(', ')}.`,
     ),
     note,
     message: text(MESSAGE_MAXIMUM, { multiline: true }).describe('What the customer is told, as plain text.'),

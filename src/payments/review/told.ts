@@ -49,5 +49,5 @@ export async function whatChanged(database: Reader, payment: Payment): Promise<s
     return `${await nameOf(database, payment.claimed_by)} took it to review on ${moment(claimedAt)}.`;
   return last
     ? `${await nameOf(database, last.by)} ${DONE[last.act]} on ${moment(last.at)}.`
-    : 'It was let go again.';
+    : 'Its customer sent something, or somebody had taken it and let it go.';
 }
