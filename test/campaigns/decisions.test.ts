@@ -1,30 +1,23 @@
-// Contests of administrators for the same payment: one decision each, never by one alone where two must, on every engine and over two nodes.
+// Contests of administrators for the same payment: one decision each, never by one alone where two must, on both engines, from two processes at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Principal } from '../../src/administrators/administrator.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { approve, reject } from '../../src/payments/review/decide.ts';
 import { reviewActs } from '../../src/payments/review/review.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';
+import { type Attempt, type Decider, deciderOn, FOUR_EYES, startDecider } from './decider.ts';
 import { submit } from './history.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const CONTESTS_ON = { sqlite: 700, postgres: 300 };
 const AT_ONCE = 50;
-/** Amounts above it need two. */
-const FOUR_EYES = { USD: 100_00 };
 const CODES = /^(invalid_status|conflict|forbidden)$/;
 
 const random = new SeededRandom();
 
-interface Outcome {
-  by: Principal;
-  did: 'approve' | 'reject';
+interface Outcome extends Attempt {
   /** What it came to, or the code it was refused with. */
   came: string;
 }
@@ -66,29 +59,17 @@ for (const engine of ENGINES) {
   describe(`decisions on ${engine}`, () => {
     const CONTESTS = Number(process.env.COUNTERFOIL_RUNS) || CONTESTS_ON[engine];
     let nodes: Nodes;
-    let journals: Journal[];
-    let end = async () => {};
+    let deciders: Decider[];
+    let other: Awaited<ReturnType<typeof startDecider>>;
     before(async () => {
       console.log(`decisions: seed ${random.seed} (COUNTERFOIL_SEED)`);
       nodes = await startNodes(engine);
-      journals = nodes.services.map(({ journal }) => journal);
-      if (engine === 'sqlite') {
-        // A second writer of the same file, with connections of its own, as another process has: its commits wait for the first one's lock.
-        const { storage } = nodes.harness.store;
-        const database = await openDatabase({ storage, database_url: null }, (error) => {
-          throw error;
-        });
-        const second = new Journal(database, nodes.harness.clock);
-        journals.push(second);
-        end = async () => {
-          await second.close();
-          await database.close();
-        };
-      }
-      await addReviewers(journals[0]!);
+      await addReviewers(nodes.services[0]!.journal);
+      other = await startDecider(nodes.harness.store);
+      deciders = [...nodes.services.map(({ journal }) => deciderOn(journal)), other.decide];
     });
     after(async () => {
-      await end();
+      await other.stop();
       await nodes.close();
     });
 
@@ -102,40 +83,12 @@ for (const engine of ENGINES) {
       );
     }
 
-    async function take(id: string, by: Principal, did: Outcome['did'], journal: Journal): Promise<Outcome> {
-      const work = journal.commit(
-        (transaction) =>
-          did === 'approve'
-            ? approve(
-                transaction,
-                by,
-                id,
-                { note: 'ok', bank_reference: null, version: null },
-                FOUR_EYES,
-                'req_t',
-              )
-            : reject(
-                transaction,
-                by,
-                id,
-                { reason: 'other', note: null, message: null, version: null },
-                'req_t',
-              ),
-        id,
-      );
-      const came = await work.then(
-        ({ outcome }) => outcome,
-        (error) => {
-          if (!CODES.test(error.code)) throw error;
-          if (error.code === 'invalid_status')
-            assert.match(
-              error.message,
-              /^(Ana|Ben|Cleo) (approved|rejected) it on \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
-            );
-          return error.code as string;
-        },
-      );
-      return { by, did, came };
+    async function take(attempt: Attempt): Promise<Outcome> {
+      const { came, message } = await random.pick(deciders)(attempt);
+      if (message !== undefined) assert.match(came, CODES, message);
+      if (came === 'invalid_status')
+        assert.match(message!, /^(Ana|Ben|Cleo) (approved|rejected) it on \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/);
+      return { ...attempt, came };
     }
 
     test(`${CONTESTS} × approve, approve again, approve by another, reject: one decision, by as many as it needs`, {
@@ -152,15 +105,10 @@ for (const engine of ENGINES) {
             ...(random.chance(0.5) ? [{ id, by: CLEO, did: 'reject' as const }] : []),
           ]),
         );
-        const outcomes = await Promise.all(
-          contests.map(async ({ id, by, did }) => ({
-            id,
-            ...(await take(id, by, did, random.pick(journals))),
-          })),
-        );
+        const outcomes = await Promise.all(contests.map(take));
         for (const id of ids) {
           const own = outcomes.filter((one) => one.id === id);
-          await journals[0]!.commit(async (transaction) => {
+          await nodes.services[0]!.journal.commit(async (transaction) => {
             const payment = (await findPayment(transaction, id))!;
             const entries = await entriesOf(transaction, id);
             const fault = faultOf(
