@@ -10,11 +10,10 @@ import { type EntryPage, findEntries } from '../journal/search.ts';
 import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
-import { dayBounds } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { namesOf } from '../payments/review/queries.ts';
+import { askedOf, daysAsked, filterField } from './filters.ts';
 import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
-import { entry as filterField } from './payment-search.ts';
 import type { Context, Outcome, Route } from './route.ts';
 
 const PAGE = 50;
@@ -53,21 +52,12 @@ function numberOf(text: string | null): number | undefined {
 }
 
 function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFilter; faults: Faults } {
-  const asked: Asked = {};
-  for (const name of PARAMETERS) {
-    const value = query.get(name)?.trim();
-    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
-  }
+  const asked: Asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
-  const day = (name: 'from' | 'to', label: string) => {
-    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
-    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
-    return bounds?.[name];
-  };
   const { actor, action, subject } = asked;
   return {
     asked,
-    filter: { actor, action, subject, from: day('from', 'From'), to: day('to', 'To') },
+    filter: { actor, action, subject, ...daysAsked(asked, timeZone, faults) },
     faults,
   };
 }

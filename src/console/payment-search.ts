@@ -1,10 +1,10 @@
 // Which payments a list of them shows: one search and a few filters, as an address says them, as the store takes them, and as a form.
 import { attributes, type Html, html } from '../lib/html.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
-import { dayBounds } from '../lib/time.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from '../payments/review/queries.ts';
 import { findByTransferReference } from '../payments/review/search/transfer-reference.ts';
+import { askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -36,23 +36,13 @@ export async function paymentSearchOf({
   now,
   timeZone,
 }: Pick<Context, 'query' | 'database' | 'now' | 'timeZone'>): Promise<PaymentSearch> {
-  const asked: PaymentSearch['asked'] = {};
-  for (const name of PARAMETERS) {
-    const value = query.get(name)?.trim();
-    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
-  }
+  const asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
-  const day = (name: 'from' | 'to', label: string) => {
-    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
-    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
-    return bounds?.[name];
-  };
   const filter: SearchFilter = {
     status: STATUSES.find((one) => one === asked.status),
     merchant_id: asked.merchant,
     mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
-    from: day('from', 'From'),
-    to: day('to', 'To'),
+    ...daysAsked(asked, timeZone, faults),
   };
   if (asked.status !== undefined && filter.status === undefined)
     faults.status = 'Status must be one of the list';
@@ -83,66 +73,23 @@ function meaningOf(text: string): SearchFilter {
   return 'minor' in amount ? { amount_minor: amount.minor, currency } : { reference: text };
 }
 
-type Choices = readonly (readonly [value: string, label: string])[];
-
-/** A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. */
-export function choice(
-  name: string,
-  label: string,
-  choices: Choices,
-  chosen: string | undefined,
-  fault?: string,
-): Html {
-  const all =
-    chosen === undefined || choices.some(([value]) => value === chosen)
-      ? choices
-      : [...choices, [chosen, chosen] as const];
-  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
-${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<select${attributes({ id: name, name, 'aria-invalid': fault && 'true', 'aria-describedby': fault && `${name}-error` })}><option value="">Any</option>${all.map(
-    ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
-  )}</select></div>
-`;
-}
-
-/** A labelled field of a form of filters, on one line with others. */
-export function entry(
-  name: string,
-  label: string,
-  value: string | undefined,
-  fault?: string,
-  more: Readonly<Record<string, string>> = {},
-): Html {
-  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
-${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<input${attributes({
-    id: name,
-    name,
-    type: 'text',
-    autocomplete: 'off',
-    ...more,
-    value,
-    'aria-invalid': fault !== undefined && 'true',
-    'aria-describedby': fault !== undefined && `${name}-error`,
-  })}></div>
-`;
-}
-
 /** The search and the filters as a form whose answer is an address that can be kept. */
 export function paymentSearchForm({ address, directory }: Context, { asked, faults }: PaymentSearch): Html {
   return html`<form method="get" action="${address('/payments')}" class="filter-bar" role="search" novalidate>
 <div class="field search"><label for="q">Search</label>
 <p class="hint" id="q-hint">Payment number, reference, an amount like 49.90, or the email address that a customer sent</p>
 <input${attributes({ id: 'q', name: 'q', type: 'search', dir: 'auto', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', 'data-key': '/', 'aria-describedby': 'q-hint', value: asked.q })}></div>
-${choice(
+${filterChoice(
   'status',
   'Status',
   STATUSES.map((status) => [status, STATUS_NAMES[status]] as const),
   asked.status,
   faults.status,
-)}${choice(
+)}${filterChoice(
   'merchant',
   'Merchant',
   directory.merchants.map(({ id, name }) => [id, `${name} (${id})`] as const),
   asked.merchant,
-)}${choice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${entry('from', 'From', asked.from, faults.from, { type: 'date' })}${entry('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
+)}${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
 </form>`;
 }

@@ -4,6 +4,7 @@ import { isCurrency, parseAmount } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import type { QueueFilter, QueuePlace } from '../payments/review/queries.ts';
+import { type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
 import type { Context } from './route.ts';
 
 /** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
@@ -26,15 +27,8 @@ const CLAIMS: Readonly<Record<string, string>> = {
 /** Longest text of a filter that is looked at. */
 const TEXT_MAXIMUM = 100;
 
-/** The filters of an address, to be read or carried on in another; empty fields of the form do not count. */
-export function askedOf(query: URLSearchParams): Asked {
-  const asked: Asked = {};
-  for (const name of FILTERS) {
-    const value = query.get(name)?.trim();
-    if (value && value.length <= TEXT_MAXIMUM) asked[name] = value;
-  }
-  return asked;
-}
+/** The filters of the queue that an address names. */
+export const askedOf = (query: URLSearchParams): Asked => filtersOf(query, FILTERS, TEXT_MAXIMUM);
 
 /** A least amount as people type it: `1000`, `49.90`, `49,90`. Minor units; nothing where it is none. */
 function minimumOf(text: string | undefined): number | undefined {
@@ -81,22 +75,8 @@ export function placeOf(text: string | null): QueuePlace | undefined {
 }
 export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
 
-type Choices = readonly (readonly [value: string, label: string])[];
-
-function select(name: FilterName, label: string, choices: Choices, asked: Asked): Html {
-  const chosen = asked[name] ?? '';
-  // An address may ask for what is no longer among the choices: the form says so all the same.
-  const all =
-    chosen === '' || choices.some(([value]) => value === chosen)
-      ? choices
-      : [...choices, [chosen, chosen] as const];
-  return html`<div class="field"><label for="filter-${name}">${label}</label>
-<select id="filter-${name}" name="${name}"><option value="">Any</option>${all.map(
-    ([value, text]) =>
-      html`<option${attributes({ value, selected: value === chosen && chosen !== '' })}>${text}</option>`,
-  )}</select></div>
-`;
-}
+const select = (name: FilterName, label: string, choices: Choices, asked: Asked) =>
+  filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`);
 
 /** The filters as a form whose answer is an address that can be kept. `methods` are those known of the queue, by their ids. */
 export function filterForm(

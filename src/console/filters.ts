@@ -1,0 +1,76 @@
+// The filters of a list: as an address says them, and the fields of the form that asks for them.
+import { attributes, type Html, html } from '../lib/html.ts';
+import { dayBounds } from '../lib/time.ts';
+
+/** The filters `names` of an address, to be read or carried on in another; empty fields and texts over `maximum` do not count. */
+export function askedOf<Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+  maximum: number,
+): Partial<Record<Name, string>> {
+  const asked: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = query.get(name)?.trim();
+    if (value && value.length <= maximum) asked[name] = value;
+  }
+  return asked;
+}
+
+/** From when to when a list is asked for, milliseconds since 1970, in days of `timeZone`; what is no day is told in `faults`. */
+export function daysAsked(
+  asked: { from?: string; to?: string },
+  timeZone: string,
+  faults: Record<string, string>,
+): { from: number | undefined; to: number | undefined } {
+  const day = (name: 'from' | 'to', label: string) => {
+    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
+    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
+    return bounds?.[name];
+  };
+  return { from: day('from', 'From'), to: day('to', 'To') };
+}
+
+/** The values of a choice, and what each is called. */
+export type Choices = readonly (readonly [value: string, label: string])[];
+
+/** A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. */
+export function filterChoice(
+  name: string,
+  label: string,
+  choices: Choices,
+  chosen: string | undefined,
+  fault?: string,
+  id = name,
+): Html {
+  const all =
+    chosen === undefined || choices.some(([value]) => value === chosen)
+      ? choices
+      : [...choices, [chosen, chosen] as const];
+  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
+${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attributes({ id, name, 'aria-invalid': fault && 'true', 'aria-describedby': fault && `${id}-error` })}><option value="">Any</option>${all.map(
+    ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
+  )}</select></div>
+`;
+}
+
+/** A labelled field of a form of filters, on one line with others. */
+export function filterField(
+  name: string,
+  label: string,
+  value: string | undefined,
+  fault?: string,
+  more: Readonly<Record<string, string>> = {},
+): Html {
+  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
+${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<input${attributes({
+    id: name,
+    name,
+    type: 'text',
+    autocomplete: 'off',
+    ...more,
+    value,
+    'aria-invalid': fault !== undefined && 'true',
+    'aria-describedby': fault !== undefined && `${name}-error`,
+  })}></div>
+`;
+}
