@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../administrators/administrator.ts';
 import { openCookie } from '../administrators/session.ts';
-import { Locale } from '../lib/locale.ts';
+import { Locale, MOMENT } from '../lib/locale.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.ts';
@@ -22,16 +22,7 @@ export interface Place extends ConsoleParts {
 export function placeOf(parts: ConsoleParts): Place {
   const { baseUrl, timeZone } = parts;
   const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
-  const moments = new Intl.DateTimeFormat('en-GB', {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone,
-    timeZoneName: 'short',
-  });
+  const moments = new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone });
   return {
     ...parts,
     path: `${pathOf(baseUrl)}/console`,
@@ -53,7 +44,7 @@ export interface Visit {
   principal: Principal | undefined;
   /** What the tokens of this visitor's forms are made with. */
   formKey: FormKey;
-  /** The address the choice of light or dark comes back to. */
+  /** The address the choice of light or dark comes back to; none where opening it would lose what is shown. */
   here: string | undefined;
 }
 

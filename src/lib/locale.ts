@@ -22,6 +22,17 @@ export interface Language {
 export type TextValues = Readonly<Record<string, string | number>>;
 export type HtmlValues = Readonly<Record<string, string | number | Html>>;
 
+/** A moment as people read it, to the minute, with its time zone. */
+export const MOMENT: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+};
+
 /** One language with its messages, which are known by `Key`. */
 export class Locale<Key extends string> implements Language {
   readonly tag: string;
@@ -45,16 +56,7 @@ export class Locale<Key extends string> implements Language {
     this.name = language.name;
     this.direction = language.direction;
     this.#messages = messages;
-    this.#moments = new Intl.DateTimeFormat(this.tag, {
-      year: 'numeric',
-      month: 'short',
-      day: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-      timeZone,
-      timeZoneName: 'short',
-    });
+    this.#moments = new Intl.DateTimeFormat(this.tag, { ...MOMENT, timeZone });
   }
 
   #message(key: Key): IntlMessageFormat {

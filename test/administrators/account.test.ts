@@ -39,15 +39,21 @@ import {
 } from '../../src/administrators/sign-in.ts';
 import { createToken, findTokenPrincipal, revokeToken } from '../../src/administrators/token.ts';
 import { inTurn } from '../../src/administrators/turns.ts';
-import type { Database } from '../../src/database/database.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import type { OperationalError } from '../../src/lib/errors.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { Authenticator } from './authenticator.ts';
-import { addPerson, codeAt, OPERATOR, PASSWORD, type Person, partsOf, ticketFor } from './people.ts';
+import {
+  addPerson,
+  codeAt,
+  OPERATOR,
+  otherNode,
+  PASSWORD,
+  type Person,
+  partsOf,
+  ticketFor,
+} from './people.ts';
 
 const PLACE = passkeyPlace('https://pay.example/api')!;
 const DAY_MS = 86_400_000;
@@ -57,7 +63,7 @@ for (const engine of ENGINES) {
   describe(`accounts on ${engine}`, () => {
     let harness: Harness;
     let parts: Parts;
-    let other: Parts & { database: Database };
+    let other: Awaited<ReturnType<typeof otherNode>>;
     let people = 0;
     const person = (role?: Principal['role']) =>
       addPerson(parts, { email: `bo${++people}@example.org`, name: 'Bo', ...(role && { role }) });
@@ -72,15 +78,11 @@ for (const engine of ENGINES) {
     before(async () => {
       harness = await startHarness(engine);
       parts = partsOf(harness);
-      const database = await openDatabase(harness.store, (error) => {
-        throw error;
-      });
-      other = { database, journal: new Journal(database, harness.clock), clock: harness.clock };
+      other = await otherNode(harness);
     });
     after(async () => {
       await harness.verify();
-      await other.journal.close();
-      await other.database.close();
+      await other.close();
       await harness.close();
     });
 
@@ -373,12 +375,10 @@ for (const engine of ENGINES) {
 
   test(`on ${engine} there is always one who can do everything, even if two nodes disable one another's`, async () => {
     const harness = await startHarness(engine);
-    const database = await openDatabase(harness.store, (error) => {
-      throw error;
-    });
+    const other = await otherNode(harness);
     try {
       const parts = partsOf(harness);
-      const journals = [harness.service.journal, new Journal(database, harness.clock)];
+      const journals = [harness.service.journal, other.journal];
       const mistyped = { email: 'nwe@example.org', name: 'New', role: 'administrator' } as const;
       const typo = await parts.journal.commit((transaction) =>
         createAdministrator(transaction, mistyped, OPERATOR),
@@ -406,9 +406,8 @@ for (const engine of ENGINES) {
         await assert.rejects(parts.journal.commit(work, id), { code: 'conflict' });
       await parts.journal.commit((transaction) => disable(transaction, reviewer.administrator.id, OPERATOR));
       await harness.verify();
-      await journals[1]!.close();
     } finally {
-      await database.close();
+      await other.close();
       await harness.close();
     }
   });

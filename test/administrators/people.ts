@@ -9,6 +9,8 @@ import { findPrincipal, type Session } from '../../src/administrators/session.ts
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { checkPassword, completeWithCode, type SignedIn } from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { Journal } from '../../src/journal/journal.ts';
 import type { Harness } from '../support/harness.ts';
 
 export const PASSWORD = 'correct horse battery staple';
@@ -28,6 +30,23 @@ export interface Person {
 
 export function partsOf({ service, clock }: Harness): Parts {
   return { database: service.database, journal: service.journal, clock };
+}
+
+/** Another node on the store of `harness`, with connections of its own. */
+export async function otherNode({ store, clock }: Harness): Promise<Parts & { close(): Promise<void> }> {
+  const database = await openDatabase(store, (error) => {
+    throw error;
+  });
+  const journal = new Journal(database, clock);
+  return {
+    database,
+    journal,
+    clock,
+    async close() {
+      await journal.close();
+      await database.close();
+    },
+  };
 }
 
 /** The code that an authenticator app shows at a moment. */

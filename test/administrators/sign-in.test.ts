@@ -22,9 +22,7 @@ import {
   SESSION_IDLE_MS,
 } from '../../src/administrators/session.ts';
 import { checkPassword, completeWithCode, openTicket, type Parts } from '../../src/administrators/sign-in.ts';
-import type { Database } from '../../src/database/database.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -32,6 +30,7 @@ import {
   addPerson,
   codeAt,
   OPERATOR,
+  otherNode,
   PASSWORD,
   type Person,
   partsOf,
@@ -64,7 +63,7 @@ for (const engine of ENGINES) {
     let harness: Harness;
     let parts: Parts;
     /** Another node on the same store. */
-    let other: Parts & { database: Database };
+    let other: Awaited<ReturnType<typeof otherNode>>;
     let people = 0;
     const person = (role?: Person['principal']['role']) =>
       addPerson(parts, { email: `ana${++people}@example.org`, ...(role && { role }) });
@@ -72,15 +71,11 @@ for (const engine of ENGINES) {
     before(async () => {
       harness = await startHarness(engine);
       parts = partsOf(harness);
-      const database = await openDatabase(harness.store, (error) => {
-        throw error;
-      });
-      other = { database, journal: new Journal(database, harness.clock), clock: harness.clock };
+      other = await otherNode(harness);
     });
     after(async () => {
       await harness.verify();
-      await other.journal.close();
-      await other.database.close();
+      await other.close();
       await harness.close();
     });
 
