@@ -3,7 +3,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { configurationSchema } from '../src/settings.ts';
+import { configurationSchema } from '../src/settings/settings.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -12,7 +12,7 @@ interface Property {
   type?: string | string[];
   check?: string;
   enum?: string[];
-  anyOf?: { type?: string }[];
+  anyOf?: Property[];
   default?: unknown;
   minimum?: number;
   maximum?: number;
@@ -34,6 +34,33 @@ payment_lifetime_s: 86400
 time_zone: Europe/Zurich
 checkout_forms_per_payment: 30
 checkout_forms_per_address: 300
+registration:
+  mode: invite
+  contact: payments@shop.example
+  per_address: 5
+rate_limits:
+  enabled: true
+  writes_per_second: 50
+  reads_per_second: 200
+  refused_keys_per_minute: 20
+console:
+  base_url: https://review.shop.example
+  host: 127.0.0.1
+  port: 8081
+admin:
+  base_url: https://review.shop.example
+  host: 127.0.0.1
+  port: 8081
+metrics:
+  host: 127.0.0.1
+  port: 9464
+# Where no proxy speaks https:
+# tls:
+#   certificate: ./tls/fullchain.pem
+#   key: ./tls/privkey.pem
+nodes: 1
+backups: ./backups
+allow_root: false
 review:
   four_eyes_above:
     EUR: 1000
@@ -86,6 +113,9 @@ merchants:
     website: https://corner.example
     support: help@corner.example
     methods: [bank_transfer, cash, test_card]
+    rate_limits:
+      writes_per_second: 100
+      reads_per_second: 400
     keys:
       # Written by: counterfoil keys create --merchant mer_corner_shop --live --expires 365d
       - key_sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
@@ -99,7 +129,7 @@ merchants:
 function typeOf(property: Property): string {
   if (property.enum) return 'choice';
   const type = property.anyOf?.find((one) => one.type !== 'null')?.type ?? [property.type].flat()[0]!;
-  return { array: 'list', integer: 'whole number', string: 'text' }[type] ?? type;
+  return { array: 'list', integer: 'whole number', string: 'text', object: 'group' }[`${type}`] ?? `${type}`;
 }
 
 function checkOf(property: Property): string {
@@ -116,7 +146,8 @@ function defaultOf(property: Property, required: boolean): string {
   return `\`${written}\``;
 }
 
-function table(holder: Property, withEnvironment: boolean): string {
+function table(group: Property, withEnvironment: boolean): string {
+  const holder = group.properties ? group : group.anyOf!.find((one) => one.properties)!;
   const head = withEnvironment
     ? '| Setting | What it is | Type | Check | Default | Environment |\n|---|---|---|---|---|---|'
     : '| Setting | What it is | Type | Check | Default |\n|---|---|---|---|---|';
@@ -144,7 +175,7 @@ export function configurationPage(): string {
   const account = method.properties!.accounts!.items!;
   return `# Configuration
 
-<!-- Written by npm run docs from src/settings.ts; change it there. -->
+<!-- Written by npm run docs from src/settings/; change it there. -->
 
 One YAML file holds every setting. It is the one named by \`--config\`, else by the environment's \`COUNTERFOIL_CONFIG\`,
 else \`counterfoil.yaml\` in the current folder. Every setting has a default but those marked required; an empty file is a
@@ -171,6 +202,35 @@ ${table(schema.properties!.review!, false)}
 An approval above the amount is recorded, and the payment stays under review until another administrator confirms it. In a currency
 that is not listed one is enough.
 
+## registration
+
+${table(schema.properties!.registration!, false)}
+
+Where it is \`closed\`, /register says so, and the operator adds merchants. What registers has a test key, unless its invitation says
+otherwise: live keys are made by \`counterfoil keys create --live\`.
+
+## rate_limits
+
+${table(schema.properties!.rate_limits!, false)}
+
+Every answer under /v1 then says in \`RateLimit\` and \`RateLimit-Policy\` what is left, and one too many is 429 with \`Retry-After\`.
+
+## console, admin
+
+${table(schema.properties!.console!, false)}
+
+The pages lie at \`/console\` and the endpoints at \`/admin\` below the address, wherever it is.
+
+## metrics
+
+${table(schema.properties!.metrics!, false)}
+
+## tls
+
+${table(schema.properties!.tls!, false)}
+
+TLS 1.2 and 1.3 are spoken, nothing older.
+
 ## merchants
 
 ${table(merchant, false)}
@@ -184,6 +244,10 @@ ${table(key, false)}
 Each key has either \`key_sha256\` or \`key\`. \`counterfoil keys create\` makes a key, shows it once and adds its digest here,
 comments and all else left as they are. No key may stand in the file twice. A plain \`key\`, and the development key in any form,
 are refused in production. In development every key makes test payments, whatever its mode.
+
+## merchants[].rate_limits
+
+${table(merchant.properties!.rate_limits!, false)}
 
 ## methods
 

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { explainIssue, explainSyntax, settingName } from './config-fault.ts';
 import {
   DEVELOPMENT_KEY,
   KEY_PREFIX,
@@ -12,13 +11,16 @@ import {
   type MerchantWithKeys,
   type Mode,
 } from './merchants/merchant.ts';
-import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings.ts';
+import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
+import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings/settings.ts';
 
 /** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
 export const EXIT_CONFIGURATION = 78;
 
-/** The settings as the program uses them. Directories are absolute, keys are digests, URLs end without a slash. */
-export interface Configuration extends Omit<Settings, 'merchants'> {
+/** The settings as the program uses them. Files and folders are absolute, keys are digests, URLs end without a slash. */
+export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits' | 'registration'> {
+  rate_limits: Settings['rate_limits'] & { enabled: boolean };
+  registration: Settings['registration'] & { mode: 'open' | 'invite' | 'closed' };
   file: string;
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
@@ -122,14 +124,21 @@ export function parseConfiguration(
   const merchants = merchantsOf(settings, fail, production);
   if (production) checkAddresses(settings, fail);
   const { port, ...rest } = overrides(env);
+  const development = settings.environment === 'development';
+  const { rate_limits, registration, tls, backups } = settings;
+  const beside = (path: string) => resolve(dirname(file), path);
   return {
     ...settings,
     merchants,
+    rate_limits: { ...rate_limits, enabled: rate_limits.enabled ?? !development },
+    registration: { ...registration, mode: registration.mode ?? (development ? 'open' : 'closed') },
+    tls: tls && { certificate: beside(tls.certificate), key: beside(tls.key) },
+    backups: backups && beside(backups),
     file,
     port: port ?? settings.port,
     portIsFixed: port !== undefined,
     database_url: rest.database_url ?? settings.database_url,
-    storage: rest.storage ?? resolve(dirname(file), settings.storage),
+    storage: rest.storage ?? beside(settings.storage),
   };
 }
 
@@ -165,6 +174,7 @@ function merchantsOf(settings: Settings, fail: Fail, production: boolean): Merch
     website: one.website ?? null,
     support: one.support ?? null,
     methods: one.methods ?? null,
+    limits: one.rate_limits ?? {},
     keys: one.keys.map((entry, k) => {
       const place = ['merchants', m, 'keys', k];
       if (entry.key !== undefined && production) {

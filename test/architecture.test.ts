@@ -15,7 +15,7 @@ const LAYERS = [
   ['commands'],
   ['main.ts'],
   ['app.ts', 'config.ts'],
-  ['config-fault.ts', 'settings.ts'],
+  ['settings'],
   ['api', 'admin-api', 'checkout', 'console'],
   ['ui', 'http'],
   ['webhooks'],

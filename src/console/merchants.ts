@@ -99,7 +99,7 @@ async function found({ directory, database, params }: Context): Promise<{
   const state = await findMerchantState(database, id);
   const merchant = directory.merchant(id);
   if (!merchant && !state) throw new OperationalError('not_found', 'There is no such merchant.');
-  const unknown = { id, name: id, keys: [], methods: null, website: null, support: null };
+  const unknown = { id, name: id, keys: [], methods: null, website: null, support: null, limits: {} };
   return { merchant: merchant ?? unknown, state, isConfigured: merchant !== undefined };
 }
 

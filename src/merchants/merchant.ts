@@ -58,6 +58,14 @@ export interface MerchantWithKeys extends Merchant, Profile {
   keys: readonly ApiKey[];
   /** The ids of the ways to pay its customers are offered; nothing where it is all of them. */
   methods: readonly string[] | null;
+  /** What it may do more or less of than others. */
+  limits: MerchantLimits;
+}
+
+/** Requests for each key in a second; what is not said is as for all. */
+export interface MerchantLimits {
+  writes_per_second?: number | undefined;
+  reads_per_second?: number | undefined;
 }
 
 const NO_PROFILE: Profile = { website: null, support: null };

@@ -172,10 +172,10 @@ function plain(account: Account): Account {
   };
 }
 
-/** The names of settings below each list or group, by its name. */
+/** The settings of each list or group, by the path that leads there. */
 export const METHOD_GROUPS = {
   methods: methodSchema,
-  accounts: accountSchema,
-  rows: rowSchema,
-  address: addressSchema,
+  'methods.accounts': accountSchema,
+  'methods.accounts.rows': rowSchema,
+  'methods.accounts.address': addressSchema,
 };

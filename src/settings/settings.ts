@@ -1,106 +1,13 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
-import { isIP } from 'node:net';
 import { z } from 'zod';
-import { isCurrency, parseAmount } from './lib/money.ts';
-import { isEmailAddress, textFault } from './lib/text.ts';
-import { isTimeZone } from './lib/time.ts';
-import { webAddressFault } from './lib/web-address.ts';
-import { isWholeKey } from './merchants/merchant.ts';
-import { METHOD_GROUPS, methodsSchema } from './methods/settings.ts';
+import { isCurrency, parseAmount } from '../lib/money.ts';
+import { isTimeZone } from '../lib/time.ts';
+import { METHOD_GROUPS, methodsSchema } from '../methods/settings.ts';
+import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
+import { metricsSchema, placeSchema, rateLimitsSchema, registrationSchema, tlsSchema } from './operation.ts';
+import { BASE_URL_CHECK, baseUrl, isNetwork } from './parts.ts';
 
 export const POSTGRES_URL = /^postgres(ql)?:\/\//;
-
-const BASE_URL_CHECK =
-  'http or https URL without a user name, ? or #; its path of A-Z a-z 0-9 . _ ~ - alone; https in production';
-
-/** An address whose path is its own escaped form and means nothing to a router. */
-const PLAIN_PATH = /^[^/]+\/\/[^/]+(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*\/*$/;
-
-const baseUrl = z
-  .string()
-  .refine((url) => !webAddressFault(url, { httpsOnly: false }) && !/[?#]/.test(url), {
-    error: 'must be an http or https URL, without a user name, ? or #',
-    abort: true,
-  })
-  .regex(
-    PLAIN_PATH,
-    'must have a path of the characters A-Z a-z 0-9 . _ ~ - alone, without empty, . and .. segments',
-  )
-  .transform((url) => url.replace(/\/+$/, ''));
-
-const keySchema = z
-  .strictObject({
-    key_sha256: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')
-      .optional()
-      .describe('SHA-256 of the key in hexadecimal, as `counterfoil keys create` writes it.')
-      .meta({ check: '64 lower-case hexadecimal digits' }),
-    key: z
-      .string()
-      .refine(isWholeKey, 'must be a whole key as `counterfoil keys create` prints it')
-      .optional()
-      .describe('The key itself; in development only.')
-      .meta({ check: 'a whole key, judged by its checksum' }),
-    mode: z
-      .enum(['live', 'test'])
-      .default('test')
-      .describe('What the key creates: real payments or test payments.'),
-    expires_at: z.iso
-      .datetime({ offset: true, error: 'must be a moment with an offset, such as 2027-01-31T00:00:00+00:00' })
-      .optional()
-      .describe('When the key stops working; never when left out.')
-      .meta({ check: 'ISO 8601 with an offset' }),
-  })
-  .refine(
-    (one) => (one.key === undefined) !== (one.key_sha256 === undefined),
-    'must have either key_sha256 or key, one of the two',
-  );
-
-const merchantSchema = z.strictObject({
-  id: z
-    .string()
-    .regex(/^mer_[0-9a-z_]{1,40}$/, 'must be mer_ and up to 40 of 0-9, a-z and _')
-    .describe("The merchant's name in the store; never change it once it has payments.")
-    .meta({ check: '`mer_` and up to 40 of 0-9, a-z and _; used once' }),
-  name: z
-    .string()
-    .min(1)
-    .superRefine((name, context) => {
-      const fault = textFault(name, 120);
-      if (fault) context.addIssue(fault);
-    })
-    .describe('Business name: what checkout shows.')
-    .meta({ check: '1 to 120 characters, no control characters' }),
-  keys: z.array(keySchema).default([]).describe('The keys that act for this merchant.'),
-  website: z
-    .string()
-    .superRefine((url, context) => {
-      const fault = webAddressFault(url, { httpsOnly: false });
-      if (fault) context.addIssue(fault);
-    })
-    .optional()
-    .describe("The merchant's site. Links back to another host name that host beside them.")
-    .meta({ check: 'http or https URL' }),
-  support: z
-    .string()
-    .refine(
-      (contact) =>
-        (isEmailAddress(contact) && !textFault(contact, 254)) ||
-        /^\+?[\d ()/-]{3,40}$/.test(contact) ||
-        isWebAddress(contact),
-      'must be an e-mail address, a phone number or an http or https URL',
-    )
-    .optional()
-    .describe('Where customers get help with a payment; shown at checkout.')
-    .meta({ check: 'e-mail address, phone number, or http or https URL' }),
-  methods: z
-    .array(z.string())
-    .min(1)
-    .optional()
-    .describe("The ids of the ways to pay that this merchant's customers are offered; all when left out.")
-    .meta({ check: 'ids below `methods`' }),
-});
 
 const reviewSchema = z.strictObject({
   four_eyes_above: z
@@ -124,19 +31,6 @@ const reviewSchema = z.strictObject({
 });
 
 const lowered = (fault: string) => fault.replace(/^./, (first) => first.toLowerCase()).replace(/\.$/, '');
-
-const isWebAddress = (text: string) => !webAddressFault(text, { httpsOnly: false });
-
-/** Whether text is an IP address, or one with the length of its network's prefix (CIDR, RFC 4632). */
-function isNetwork(text: string): boolean {
-  const [address, prefix, ...rest] = text.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address!)]!;
-  return (
-    bits > 0 &&
-    rest.length === 0 &&
-    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && +prefix <= bits))
-  );
-}
 
 /** The schema is the documentation: docs/configuration.md is written from it. */
 export const configurationSchema = z.strictObject({
@@ -220,6 +114,43 @@ export const configurationSchema = z.strictObject({
       'How often forms of signing in to the console are taken from one network address (IPv6: one /64 network) in 15 minutes, by each node.',
     ),
   review: reviewSchema.prefault({}).describe('How payments are reviewed.'),
+  registration: registrationSchema.prefault({}).describe('How new merchants come to be.'),
+  rate_limits: rateLimitsSchema
+    .prefault({})
+    .describe('How often requests are taken: by all nodes together, each its share (`nodes`).'),
+  console: placeSchema.prefault({}).describe('Where the console is, when it is kept apart from the API.'),
+  admin: placeSchema
+    .prefault({})
+    .describe("Where the administrators' API is, when it is kept apart from that of merchants."),
+  metrics: metricsSchema
+    .nullable()
+    .default(null)
+    .describe('Where Prometheus reads measurements, at /metrics; nowhere when left out.'),
+  tls: tlsSchema
+    .nullable()
+    .default(null)
+    .describe('The certificate to speak https with, where no proxy does. Read again on SIGHUP.'),
+  nodes: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(1)
+    .describe(
+      'How many nodes share the database: each takes its part of the `rate_limits`. SQLite takes one.',
+    ),
+  backups: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Folder that backups are put in; `counterfoil doctor` says when the newest is old. Relative to this file.',
+    )
+    .meta({ check: 'a folder' }),
+  allow_root: z
+    .boolean()
+    .default(false)
+    .describe('Whether the service may run as root in production, which it needs for nothing.'),
   trust_proxy: z
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
     .default([])
@@ -247,11 +178,23 @@ export const configurationSchema = z.strictObject({
 
 export type Settings = z.output<typeof configurationSchema>;
 
-const GROUPS = { review: reviewSchema, merchants: merchantSchema, keys: keySchema, ...METHOD_GROUPS };
+/** Groups by the path that leads to them, without the places in lists. */
+const GROUPS: Readonly<Record<string, { shape: object }>> = {
+  review: reviewSchema,
+  registration: registrationSchema,
+  rate_limits: rateLimitsSchema,
+  console: placeSchema,
+  admin: placeSchema,
+  metrics: metricsSchema,
+  tls: tlsSchema,
+  merchants: merchantSchema,
+  'merchants.keys': keySchema,
+  'merchants.rate_limits': merchantLimitsSchema,
+  ...METHOD_GROUPS,
+};
 
 /** The names of settings at a place in the file: `['merchants', 0]` → `id`, `name`, `keys`. */
 export function namesAt(path: readonly PropertyKey[]): string[] {
-  const group = String(path.findLast((part) => typeof part === 'string'));
-  const schema = Object.hasOwn(GROUPS, group) ? GROUPS[group as keyof typeof GROUPS] : configurationSchema;
-  return Object.keys(schema.shape);
+  const group = path.filter((part) => typeof part === 'string').join('.');
+  return Object.keys((Object.hasOwn(GROUPS, group) ? GROUPS[group]! : configurationSchema).shape);
 }

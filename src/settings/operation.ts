@@ -1,0 +1,95 @@
+// The settings of how the service is reached, by whom it is joined, and how much it takes.
+import { z } from 'zod';
+import { BASE_URL_CHECK, baseUrl, CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
+
+export const rateLimitsSchema = z.strictObject({
+  enabled: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe('Whether requests under /v1 are limited. By default in production alone.'),
+  writes_per_second: perSecond(
+    'Requests other than GET and HEAD, for each key; twice as many at once.',
+  ).default(50),
+  reads_per_second: perSecond('GET and HEAD, for each key; twice as many at once.').default(200),
+  refused_keys_per_minute: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(20)
+    .describe(
+      'How often one network address (IPv6: one /64 network) is told in a minute that its key is refused; then it is told to wait.',
+    ),
+});
+
+export const registrationSchema = z.strictObject({
+  mode: z
+    .enum(['open', 'invite', 'closed'])
+    .nullable()
+    .default(null)
+    .describe(
+      'Who may register as a merchant at /register: anybody, whoever has an invitation (`counterfoil invites create`), or nobody. By default `open` in development and `closed` in production.',
+    ),
+  contact: z
+    .string()
+    .refine(isContact, CONTACT_FAULT)
+    .optional()
+    .describe('Whom to ask for access; shown where registration is not open.')
+    .meta({ check: CONTACT_CHECK }),
+  per_address: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(5)
+    .describe(
+      'How many registrations are taken from one network address (IPv6: one /64 network) in an hour, by each node.',
+    ),
+});
+
+const listener = {
+  host: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Address to listen on, with `port`. By default the `host` above.')
+    .meta({ check: 'an address of this machine' }),
+  port: z
+    .int()
+    .min(1)
+    .max(65535)
+    .optional()
+    .describe('Port of its own. By default it shares the port above.'),
+};
+
+export const placeSchema = z.strictObject({
+  base_url: baseUrl
+    .optional()
+    .describe(
+      'Where it is reached, when that is not `base_url`: requests for other host names then do not find it.',
+    )
+    .meta({ check: BASE_URL_CHECK }),
+  ...listener,
+});
+
+export const metricsSchema = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address to listen on: one that monitoring alone reaches.')
+    .meta({ check: 'an address of this machine' }),
+  port: z.int().min(1).max(65535).default(9464).describe('Port to listen on.'),
+});
+
+export const tlsSchema = z.strictObject({
+  certificate: z
+    .string()
+    .min(1)
+    .describe('File with the certificate and those that lead to its issuer, PEM; relative to this file.')
+    .meta({ check: 'a file' }),
+  key: z
+    .string()
+    .min(1)
+    .describe('File with the private key, PEM; relative to this file.')
+    .meta({ check: 'a file that its owner alone may read' }),
+});
