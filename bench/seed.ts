@@ -22,6 +22,7 @@ export async function seed(storage: string, count: number): Promise<number> {
   const caller: Caller = {
     merchant: { id: 'mer_development', name: 'Development Shop' },
     key: { id: keyId(digest), digest, mode: 'test', expires_at: null },
+    limits: {},
     actor: 'merchant:mer_development',
   };
   const request = parsePaymentRequest(BODY, { strict: true, httpsOnly: false });

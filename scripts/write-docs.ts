@@ -73,8 +73,8 @@ methods:
     accounts:
       - currency: EUR
         holder: Corner Shop GmbH
-        iban: DE89 3704 0044 0532 0130 00
-        bic: COBADEFFXXX
+        iban: DE75 5121 0800 1245 1261 99
+        bic: SOGEDEFFXXX
       - currency: CHF
         holder: Corner Shop AG
         iban: CH93 0076 2011 6238 5295 7
@@ -213,13 +213,17 @@ otherwise: live keys are made by \`counterfoil keys create --live\`.
 
 ${table(schema.properties!.rate_limits!, false)}
 
-Every answer under /v1 then says in \`RateLimit\` and \`RateLimit-Policy\` what is left, and one too many is 429 with \`Retry-After\`.
+Every answer under /v1 then says in \`RateLimit\` and \`RateLimit-Policy\` what is left, and one too many is 429 with \`Retry-After\`:
+[limits.md](limits.md).
 
 ## console, admin
 
 ${table(schema.properties!.console!, false)}
 
-The pages lie at \`/console\` and the endpoints at \`/admin\` below the address, wherever it is.
+The pages lie at \`/console\` and the endpoints at \`/admin\` below the address, wherever it is. With a port or host to listen on, they are
+there and nowhere else, with \`/health\` and \`/health/ready\` and nothing besides. With the host name of a \`base_url\` alone they share the port:
+that name finds them and nothing else, any other name does not find them. The name is that of \`Host\`, or of \`X-Forwarded-Host\` from
+\`trust_proxy\`. In production a port of its own needs a \`base_url\` too, unless \`tls\` is set.
 
 ## metrics
 
@@ -229,7 +233,9 @@ ${table(schema.properties!.metrics!, false)}
 
 ${table(schema.properties!.tls!, false)}
 
-TLS 1.2 and 1.3 are spoken, nothing older.
+TLS 1.2 and 1.3 are spoken, nothing older, with suites that have forward secrecy. On SIGHUP both files are read again: new connections
+are shown the new certificate, open ones go on, and one that cannot be used changes nothing but the log. A certificate that has
+expired, or is not that of the key, keeps the service from starting.
 
 ## merchants
 
@@ -283,7 +289,8 @@ account they were shown.
 \`\`\`yaml
 ${EXAMPLE}\`\`\`
 
-Keep the file readable by the service's account alone (\`chmod 600\`): \`database_url\` may hold a password.
+Keep the file readable by the service's account alone (\`chmod 600\`), or production does not start: \`database_url\` may hold a password.
+What else production refuses: [doctor.md](doctor.md). \`counterfoil init\` writes such a file.
 `;
 }
 

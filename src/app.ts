@@ -1,164 +1,86 @@
-// The whole service without a port: every route, limit and error answer, wired from what it is given.
-import type { Socket } from 'node:net';
-import { type FastifyInstance, fastify } from 'fastify';
+// The whole service without a port: every surface that a site serves, wired from what it is given.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import packageJson from '../package.json' with { type: 'json' };
 import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
-import { addHealthRoute } from './api/health.ts';
+import { apiKeyDescription } from './api/api-keys-openapi.ts';
+import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
 import { v1 } from './api/v1.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
 import { Verification } from './console/verification.ts';
 import type { Database } from './database/database.ts';
-import {
-  asOperationalError,
-  collectMethods,
-  notFound,
-  onClientError,
-  onConnect,
-  sendError,
-  URL_MAXIMUM,
-} from './http/errors.ts';
+import type { Subject } from './health/check.ts';
+import { Inspector } from './health/inspector.ts';
+import { asOperationalError } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
-import { openApiDocument } from './http/openapi.ts';
+import { at, openApiDocument } from './http/openapi.ts';
 import type { PolicyReport } from './http/policy-reports.ts';
+import type { RateLimits } from './http/rate-limit.ts';
+import type { Refuse } from './http/refused-keys.ts';
+import { createShell, type ShellParts } from './http/shell.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import type { Journal } from './journal/journal.ts';
-import { OperationalError, unavailable } from './lib/errors.ts';
-import { randomId } from './lib/ids.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, SECOND_MS } from './lib/time.ts';
-import { isHttps, pathOf, STRICT_TRANSPORT } from './lib/web-address.ts';
-import type { Directory } from './merchants/merchant.ts';
+import { pathOf } from './lib/web-address.ts';
+import type { Directory } from './merchants/directory.ts';
+import type { KeyUses } from './merchants/key-uses.ts';
 import type { Offer } from './methods/offer.ts';
-import { ReviewFigures } from './payments/review/figures.ts';
+import type { ReviewFigures } from './payments/review/figures.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
+import { registrationDescription } from './registration/openapi.ts';
+import { type RegistrationSettings, registration } from './registration/registration.ts';
+import { isSecure, type Places, type Site } from './settings/places.ts';
 
 export const VERSION = packageJson.version;
-
-/** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
-const LIMITS = {
-  bodyBytes: 64 * 1024,
-  headerBytes: 16 * 1024,
-  headers: 64,
-  headersTimeoutMs: 10 * SECOND_MS,
-  requestTimeoutMs: 15 * SECOND_MS,
-  checkTimeoutsEachMs: SECOND_MS,
-  keepAliveTimeoutMs: 5 * SECOND_MS,
-  requestsPerSocket: 1000,
-};
+/** The health page waits no longer for the service's own addresses to answer. */
+const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 
 export interface AppParts {
   database: Database;
   journal: Journal;
   clock: Clock;
   directory: Directory;
+  keyUses: KeyUses;
   offer: Offer;
   log: Logger;
-  baseUrl: string;
-  checkoutBaseUrl: string;
+  places: Places;
+  health: Health;
+  figures: ReviewFigures;
   lifetimeS: number;
   httpsOnly: boolean;
   timeZone: string;
   /** The private directory. */
   storage: string;
+  /** What the health page looks at. */
+  installation: Pick<Subject, 'settings' | 'env' | 'urls'>;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
   limits: Checkout['limits'];
+  registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'perAddress'>;
   /** How many forms of signing in to the console one network address may send in 15 minutes. */
   signInForms: number;
+  /** How often each key may call; null where that is not limited. */
+  rateLimits: RateLimits | null;
+  /** What refuses keys and tokens: one for all sites, which count together. */
+  refuse: Refuse;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
 }
 
-/** Builds the service. Base URLs come without a slash at their end; their paths are where it serves. */
-export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { journal, clock, log, baseUrl, checkoutBaseUrl, trustProxy } = parts;
-  const basePath = pathOf(baseUrl);
-  const checkoutPath = pathOf(checkoutBaseUrl);
-  const https = isHttps(baseUrl) && isHttps(checkoutBaseUrl);
-  const app = fastify({
-    logger: false,
-    genReqId: () => randomId('req_', 16),
-    requestIdHeader: false,
-    trustProxy: trustProxy.length > 0 && [...trustProxy],
-    bodyLimit: LIMITS.bodyBytes,
-    requestTimeout: LIMITS.requestTimeoutMs,
-    keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false, // what was accepted is finished
-    http: {
-      headersTimeout: LIMITS.headersTimeoutMs,
-      connectionsCheckingInterval: LIMITS.checkTimeoutsEachMs,
-      maxHeaderSize: LIMITS.headerBytes,
-      requireHostHeader: false, // answered below, in our shape
-    },
-    routerOptions: {
-      caseSensitive: true,
-      ignoreTrailingSlash: false,
-      ignoreDuplicateSlashes: false,
-      maxParamLength: LIMITS.headerBytes,
-    },
-    frameworkErrors: (error, request, reply) => {
-      sendError(error, request, reply, log);
-    },
-    clientErrorHandler: (error, socket) => onClientError(error as NodeJS.ErrnoException, socket),
-  });
-  app.server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
-  app.server.on('connect', (_request, socket) => onConnect(socket as Socket));
-  app.server.on('checkExpectation', (request, response) => {
-    request.headers.expect = 'unmet';
-    app.server.emit('request', request, response);
-  });
-
-  const allowed = collectMethods(app);
-  app.removeAllContentTypeParsers();
-  const requestsOn = new WeakMap<object, number>();
-  app.addHook('onRequest', ({ id, raw, headers }, reply, done) => {
-    reply.header('x-request-id', id);
-    if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
-    // Counted here, since Node's own limit answers what exceeds it with a 503 of its own.
-    const count = (requestsOn.get(raw.socket) ?? 0) + 1;
-    requestsOn.set(raw.socket, count);
-    if (count >= LIMITS.requestsPerSocket) reply.header('connection', 'close');
-    if (count > LIMITS.requestsPerSocket)
-      done(unavailable()); // sent behind the last one: never carried out
-    else done(syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect));
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 100) / 100,
-        ...(request.caller && { merchant: request.caller.merchant.id, key: request.caller.key.id }),
-        ...(request.principal && { administrator: request.principal.id, token: request.principal.token }),
-      },
-      'request',
-    );
-    done();
-  });
-  app.setErrorHandler((error, request, reply) => {
-    if (request.is404) {
-      const allow = allowed(request.raw.url!);
-      if (allow) reply.header('allow', allow);
-    }
-    return sendError(error, request, reply, log);
-  });
-  app.setNotFoundHandler(() => {
-    throw notFound();
-  });
-  app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
-
-  addHealthRoute(app, `${basePath}/health`, journal, clock, VERSION);
-  const document = JSON.stringify(openApiDocument(baseUrl, VERSION, [apiDescription, adminDescription]));
-  app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
-  app.register(v1, { ...parts, prefix: `${basePath}/v1` });
-  const checkpoints = new CheckpointLookup(parts.storage);
-  app.register(adminApi, { ...parts, checkpoints, prefix: `${basePath}/admin` });
+/** Builds what one site serves, below the paths of its base URLs, on the server that `server` makes for it. */
+export async function buildApp(
+  parts: AppParts,
+  site: Site,
+  { server, observe }: Pick<ShellParts, 'server' | 'observe'>,
+): Promise<FastifyInstance> {
+  const { log, places, storage } = parts;
+  const { baseUrls, checkoutBaseUrl } = places;
+  const app = createShell({ ...parts, https: isSecure(site, places), actor: actorOf, server, observe });
+  const basePaths = new Set(site.surfaces.map((surface) => pathOf(baseUrls[surface])));
+  for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
   const pages = {
     asOperationalError,
     report: (error: unknown, requestId: string) =>
@@ -167,52 +89,69 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     reportPolicy: (found: PolicyReport) =>
       log.warn(found, 'a browser reports that the content security policy stopped something'),
   };
-  const verification = new Verification(parts, ROW_CHECKS, (error) =>
-    log.error({ err: error }, 'verifying the history failed'),
-  );
-  app.addHook('onClose', () => verification.stop());
-  app.register(consolePages, {
-    ...parts,
-    ...pages,
-    checkpoints,
-    figures: new ReviewFigures(parts),
-    verification,
-    prefix: `${basePath}/console`,
-  } satisfies ConsoleSettings & {
-    prefix: string;
-  });
-  app.register(checkout, {
-    ...parts,
-    ...pages,
-    prefix: checkoutPath,
-  } satisfies Checkout & { prefix: string });
+  const shared = { ...parts, ...pages, checkoutBaseUrl, checkpoints: new CheckpointLookup(storage) };
+  if (site.surfaces.includes('public')) addPublic(app, shared);
+  if (site.surfaces.includes('admin')) {
+    app.register(adminApi, { ...shared, prefix: `${pathOf(baseUrls.admin)}/admin` });
+  }
+  if (site.surfaces.includes('console')) addConsole(app, shared);
   await app.ready();
   return app;
 }
 
-/** What is wrong with a request before anybody asks what it wants (RFC 9112, sections 3 and 5). */
-function syntaxFault(
-  rawHeaders: readonly string[],
-  httpVersion: string,
-  url: string,
-  expect: string | undefined,
-): Error | undefined {
-  if (httpVersion === '0.9') {
-    return new OperationalError('bad_request', 'The request is not well-formed HTTP.'); // a line without a version
-  }
-  if (rawHeaders.length > 2 * LIMITS.headers) {
-    return new OperationalError('headers_too_large', `The request has more than ${LIMITS.headers} headers.`);
-  }
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++;
-  }
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    return new OperationalError('bad_request', 'The request must have one Host header.');
-  }
-  if (expect === 'unmet')
-    return new OperationalError('bad_request', 'The Expect header asks for what this server does not do.');
-  if (url.length > URL_MAXIMUM)
-    return new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`);
-  return undefined;
+/** Who sent a request, as its line in the log says. */
+function actorOf({ caller, principal }: FastifyRequest): object {
+  return {
+    ...(caller && { merchant: caller.merchant.id, key: caller.key.id }),
+    ...(principal && { administrator: principal.id, token: principal.token }),
+  };
+}
+
+type Shared = AppParts & Omit<Checkout, 'limits'> & { checkpoints: CheckpointLookup };
+
+/** What merchants and their customers reach. */
+function addPublic(app: FastifyInstance, shared: Shared): void {
+  const { baseUrls, checkoutBaseUrl } = shared.places;
+  const baseUrl = baseUrls.public;
+  const basePath = pathOf(baseUrl);
+  const adminServer = baseUrls.admin === baseUrl ? undefined : baseUrls.admin;
+  const descriptions = [
+    apiDescription,
+    apiKeyDescription,
+    registrationDescription,
+    at(adminServer, adminDescription),
+  ];
+  const document = JSON.stringify(openApiDocument(baseUrl, VERSION, descriptions));
+  app.get(`${basePath}/openapi.json`, (_request, reply) => reply.headers(API_HEADERS).send(document));
+  app.register(v1, { ...shared, baseUrl, prefix: `${basePath}/v1` });
+  app.register(registration, {
+    ...shared,
+    ...shared.registration,
+    baseUrl,
+    prefix: `${basePath}/register`,
+  } satisfies RegistrationSettings & { prefix: string });
+  app.register(checkout, { ...shared, prefix: pathOf(checkoutBaseUrl) } satisfies Checkout & {
+    prefix: string;
+  });
+}
+
+function addConsole(app: FastifyInstance, shared: Shared): void {
+  const baseUrl = shared.places.baseUrls.console;
+  const verification = new Verification(shared, ROW_CHECKS, (error) =>
+    shared.log.error({ err: error }, 'verifying the history failed'),
+  );
+  app.addHook('onClose', () => verification.stop());
+  app.register(consolePages, {
+    ...shared,
+    baseUrl,
+    verification,
+    inspector: new Inspector({
+      ...shared.installation,
+      clock: shared.clock,
+      store: { database: shared.database },
+      deadlineMs: PROBE_DEADLINE_MS,
+      verification: () => verification.newest,
+    }),
+    prefix: `${pathOf(baseUrl)}/console`,
+  } satisfies ConsoleSettings & { prefix: string });
 }

@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import type { Subject, Written } from './health/check.ts';
+import { readingRefusal } from './health/refuse.ts';
 import {
   DEVELOPMENT_KEY,
   KEY_PREFIX,
@@ -12,6 +14,7 @@ import {
   type Mode,
 } from './merchants/merchant.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
+import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings/settings.ts';
 
 /** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
@@ -25,6 +28,8 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
+  /** Where in the file what is written; what production refuses of it is told with that. */
+  written: Written;
 }
 
 /** One line: which file, which line of it, what is wrong there. */
@@ -40,6 +45,9 @@ export interface Environment {
   PORT?: string | undefined;
   NO_COLOR?: string | undefined;
   TERM?: string | undefined;
+  /** Node's own, which production refuses to weaken it by. */
+  NODE_OPTIONS?: string | undefined;
+  NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
 }
 
 export const environment: Environment = process.env;
@@ -93,10 +101,10 @@ export function parseConfiguration(
 ): Configuration {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  const fail: Fail = (path, problem) => {
-    const line = lines.linePos(positionOf(document, path)).line;
-    return new ConfigurationError(`${shown(file)}:${line}: ${`${settingName(path)} ${problem}`.trim()}`);
-  };
+  const place: Written['place'] = (path) =>
+    `${shown(file)}:${lines.linePos(positionOf(document, path)).line}`;
+  const fail: Fail = (path, problem) =>
+    new ConfigurationError(`${place(path)}: ${`${settingName(path)} ${problem}`.trim()}`);
   const [syntax] = document.errors;
   if (syntax) {
     const problem = explainSyntax(syntax, text.slice(syntax.pos[0]));
@@ -120,16 +128,15 @@ export function parseConfiguration(
     throw fail(path, explainIssue(issue, namesAt(issue.path)));
   }
   const settings = parsed.data;
-  const production = settings.environment === 'production' && !unfinished;
-  const merchants = merchantsOf(settings, fail, production);
-  if (production) checkAddresses(settings, fail);
+  const merchants = merchantsOf(settings, fail);
   const { port, ...rest } = overrides(env);
   const development = settings.environment === 'development';
   const { rate_limits, registration, tls, backups } = settings;
   const beside = (path: string) => resolve(dirname(file), path);
-  return {
+  const configuration: Configuration = {
     ...settings,
     merchants,
+    written: { keys: writtenKeys(settings, place), place },
     rate_limits: { ...rate_limits, enabled: rate_limits.enabled ?? !development },
     registration: { ...registration, mode: registration.mode ?? (development ? 'open' : 'closed') },
     tls: tls && { certificate: beside(tls.certificate), key: beside(tls.key) },
@@ -140,6 +147,19 @@ export function parseConfiguration(
     database_url: rest.database_url ?? settings.database_url,
     storage: rest.storage ?? beside(settings.storage),
   };
+  const refusal = unfinished ? undefined : readingRefusal(installationOf(configuration, env));
+  if (refusal) throw new ConfigurationError(refusal);
+  return configuration;
+}
+
+/** An installation as checks look at it. `port`: the one listened on instead of the configured one. */
+export function installationOf(
+  configuration: Configuration,
+  env: Environment = environment,
+  port = configuration.port,
+): Pick<Subject, 'settings' | 'env' | 'urls'> {
+  const { baseUrls, checkoutBaseUrl } = placesOf(configuration, port);
+  return { settings: configuration, env, urls: { ...baseUrls, checkout: checkoutBaseUrl } };
 }
 
 /** Where the deepest part of a path stands that the file has: what is missing has no place, its parent does. */
@@ -155,8 +175,8 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
   return 0;
 }
 
-/** Merchants with their keys as digests, none twice, and in production none that others may know. */
-function merchantsOf(settings: Settings, fail: Fail, production: boolean): MerchantWithKeys[] {
+/** Merchants with their keys as digests, none twice. */
+function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
   const development = settings.environment === 'development';
   const seen = new Map<string, string>();
   const methods = settings.methods.map(({ id }) => id);
@@ -177,21 +197,8 @@ function merchantsOf(settings: Settings, fail: Fail, production: boolean): Merch
     limits: one.rate_limits ?? {},
     keys: one.keys.map((entry, k) => {
       const place = ['merchants', m, 'keys', k];
-      if (entry.key !== undefined && production) {
-        const problem =
-          entry.key === DEVELOPMENT_KEY
-            ? 'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one'
-            : 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
-        throw fail([...place, 'key'], problem);
-      }
       const digest = entry.key_sha256 ?? keyDigest(entry.key!);
       const path = [...place, entry.key === undefined ? 'key_sha256' : 'key'];
-      if (production && digest === keyDigest(DEVELOPMENT_KEY)) {
-        throw fail(
-          path,
-          'is the development key, which everybody knows: make another with `counterfoil keys create` and remove this one',
-        );
-      }
       const twin = seen.get(digest);
       if (twin) throw fail(path, `is the same key as ${twin}: a key names one merchant, once`);
       seen.set(digest, settingName(path));
@@ -206,20 +213,16 @@ function merchantsOf(settings: Settings, fail: Fail, production: boolean): Merch
   }));
 }
 
-/** Production is reached by https alone. */
-function checkAddresses(settings: Settings, fail: Fail): void {
-  if (settings.base_url === null)
-    throw fail(['base_url'], 'is missing: production, which is the default environment, needs an https URL');
-  for (const name of ['base_url', 'checkout_base_url'] as const) {
-    if (settings[name] && !/^https:/i.test(settings[name]))
-      throw fail([name], 'must be an https URL in production');
-  }
-  // Without it, all customers would count as one, and one of them could use up what all may send.
-  if (settings.trust_proxy.length === 0)
-    throw fail(
-      ['trust_proxy'],
-      'is missing: list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine',
-    );
+/** The keys of all merchants as they stand in the file. */
+function writtenKeys({ merchants }: Settings, place: Written['place']): Written['keys'] {
+  return merchants.flatMap(({ keys }, m) =>
+    keys.map(({ key, key_sha256 }, k) => {
+      const path = ['merchants', m, 'keys', k, key === undefined ? 'key_sha256' : 'key'];
+      const digest = key_sha256 ?? keyDigest(key!);
+      const isDevelopmentKey = digest === keyDigest(DEVELOPMENT_KEY);
+      return { name: settingName(path), where: place(path), isPlain: key !== undefined, isDevelopmentKey };
+    }),
+  );
 }
 
 /** What the environment says over the file. */

@@ -16,8 +16,9 @@ const LAYERS = [
   ['main.ts'],
   ['app.ts', 'config.ts'],
   ['settings'],
-  ['api', 'admin-api', 'checkout', 'console'],
+  ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'],
   ['ui', 'http'],
+  ['health'],
   ['webhooks'],
   ['payments'],
   ['administrators', 'methods'],
@@ -26,8 +27,8 @@ const LAYERS = [
   ['database'],
   ['lib'],
 ];
-const SURFACES = ['api', 'admin-api', 'checkout', 'console'];
-const PAGES = ['checkout', 'console'];
+const SURFACES = ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'];
+const PAGES = ['checkout', 'console', 'registration'];
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 

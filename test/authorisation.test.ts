@@ -107,12 +107,18 @@ interface Row {
 
 const ROWS: Row[] = [
   { route: 'GET /health', expected: OPEN, in: 200 },
+  { route: 'GET /health/ready', expected: OPEN, in: 200 },
   { route: 'GET /openapi.json', expected: OPEN, in: 200 },
 
   { route: 'GET /v1/payments', expected: MERCHANTS, in: 200 },
   { route: 'POST /v1/payments', expected: MERCHANTS, in: 422, body: {} },
   { route: 'GET /v1/payments/:payment_id', expected: MERCHANTS, in: 200 },
   { route: 'POST /v1/payments/:payment_id/cancel', expected: MERCHANTS, in: 409, body: {} },
+  { route: 'GET /v1/api_keys', expected: MERCHANTS, in: 200 },
+  { route: 'POST /v1/api_keys', expected: MERCHANTS, in: 422, body: { name: 1 } },
+  { route: 'GET /v1/api_keys/:key_id', expected: MERCHANTS, in: 404 },
+  { route: 'POST /v1/api_keys/:key_id/rotate', expected: MERCHANTS, in: 404, body: {} },
+  { route: 'POST /v1/api_keys/:key_id/revoke', expected: MERCHANTS, in: 404, body: {} },
 
   { route: 'GET /payment.php', expected: OPEN, in: 200 },
   { route: 'POST /payment.php', expected: OPEN, in: 403 },
@@ -186,6 +192,7 @@ const ROWS: Row[] = [
   { route: 'POST /console/audit/verify', expected: FORMS_READ, in: 303 },
   { route: 'GET /console/audit/checkpoints', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/audit/key', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/health', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/merchants', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/merchants/:merchant_id', expected: SESSIONS_READ, in: 200 },
   {
@@ -303,6 +310,7 @@ for (const engine of ENGINES) {
       route
         .split(' ')[1]!
         .replace(':payment_id', payment)
+        .replace(':key_id', `key_${'0'.repeat(16)}`)
         .replace('payment.php', `payment.php?payment_id=${payment}`)
         .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
         .replace(':number', '999999999')

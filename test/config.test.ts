@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { configurationPage, EXAMPLE } from '../scripts/write-docs.ts';
 import {
@@ -56,7 +56,9 @@ test('the complete example of the page parses', () => {
 });
 
 test('what is left out has its default', () => {
-  assert.deepEqual(parse(DEVELOPMENT), {
+  const { written, ...settings } = parse(DEVELOPMENT);
+  assert.deepEqual([written.keys, written.place(['port'])], [[], `${FILE}:1`]);
+  assert.deepEqual(settings, {
     environment: 'development',
     host: '127.0.0.1',
     port: 8080,
@@ -242,6 +244,9 @@ test('two merchants with one id, or one key between them, are refused', () => {
   );
 });
 
+const https =
+  'must be an https URL in production: write the one that the proxy answers at, or the service itself with tls';
+
 test('production refuses plain keys, the development key in any form, and addresses without https', () => {
   const plain = 'is a plain key, which only development allows: put its SHA-256 under key_sha256';
   const known =
@@ -253,17 +258,47 @@ test('production refuses plain keys, the development key in any form, and addres
   assert.equal(fault(PRODUCTION + merchant(`key_sha256: ${digest}`)), `${at}.key_sha256 ${known}`);
   assert.equal(
     fault('environment: production\nbase_url: http://pay.example'),
-    `${FILE}:2: base_url must be an https URL in production`,
+    `${FILE}:2: base_url ${https}`,
   );
   assert.equal(
     fault(`${PRODUCTION}checkout_base_url: http://pay.example`),
-    `${FILE}:4: checkout_base_url must be an https URL in production`,
+    `${FILE}:4: checkout_base_url ${https}`,
   );
   assert.equal(
     fault('environment: production\nbase_url: https://pay.example'),
-    `${FILE}:1: trust_proxy is missing: list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine`,
+    `${FILE}:1: trust_proxy is missing: list the address of the proxy that speaks https, 127.0.0.1 where it runs on this machine; or set tls, to speak https without one`,
   );
   assert.equal(parse(PRODUCTION).checkout_base_url, null, 'base_url serves for checkout too');
+});
+
+test('production takes a certificate of its own in place of a proxy', () => {
+  const { tls } = parse(
+    'environment: production\nbase_url: https://pay.example\ntls: { certificate: ./full.pem, key: /keys/own.pem }\n',
+  );
+  assert.deepEqual(tls, { certificate: join(dirname(FILE), 'full.pem'), key: '/keys/own.pem' });
+});
+
+test('production trusts no network that strangers are in', () => {
+  const trusting = (networks: string) => PRODUCTION.replace('[127.0.0.1]', `[127.0.0.1, "${networks}"]`);
+  for (const wide of ['0.0.0.0/1', '128.0.0.0/7', '::/1', '::/8', '2000::/3', '::ffff:0:0/96'])
+    assert.equal(
+      fault(trusting(wide)),
+      `${FILE}:3: trust_proxy[1] is so large that strangers are in it, who could claim any address: name the proxies alone`,
+    );
+  for (const own of ['10.0.0.0/8', 'fc00::/7', '2001:db8::/32', '::1', '::ffff:10.0.0.0/104'])
+    assert.equal(parse(trusting(own)).trust_proxy[1], own);
+});
+
+test('production reaches the console and /admin by https alone, wherever they are', () => {
+  assert.equal(
+    fault(`${PRODUCTION}console: { base_url: http://ops.example }`),
+    `${FILE}:4: console.base_url ${https}`,
+  );
+  assert.equal(
+    fault(`${PRODUCTION}admin: { port: 9000 }`),
+    `${FILE}:4: admin needs a base_url in production: the https URL that the proxy passes on to its port`,
+  );
+  assert.equal(parse(`${PRODUCTION}admin: { port: 9000, base_url: https://ops.example }`).admin.port, 9000);
 });
 
 test('in development every key makes test payments, in production each as it says', () => {

@@ -1,12 +1,23 @@
 // The OpenAPI document is true: every real answer validates against what it says of that path, method and status.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newSecret } from '../src/lib/secrets.ts';
+import { issueKey, WORKING_KEYS_MAXIMUM } from '../src/merchants/api-keys.ts';
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
 import { DocumentedService, type HoldOptions } from './support/openapi.ts';
 import { ENGINES } from './support/stores.ts';
 
-/** Documented, but not seen here: the one takes ten seconds (test/api/errors.test.ts), the other has no limiter under /v1 yet. */
-const NOT_PROVOKED = / (408|429)$/;
+/** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
+const NOT_PROVOKED = / 408$/;
+
+const SLOW_KEY = newSecret('cfk_test_');
+const LIMITED = `  - id: mer_slow
+    name: Slow Shop
+    rate_limits: {writes_per_second: 1, reads_per_second: 1}
+    keys:
+      - key: ${SLOW_KEY}
+rate_limits: {enabled: true}
+`;
 /** /admin has a test of its own. */
 const PATHS = ['/health', '/v1/'];
 
@@ -16,7 +27,7 @@ for (const engine of ENGINES) {
     let documented: DocumentedService;
 
     before(async () => {
-      service = await startHarness(engine);
+      service = await startHarness(engine, { configuration: LIMITED });
       documented = await DocumentedService.of(service);
     });
     after(() => service.close());
@@ -26,6 +37,7 @@ for (const engine of ENGINES) {
 
     test('what the service answers is as documented: success.', async () => {
       await hold('GET', '/health', { key: null });
+      await hold('GET', '/health/ready', { key: null });
       const whole = {
         amount: 12.5,
         currency: 'eur',
@@ -88,6 +100,16 @@ for (const engine of ENGINES) {
       service.service.directory.suspend([]);
     });
 
+    test('what the service answers is as documented: a key that has used up its requests.', async () => {
+      for (const { path, method } of documented.operations('/v1/')) {
+        const verb = method.toUpperCase() as 'GET' | 'POST';
+        const statuses: number[] = [];
+        while (statuses.at(-1) !== 429 && statuses.length < 10)
+          statuses.push((await hold(verb, path, { key: SLOW_KEY })).status);
+        assert.equal(statuses.at(-1), 429, String(statuses));
+      }
+    });
+
     test('what the service answers is as documented: errors of payments.', async () => {
       const post = (options: RequestOptions) => hold('POST', '/v1/payments', options);
       await post({ body: '{' });
@@ -106,6 +128,58 @@ for (const engine of ENGINES) {
       await cancel({ id });
       await cancel({ id });
       await cancel({ id, headers: { 'idempotency-key': '' } });
+    });
+
+    test('what the service answers is as documented: API keys.', async () => {
+      const make = (options: RequestOptions) => hold('POST', '/v1/api_keys', options);
+      const rotate = (id: string, options: RequestOptions) =>
+        hold('POST', '/v1/api_keys/{key_id}/rotate', { id, ...options });
+      const unknown = `key_${'0'.repeat(16)}`;
+      const { id } = (await make({ body: { name: 'A', expires_in: 60 } })).json.data;
+      await hold('GET', '/v1/api_keys/{key_id}', { id });
+      await hold('GET', '/v1/api_keys/{key_id}', {});
+      await hold('GET', '/v1/api_keys', { query: '?limit=1' });
+      await hold('GET', '/v1/api_keys', { query: '?limit=0' });
+      const rotated = (await rotate(id, { body: { overlap_seconds: 3600, name: 'B' } })).json;
+      await hold('POST', '/v1/api_keys/{key_id}/revoke', { id: rotated.data.id });
+      for (const one of [id, unknown]) await rotate(one, {});
+      for (const one of [rotated.data.id, unknown])
+        await hold('POST', '/v1/api_keys/{key_id}/revoke', { id: one });
+      for (const post of [make, (options: RequestOptions) => rotate(id, options)]) {
+        await post({ body: '{' });
+        await post({ body: '{}', headers: { 'content-type': 'text/plain' } });
+        await post({ body: { name: 'x'.repeat(64 * 1024) } });
+        await post({ body: { name: 1 } });
+      }
+      const wish = { merchantId: 'mer_development', mode: 'test', name: null, expires_at: null } as const;
+      const by = { actor: 'operator', request_id: null };
+      const { journal } = service.service;
+      for (let i = 0; i < WORKING_KEYS_MAXIMUM - 1; i++)
+        await journal.commit((transaction) => issueKey(transaction, wish, by));
+      await make({ body: {} });
+      assert.equal((await make({ body: {} })).status, 409);
+    });
+
+    test('what the service answers is as documented: API keys of a store that takes nothing.', async () => {
+      const other = await startHarness(engine);
+      const held = new DocumentedService(other, documented.document);
+      const [{ id }] = (await held.hold('GET', '/v1/api_keys', {})).json.data;
+      await other.service.journal.close();
+      const each = async (status: number) => {
+        for (const path of ['', '/{key_id}/rotate', '/{key_id}/revoke'])
+          assert.equal(
+            (await held.hold('POST', `/v1/api_keys${path}`, { id, ...(path === '' && { body: {} }) })).status,
+            status,
+          );
+      };
+      await each(503);
+      await other.stop();
+      await other.start();
+      await other.service.database.script('alter table api_keys rename to gone');
+      await each(500);
+      for (const path of ['', '/{key_id}']) await held.hold('GET', `/v1/api_keys${path}`, { id });
+      for (const one of held.seen) documented.seen.add(one);
+      await other.close();
     });
 
     test('what the service answers is as documented: a request still in progress, and a store that takes nothing.', async () => {
@@ -128,7 +202,7 @@ for (const engine of ENGINES) {
       await Promise.all([holding, creating, cancelling]);
     });
 
-    test('every status that is documented was seen, but for two.', async () => {
+    test('every status that is documented was seen, but for one.', async () => {
       await service.service.journal.commit((transaction) =>
         transaction.query('alter table payments rename to gone'),
       );
@@ -140,10 +214,18 @@ for (const engine of ENGINES) {
       service.clock.advance(2000);
       await new Promise((resolve) => setTimeout(resolve, 1100)); // health asks the store once a second
       await hold('GET', '/health', {});
+      await hold('GET', '/health/ready', {});
       await hold('POST', '/v1/payments', { body: { amount: 1 } });
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
       // Nothing of health can break, and reading needs no store that takes writes.
-      const exempt = ['GET /health 500', 'GET /v1/payments 503', 'GET /v1/payments/{payment_id} 503'];
+      const exempt = [
+        'GET /health 500',
+        'GET /health/ready 500',
+        'GET /v1/payments 503',
+        'GET /v1/payments/{payment_id} 503',
+        'GET /v1/api_keys 503',
+        'GET /v1/api_keys/{key_id} 503',
+      ];
       assert.deepEqual(
         documented.unseen(...PATHS).filter((one) => !NOT_PROVOKED.test(one) && !exempt.includes(one)),
         [],

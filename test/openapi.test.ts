@@ -30,14 +30,20 @@ describe('openapi.json', () => {
     );
   });
 
-  test('it has exactly the endpoints of the specification and of /admin.', () => {
+  test('it has exactly the endpoints of the specification, of keys and of /admin.', () => {
     const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     const endpoints = [
       'GET /health',
+      'GET /health/ready',
       'POST /v1/payments',
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
       'POST /v1/payments/{payment_id}/cancel',
+      'GET /v1/api_keys',
+      'POST /v1/api_keys',
+      'GET /v1/api_keys/{key_id}',
+      'POST /v1/api_keys/{key_id}/rotate',
+      'POST /v1/api_keys/{key_id}/revoke',
       'GET /admin/payments',
       'GET /admin/payments/{payment_id}',
       'POST /admin/payments/{payment_id}/approve',
@@ -105,6 +111,14 @@ describe('openapi.json', () => {
       assert.deepEqual(operation.security, /^\/(v1|admin)\//.test(path) ? [{ [scheme]: [] }] : [], path);
       for (const name of operation.security!.flatMap((one) => Object.keys(one)))
         assert.ok(document.components.securitySchemes[name]);
+    }
+  });
+
+  test('it says what becomes of a key whose answer was lost: it is never told again.', () => {
+    for (const path of ['/v1/api_keys', '/v1/api_keys/{key_id}/rotate']) {
+      const { description, parameters } = document.paths[path]!.post!;
+      assert.match(description!, /No `Idempotency-Key` is heeded[\s\S]* If the answer is lost/);
+      assert.ok(parameters!.every(({ name }) => name !== 'Idempotency-Key'));
     }
   });
 

@@ -10,7 +10,7 @@ import { addPaymentRoutes } from './payments.ts';
 
 /** Registers the administrators' interface on `app` under its prefix. */
 export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise<void> {
-  const authenticate = await authenticator(app, parts.database, parts.clock);
+  const authenticate = authenticator(parts.database, parts.refuse, parts.clock);
   app.decorateRequest('principal');
   app.addHook('onRequest', async (request) => {
     await authenticate(request);

@@ -1,5 +1,6 @@
 // What everything under /admin works with.
 import type { Database } from '../database/database.ts';
+import type { Refuse } from '../http/refused-keys.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Clock } from '../lib/time.ts';
@@ -8,6 +9,8 @@ export interface AdminParts {
   database: Database;
   journal: Journal;
   clock: Clock;
+  /** What refuses tokens. */
+  refuse: Refuse;
   checkoutBaseUrl: string;
   checkpoints: CheckpointLookup;
   /** Minor units by currency above which a second administrator must confirm. */

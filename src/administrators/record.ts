@@ -1,14 +1,10 @@
 // The entry that every change of an administrator, and of what they prove themselves with, leaves in the history.
-import { rowDigest } from '../journal/audit-entry.ts';
+import { type Act, rowDigest } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { ADMINISTRATOR_COLUMNS, type Administrator } from './administrator.ts';
 import type { Passkey } from './rows.ts';
 
-/** Who does something, and the request they did it by. */
-export interface Act {
-  actor: string;
-  request_id: string | null;
-}
+export type { Act };
 
 export type Facts = Record<string, string | number | null>;
 

@@ -1,9 +1,14 @@
 // Who is calling: the Bearer key of a request under /v1 (RFC 6750), or 401.
 import type { FastifyRequest } from 'fastify';
+import type { Database } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';
+import type { Refuse } from '../http/refused-keys.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
-import type { Caller, Directory } from '../merchants/merchant.ts';
+import type { Directory } from '../merchants/directory.ts';
+import { lookUpCaller } from '../merchants/follow.ts';
+import type { KeyUses } from '../merchants/key-uses.ts';
+import { type Caller, keyFault } from '../merchants/merchant.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -11,17 +16,42 @@ declare module 'fastify' {
   }
 }
 
+const REFUSED = 'The API key is missing or invalid.';
+
+export interface Authentication {
+  database: Database;
+  directory: Directory;
+  keyUses: KeyUses;
+  clock: Clock;
+  /** What refuses keys. */
+  refuse: Refuse;
+}
+
 /**
- * Returns a hook that sets `request.caller`. Raises `unauthorized`, in the same words whatever is wrong with the key, and
- * `forbidden` where its merchant is suspended.
+ * Returns a hook that sets `request.caller`. A key that this node knows is let through at once; only one that it does not know is
+ * looked up in the store. Raises what `refuse` gives (`unauthorized`, with a word of its own for a key that is not whole and else in
+ * the same words whatever is wrong with it, or `rate_limited`), `forbidden` where its merchant is suspended, and `DatabaseError`.
  */
-export function authenticator(directory: Directory, clock: Clock): (request: FastifyRequest) => void {
-  return (request) => {
-    const key = bearerOf(request);
-    const caller = key === undefined ? undefined : directory.find(key, clock.now());
-    if (!caller) throw new OperationalError('unauthorized', 'The API key is missing or invalid.');
+export function authenticator({ database, directory, keyUses, clock, refuse }: Authentication) {
+  const admit = (request: FastifyRequest, caller: Caller, now: number) => {
     request.caller = caller;
+    keyUses.note(caller.key.id, now);
     if (directory.isSuspended(caller.merchant.id))
       throw new OperationalError('forbidden', 'This merchant is suspended. Ask whoever runs this service.');
+  };
+  return (request: FastifyRequest): Promise<void> | undefined => {
+    const now = clock.now();
+    const key = bearerOf(request);
+    const known = key === undefined ? undefined : directory.find(key, now);
+    if (known) {
+      admit(request, known, now);
+      return undefined;
+    }
+    const fault = key === undefined ? undefined : keyFault(key);
+    if (key === undefined || fault) throw refuse(request, fault ?? REFUSED);
+    return lookUpCaller(database, directory, key, now).then((caller) => {
+      if (!caller) throw refuse(request, REFUSED);
+      admit(request, caller, now);
+    });
   };
 }

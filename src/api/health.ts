@@ -1,4 +1,4 @@
-// Whether the service works, asked often and by anybody: true only if the store took a write within the last second.
+// Whether the service works, and whether this node takes requests: asked often and by anybody, so that asking costs little.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { API_HEADERS } from '../http/headers.ts';
@@ -14,34 +14,83 @@ export const healthSchema = z.strictObject({
   time: z.string().describe('ISO 8601 with a numeric UTC offset.'),
 });
 
-export function addHealthRoute(
-  app: FastifyInstance,
-  path: string,
-  journal: Journal,
-  clock: Clock,
-  version: string,
-): void {
-  let probedAt = Number.NEGATIVE_INFINITY;
-  let writable: Promise<boolean> = Promise.resolve(false);
+const CHECKS = ['store_writable', 'journal_followed', 'accepting_requests'] as const;
+type Check = (typeof CHECKS)[number];
 
-  function probe(): Promise<boolean> {
-    // One probe serves all who ask within a second, so that asking costs the store nothing.
-    if (monotonicMs() - probedAt > GOOD_FOR_MS) {
-      probedAt = monotonicMs();
+export const readinessSchema = z.strictObject({
+  ...healthSchema.shape,
+  failing: z
+    .array(z.enum(CHECKS))
+    .describe(
+      'What keeps this node from taking requests: its store takes no writes, it does not hear what other nodes do, or it is stopping.',
+    ),
+});
+
+/** How this node is. One for all the places that tell of it. */
+export class Health {
+  readonly #journal: Journal;
+  readonly #isFollowing: () => boolean;
+  #stopping = false;
+  #probedAt = Number.NEGATIVE_INFINITY;
+  #writable: Promise<boolean> = Promise.resolve(false);
+
+  /** `isFollowing`: whether what other nodes do is heard of. */
+  constructor(journal: Journal, isFollowing: () => boolean) {
+    this.#journal = journal;
+    this.#isFollowing = isFollowing;
+  }
+
+  /** From now on the node is not ready, whatever else it is. */
+  stopping(): void {
+    this.#stopping = true;
+  }
+
+  /** Whether the store took a write within the last second: one probe serves all who ask within it. */
+  isWritable(): Promise<boolean> {
+    if (monotonicMs() - this.#probedAt > GOOD_FOR_MS) {
+      this.#probedAt = monotonicMs();
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_DEADLINE_MS, false)));
-      const done = journal.probe().then(
+      const done = this.#journal.probe().then(
         () => true,
         () => false,
       );
-      writable = Promise.race([done, late]).finally(() => clearTimeout(timer));
+      this.#writable = Promise.race([done, late]).finally(() => clearTimeout(timer));
     }
-    return writable;
+    return this.#writable;
   }
 
-  app.get(path, async (_request, reply) => {
-    const ok = await probe();
+  /** What keeps this node from taking requests; nothing when it takes them. */
+  async failing(): Promise<Check[]> {
+    const holds: Record<Check, boolean> = {
+      store_writable: await this.isWritable(),
+      journal_followed: this.#isFollowing(),
+      accepting_requests: !this.#stopping,
+    };
+    return CHECKS.filter((check) => !holds[check]);
+  }
+}
+
+/** Adds `/health` and `/health/ready` below `basePath`. */
+export function addHealthRoutes(
+  app: FastifyInstance,
+  basePath: string,
+  { health, clock, version }: { health: Health; clock: Clock; version: string },
+): void {
+  const told = (ok: boolean) => ({
+    status: ok ? 'ok' : 'unavailable',
+    version,
+    time: formatTimestamp(clock.now()),
+  });
+  app.get(`${basePath}/health`, async (_request, reply) => {
+    const ok = await health.isWritable();
     reply.code(ok ? 200 : 503).headers(API_HEADERS);
-    return JSON.stringify({ status: ok ? 'ok' : 'unavailable', version, time: formatTimestamp(clock.now()) });
+    return JSON.stringify(told(ok));
+  });
+  app.get(`${basePath}/health/ready`, async (_request, reply) => {
+    const failing = await health.failing();
+    const ok = failing.length === 0;
+    reply.code(ok ? 200 : 503).headers(API_HEADERS);
+    return JSON.stringify({ ...told(ok), failing });
   });
 }

@@ -1,4 +1,4 @@
-// What the OpenAPI document says of /health and /v1, built from the schemas that check requests and shape answers.
+// What the OpenAPI document says of /health and of payments under /v1, built from the schemas that check requests and shape answers.
 import {
   ALWAYS,
   type Description,
@@ -10,14 +10,29 @@ import {
   ref,
   success,
 } from '../http/openapi.ts';
-import type { ErrorCode } from '../lib/errors.ts';
+import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
 import { STATUSES } from '../payments/payment.ts';
 import { paymentSchema } from '../payments/present.ts';
 import { paymentRequestSchema } from '../payments/request.ts';
-import { healthSchema } from './health.ts';
+import { healthSchema, readinessSchema } from './health.ts';
 import { paymentAnswerSchema, paymentListSchema } from './payments.ts';
 
 const UNDER_V1: ErrorCode[] = [...ALWAYS, 'unauthorized', 'forbidden', 'rate_limited'];
+
+/** What a key is told of its limits (draft-ietf-httpapi-ratelimit-headers-10). */
+const RATE_LIMIT = {
+  'RateLimit-Policy': {
+    required: false,
+    description:
+      'How many requests (`q`) the key may send in how many seconds (`w`); missing where nothing is limited.',
+    schema: { type: 'string', examples: ['"write";q=100;w=2'] },
+  },
+  RateLimit: {
+    required: false,
+    description: 'How many requests are left (`r`), and in how many seconds there is one more (`t`).',
+    schema: { type: 'string', examples: ['"write";r=37;t=1'] },
+  },
+};
 
 const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
 const idempotencyKey = {
@@ -27,7 +42,8 @@ const idempotencyKey = {
     'Makes a retry safe: the same key with the same request gets the first answer again for 7 days, with `Idempotency-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
-const security = [{ apiKey: [] }];
+/** A merchant's key, as everything under /v1 asks for. */
+export const security = [{ apiKey: [] }];
 
 export const apiDescription: Description = {
   paths: {
@@ -42,6 +58,24 @@ export const apiDescription: Description = {
             description: 'The store takes no writes.',
             headers: REQUEST_ID,
             ...json({ anyOf: [ref('Health'), ref('Error')] }),
+          },
+          ...failures(ALWAYS.filter((code) => code !== 'unavailable')),
+        },
+      },
+    },
+    '/health/ready': {
+      get: {
+        operationId: 'readiness',
+        summary: 'Whether this node takes requests',
+        description:
+          'For load balancers and orchestrators: `unavailable` also while the node finishes what it has accepted before it stops.',
+        security: [],
+        responses: {
+          200: success('It takes requests.', 'Readiness'),
+          503: {
+            description: 'Send requests elsewhere for now; `failing` says why.',
+            headers: REQUEST_ID,
+            ...json({ anyOf: [ref('Readiness'), ref('Error')] }),
           },
           ...failures(ALWAYS.filter((code) => code !== 'unavailable')),
         },
@@ -63,11 +97,10 @@ export const apiDescription: Description = {
         ],
         requestBody: { required: true, ...json(ref('PaymentRequest')) },
         responses: {
-          201: success('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
+          201: answer('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
             Location: { schema: { type: 'string' }, description: 'The payment itself.' },
           }),
-          ...failures([
-            ...UNDER_V1,
+          ...refusals([
             'unsupported_media_type',
             'payload_too_large',
             'invalid_json',
@@ -92,8 +125,8 @@ export const apiDescription: Description = {
           query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
         ],
         responses: {
-          200: success('A page of payments.', 'PaymentList'),
-          ...failures([...UNDER_V1, 'validation_failed']),
+          200: answer('A page of payments.', 'PaymentList'),
+          ...refusals(['validation_failed']),
         },
       },
     },
@@ -104,8 +137,8 @@ export const apiDescription: Description = {
         security,
         parameters: [paymentId],
         responses: {
-          200: success('The payment.', 'PaymentAnswer'),
-          ...failures([...UNDER_V1, 'not_found']),
+          200: answer('The payment.', 'PaymentAnswer'),
+          ...refusals(['not_found']),
         },
       },
     },
@@ -117,9 +150,8 @@ export const apiDescription: Description = {
         description: 'A request body is ignored.',
         parameters: [paymentId, idempotencyKey],
         responses: {
-          200: success('Cancelled.', 'PaymentAnswer'),
-          ...failures([
-            ...UNDER_V1,
+          200: answer('Cancelled.', 'PaymentAnswer'),
+          ...refusals([
             'not_found',
             'invalid_status',
             'validation_failed',
@@ -135,9 +167,23 @@ export const apiDescription: Description = {
   },
   schemas: {
     Health: jsonSchema(healthSchema, 'output'),
+    Readiness: jsonSchema(readinessSchema, 'output'),
     Payment: jsonSchema(paymentSchema, 'output'),
     PaymentRequest: jsonSchema(paymentRequestSchema, 'input'),
     PaymentAnswer: jsonSchema(paymentAnswerSchema, 'output'),
     PaymentList: jsonSchema(paymentListSchema, 'output'),
   },
 };
+
+/** A response to a key that was counted. */
+export function answer(description: string, schema: string, headers: object = {}) {
+  return success(description, schema, { ...RATE_LIMIT, ...headers });
+}
+
+/** The errors under /v1, those among them that every request can come to. */
+export function refusals(codes: readonly ErrorCode[]): Record<string, object> {
+  const responses = failures([...UNDER_V1, ...codes]);
+  const tooMany = responses[STATUS_OF_CODE.rate_limited] as { headers: object };
+  tooMany.headers = { ...tooMany.headers, ...RATE_LIMIT };
+  return responses;
+}

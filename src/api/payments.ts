@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
 import { API_HEADERS } from '../http/headers.ts';
-import { bodyOf, takeJson } from '../http/json-body.ts';
+import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
@@ -79,9 +80,9 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
     const body = parseJson(bytes);
-    const strict = prefersStrictHandling(request);
+    const strict = prefersStrictHandling(request.headers);
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
-    if (strict) reply.header('preference-applied', 'handling=strict');
+    if (strict) reply.headers(STRICT_APPLIED);
     const act: Act = { actor: request.caller.actor, request_id: request.id };
     const text = await answer(request, reply, 'POST /v1/payments', bytes, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
@@ -143,24 +144,13 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     scope.post('/payments', create);
   });
   app.register(async (scope) => {
-    // A body on cancel is ignored, whatever it is and calls itself: it is not even read.
-    scope.addHook('onRequest', async (request) => void delete request.headers['content-type']);
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    ignoreBody(scope);
     scope.post('/payments/:payment_id/cancel', cancel);
   });
 }
 
 function tenantOf(request: FastifyRequest): Tenant {
   return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
-}
-
-/** `Prefer: handling=strict` (RFC 7240, section 4.4). */
-function prefersStrictHandling(request: FastifyRequest): boolean {
-  const { prefer } = request.headers;
-  return (
-    prefer !== undefined &&
-    [prefer].flat().some((value) => /(?:^|[,;])\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(value))
-  );
 }
 
 /** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */

@@ -1,32 +1,49 @@
-// Everything under /v1: the key first, then whether there is such an endpoint.
+// Everything under /v1: the key first, then whether there is such an endpoint, then how often the key has called.
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
-import { SECOND_MS } from '../lib/time.ts';
-import type { Directory } from '../merchants/merchant.ts';
-import { authenticator } from './authenticate.ts';
+import { KeyBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
+import { type Authentication, authenticator } from './authenticate.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 
-export interface V1 extends PaymentRoutes {
-  directory: Directory;
+export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication {
+  /** How often each key may call; null where that is not limited. */
+  rateLimits: RateLimits | null;
 }
 
 const SLOW_MS = SECOND_MS / 2;
 
 /** Registers the versioned API on `app` under its prefix. */
 export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
-  const authenticate = authenticator(settings.directory, settings.clock);
+  const authenticate = authenticator(settings);
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, _reply, done) => {
-    authenticate(request);
-    done(request.is404 ? notFound() : undefined);
+    const goOn = () => done(request.is404 ? notFound() : undefined);
+    const lookingUp = authenticate(request);
+    if (lookingUp) lookingUp.then(goOn, done);
+    else goOn();
   });
+  if (settings.rateLimits) addRateLimits(app, settings.rateLimits, settings.clock);
   // Who sends a body slowly may have lost the key, or the merchant been suspended, since the headers came.
   app.addHook('preHandler', (request, reply, done) => {
-    if (reply.elapsedTime > SLOW_MS) authenticate(request);
-    done();
+    const lookingUp = reply.elapsedTime > SLOW_MS ? authenticate(request) : undefined;
+    if (lookingUp) lookingUp.then(() => done(), done);
+    else done();
   });
   app.setNotFoundHandler(() => {
     throw notFound();
   });
   addPaymentRoutes(app, settings);
+  addApiKeyRoutes(app, settings);
+}
+
+/** Counts every request that is for an endpoint and has a caller by now. Raises `rate_limited` in requests. */
+function addRateLimits(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
+  const buckets = new KeyBuckets(limits);
+  app.addHook('onRequest', (request, reply, done) => {
+    const { key, limits: own } = request.caller;
+    const now = clock.now();
+    done(takeFrom(buckets.find(key.id, request.method, own, now), reply, now));
+  });
 }

@@ -1,7 +1,7 @@
 // The customer's pages of a payment: one address, whose status picks what it shows and what its forms may do.
-import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
+import { FORM_TYPE, isSameOrigin, readForms } from '../http/form.ts';
 import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
@@ -9,7 +9,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { Skeletons } from '../lib/skeleton.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
-import type { Directory } from '../merchants/merchant.ts';
+import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../methods/offer.ts';
 import { QrCodes } from '../methods/transfer/qr-code.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
@@ -17,20 +17,17 @@ import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
+import { Languages } from '../ui/languages.ts';
 import { POLICY_REPORTS, pageHeaders } from '../ui/page.ts';
 import { themeCookie } from '../ui/theme.ts';
 import { knownContacts, readForm, submissionOf } from './form.ts';
-import { actionOf, isSameOrigin, shownInstructions } from './form-guard.ts';
-import { Languages } from './languages.ts';
+import { actionOf, shownInstructions } from './form-guard.ts';
 import { isLong, type Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { busyPage, failurePage, missingPage, refusedPage, suspendedPage } from './problem-page.ts';
 import { statePage } from './state-page.ts';
 import { createThrottle, type ThrottleLimits } from './throttle.ts';
 import { anonymous, type Visit, visitOf } from './visit.ts';
-
-const FORM_BYTES = 16 * 1024;
-const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export interface Checkout {
   database: Database;
@@ -181,14 +178,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
 
   app.get(`/${PAYMENT_PAGE}`, show);
   app.register(async (scope) => {
-    scope.addContentTypeParser(
-      FORM_TYPE,
-      { parseAs: 'buffer', bodyLimit: FORM_BYTES },
-      (_request, body: Buffer, done) => {
-        if (isUtf8(body)) done(null, new URLSearchParams(body.toString()));
-        else done(new OperationalError('bad_request', 'The form is not UTF-8.'));
-      },
-    );
+    readForms(scope);
     scope.addHook('preHandler', async ({ body }) => {
       if (!(body instanceof URLSearchParams))
         throw new OperationalError('unsupported_media_type', `The form must be ${FORM_TYPE}.`);

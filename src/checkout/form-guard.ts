@@ -1,7 +1,6 @@
 // Tells a form of ours from a forged one: where the browser says it comes from, and a token that only our page holds.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import { type Html, html } from '../lib/html.ts';
+import { type Html, hidden } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 
@@ -35,11 +34,6 @@ export function submitTerms(
   return { token: token(payment, 'submit', [method, shown ?? '']), shown };
 }
 
-/** Fields that nobody sees; those that are `null` are left out. */
-export function hidden(fields: Record<string, string | null>): Html {
-  return html`${Object.entries(fields).map(([name, value]) => value !== null && html`<input type="hidden" name="${name}" value="${value}">`)}`;
-}
-
 /** The action of a form that is ours, for this payment and method; nothing for any other. */
 export function actionOf(
   payment: Payment,
@@ -58,14 +52,4 @@ export function actionOf(
 export function shownInstructions(sent: URLSearchParams): Instructions | null {
   const shown = sent.get('shown');
   return shown ? (JSON.parse(shown) as Instructions) : null;
-}
-
-/**
- * Whether a browser says that a POST comes from our own page: by Fetch Metadata where it sends that, else by Origin. A page
- * sent with `no-referrer` has an Origin of `null` even to itself, and other programs send none: there the token decides.
- */
-export function isSameOrigin(headers: IncomingHttpHeaders, origin: string): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  return headers.origin === undefined || headers.origin === 'null' || headers.origin === origin;
 }

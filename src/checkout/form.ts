@@ -1,25 +1,20 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
-import { attributes, type Html, html } from '../lib/html.ts';
+import type { Html } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Instructions, Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
 import { compactAccount } from '../methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
-import type { Key, Words } from './languages.ts';
-
-/** What is wrong with one field, in the customer's language. */
-export interface FormFault {
-  field: FieldName;
-  message: Html;
-}
+import { type FormFault, fieldMarkup } from '../ui/field.ts';
+import type { Key, Words } from '../ui/languages.ts';
 
 /** A form as it came: what was typed and what is wrong with it. */
 export interface Typed {
   /** Whether a card number was typed, which is not written back. */
   again: boolean;
   values: ReadonlyMap<FieldName, string>;
-  faults: readonly FormFault[];
+  faults: readonly FormFault<FieldName>[];
 }
 
 /** What the address says where contacts are said anew. */
@@ -63,7 +58,7 @@ export function readForm(
 ): Typed & { kept: ReadonlyMap<FieldName, Kept> } {
   const values = new Map<FieldName, string>();
   const kept = new Map<FieldName, Kept>();
-  const faults: FormFault[] = [];
+  const faults: FormFault<FieldName>[] = [];
   for (const use of method.fields) {
     const { name } = use;
     const given = known.get(name);
@@ -115,39 +110,18 @@ export function submissionOf(
   return { method: method.id, whole, masked, payer };
 }
 
-/** What is wrong, above everything else, each with a link to where. */
-export function errorSummary(words: Words, { faults }: Typed): Html | null {
-  if (faults.length === 0) return null;
-  return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
-<h2 id="errors-heading">${words.html('error.heading', { count: faults.length })}</h2>
-<ul>${faults.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul>
-</div>`;
-}
-
 /** A field that a form asks: with its label, its hint and, where there is one, its fault in the summary's words. */
 export function fieldPart(words: Words, name: FieldName, merchant: string, typed: Typed | undefined): Html {
   const field: Field = FIELDS[name];
-  const fault = typed?.faults.find((one) => one.field === name);
   const again = name === 'card-number' && typed?.again;
-  const hint = again ? words.html('field.card-number.again') : hintOf(words, name, merchant);
-  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
-  const value = typed?.values.get(name) ?? '';
-  const common = {
-    id: name,
-    name,
-    dir: 'auto',
-    ...field.attributes,
-    'aria-invalid': fault && 'true',
-    'aria-describedby': described || undefined,
-  };
-  const control = field.lines
-    ? html`<textarea${attributes({ ...common, rows: field.lines })}>\n${value}</textarea>`
-    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
-  return html`<div class="field${fault && ' wrong'}">
-<label for="${name}">${words.html(`field.${name}`, { merchant })}</label>
-${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault.message}</p>\n`}${control}
-</div>
-`;
+  return fieldMarkup(name, {
+    label: words.html(`field.${name}`, { merchant }),
+    hint: again ? words.html('field.card-number.again') : hintOf(words, name, merchant),
+    fault: typed?.faults.find((one) => one.field === name)?.message,
+    value: typed?.values.get(name) ?? '',
+    lines: field.lines,
+    attributes: field.attributes,
+  });
 }
 
 function hintOf(words: Words, name: FieldName, merchant: string): Html | null {

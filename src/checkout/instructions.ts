@@ -5,7 +5,7 @@ import type { Instructions } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
 import { type QrCodes, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
-import type { Words } from './languages.ts';
+import type { Words } from '../ui/languages.ts';
 import type { Subject } from './parts.ts';
 
 /** `instructions` as markup. */

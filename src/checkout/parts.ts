@@ -2,8 +2,10 @@
 import { type Html, html, safeUrl, settled } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Payment } from '../payments/payment.ts';
+import { contactLink } from '../ui/contact.ts';
+import { type Fact, facts } from '../ui/facts.ts';
 import { type IconName, icon } from '../ui/icons.ts';
-import type { Words } from './languages.ts';
+import type { Words } from '../ui/languages.ts';
 
 /** What a page of a payment is about, and what is known of its merchant. */
 export interface Subject {
@@ -44,15 +46,6 @@ export function stamp(words: Words, status: Shown): Html {
 /** Characters beyond which an amount is long. */
 const LONG_AMOUNT = 10;
 export const isLong = (amount: string): boolean => amount.length > LONG_AMOUNT;
-
-export type Fact = [term: Html, value: Html | string | null];
-
-/** Terms and what they say; what has nothing to say is left out. */
-export function facts(rows: readonly Fact[]): Html {
-  const told = rows.filter(([, value]) => value !== null);
-  return html`<dl>
-${told.map(([term, value]) => html`<div><dt>${term}</dt><dd><bdi>${value}</bdi></dd></div>\n`)}</dl>`;
-}
 
 /** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
 export function slip(
@@ -140,16 +133,4 @@ export function help({
 <p>${words.html('help.text', { merchant })}</p>
 ${contact && html`<p>${words.html('help.contact', { merchant, contact })}</p>`}
 </div>`;
-}
-
-function contactLink(support: string, id: string): Html | null {
-  const address = support.includes('://')
-    ? support
-    : support.includes('@')
-      ? `mailto:${encodeURIComponent(support).replace('%40', '@')}?subject=${id}`
-      : `tel:${support.replace(/[^+\d]/g, '')}`;
-  const target = safeUrl(address);
-  return target
-    ? html`<a href="${target}" rel="noreferrer noopener"><bdi>${support}</bdi></a>`
-    : html`<bdi>${support}</bdi>`;
 }

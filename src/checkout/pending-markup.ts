@@ -1,13 +1,14 @@
 // The markup of a pending payment's page: its ways to pay, the form of one of them, and the two ways out.
-import { type Html, html } from '../lib/html.ts';
+import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import type { FieldName } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
+import { type Fact, facts } from '../ui/facts.ts';
+import { errorSummary } from '../ui/field.ts';
+import type { Words } from '../ui/languages.ts';
 import type { Theme } from '../ui/theme.ts';
-import { CONTACT, type ContactName, errorSummary, fieldPart, type Typed } from './form.ts';
-import { hidden } from './form-guard.ts';
-import type { Words } from './languages.ts';
-import { type Fact, facts, help, slip, wayOut } from './parts.ts';
+import { CONTACT, type ContactName, fieldPart, type Typed } from './form.ts';
+import { help, slip, wayOut } from './parts.ts';
 import { addresses, framed, type Visit } from './visit.ts';
 
 /** How many ways to pay stand open to view; the others are behind a disclosure. */
@@ -57,7 +58,7 @@ export function pendingMarkup(words: Words, frame: Frame, told: Told, typed?: Ty
   const asked = { payment_id: told.id, lang: frame.isNamed ? words.tag : undefined };
   const visit = { words, theme, basePath, asked, address: addresses(basePath, words, asked) };
   const rows: Fact[] = [[words.html('fact.pay_by'), told.expires]];
-  const content = html`${typed && errorSummary(words, typed)}
+  const content = html`${typed && errorSummary(words, typed.faults)}
 ${slip({ payment, words, amount: told.amount, isLong }, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
 <div class="task">
 ${methods.length > 1 && methodList(visit, methods, chosen)}

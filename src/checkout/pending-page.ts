@@ -4,10 +4,11 @@ import type { Skeletons } from '../lib/skeleton.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
+import { facts } from '../ui/facts.ts';
 import { CONTACT, type ContactName, knownContacts, type Typed } from './form.ts';
 import { hiddenToken, submitTerms } from './form-guard.ts';
 import { instructed } from './instructions.ts';
-import { facts, help, outTo, type Subject } from './parts.ts';
+import { help, outTo, type Subject } from './parts.ts';
 import { type Frame, pendingMarkup, type Told } from './pending-markup.ts';
 import { framed, type Visit } from './visit.ts';
 

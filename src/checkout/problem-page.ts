@@ -1,7 +1,8 @@
 // The pages for what cannot be shown or done: each says that nothing was sent, and what to do next.
 import { html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import { facts, help, type Subject } from './parts.ts';
+import { facts } from '../ui/facts.ts';
+import { help, type Subject } from './parts.ts';
 import { framed, type Visit } from './visit.ts';
 
 /** Unknown, malformed and missing ids alike: nothing of what was asked is repeated. */

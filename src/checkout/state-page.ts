@@ -3,11 +3,12 @@ import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import type { QrCodes } from '../methods/transfer/qr-code.ts';
 import { checkoutUrl } from '../payments/present.ts';
+import type { Fact } from '../ui/facts.ts';
+import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructed } from './instructions.ts';
-import type { Key } from './languages.ts';
-import { type Fact, help, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
+import { help, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
 import { methodName } from './pending-markup.ts';
 import { framed, type Visit } from './visit.ts';
 

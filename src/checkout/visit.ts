@@ -1,11 +1,10 @@
 // One look at a payment's page: in which language and light, and the address of the next.
 import type { FastifyRequest } from 'fastify';
-import { type Html, html, slotted } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
-import { page } from '../ui/page.ts';
-import { THEMES, type Theme, themeOf } from '../ui/theme.ts';
-import { LANGUAGES, type Languages, type Words } from './languages.ts';
+import { type Framed as Frame, framed as inFrame } from '../ui/framed.ts';
+import type { Languages, Words } from '../ui/languages.ts';
+import { type Theme, themeOf } from '../ui/theme.ts';
 
 /** What the address may say besides the payment. */
 const PARAMETERS = ['payment_id', 'lang', 'method', 'view', 'edit', 'theme'] as const;
@@ -71,62 +70,15 @@ export function addresses(
   };
 }
 
-export interface Framed {
-  /** The page's heading as text, for its title. */
-  heading: string;
+export interface Framed extends Omit<Frame, 'brand' | 'here'> {
   /** The merchant's name, which stands at the top. */
   merchant?: string | undefined;
-  test?: boolean;
-  content: Html;
-  wide?: boolean;
   /** What the page shows beside its state, which its links to other languages keep. */
   here?: Parameters;
-  /** Whether the page tells what is wrong with a form. */
-  wrong?: boolean;
 }
 
 /** A whole page of checkout. */
-export function framed(
-  visit: Omit<Visit, 'baseUrl'>,
-  { heading, merchant, test, content, wide, here, wrong }: Framed,
-): string {
-  const { words, theme, basePath } = visit;
-  const named =
-    merchant === undefined || heading.includes(merchant)
-      ? heading
-      : words.text('title', { heading, merchant });
-  return page({
-    language: words,
-    theme,
-    basePath,
-    title: wrong ? words.text('error.title', { title: named }) : named,
-    skip: words.html('skip'),
-    header: html`${merchant !== undefined && html`<p class="brand"><bdi>${merchant}</bdi></p>`}${test && html`<p class="ribbon">${words.html('test')}</p>`}`,
-    content,
-    wide: wide ?? false,
-    footer: preferences(visit, here),
-  });
-}
-
-/** The language and the light, each a link, so that they need no script. */
-function preferences({ words, theme, asked, address }: Omit<Visit, 'baseUrl'>, shown: Parameters = {}): Html {
-  const here = address({ lang: undefined, ...shown });
-  const named = asked.lang !== undefined;
-  const name = `preferences ${theme} ${named} ${here.includes('?')}`;
-  return words.remembered(name, () => slotted((slot) => choices(words, theme, named, slot, here)))(here);
-}
-
-function choices(words: Words, theme: Theme | undefined, named: boolean, slot: Html, here: string): Html {
-  const joint = here.includes('?') ? '&' : '?';
-  const link = (query: string, attributes: Html | null, text: Html | string, current: boolean) =>
-    html`<li><a href="${slot}${joint}${query}"${attributes}${current && html` aria-current="true"`}>${text}</a></li>`;
-  const languages = LANGUAGES.map(({ tag, name }) =>
-    link(`lang=${tag}`, html` lang="${tag}" hreflang="${tag}"`, name, tag === words.tag),
-  );
-  const kept = named ? `lang=${words.tag}&` : '';
-  const themes = [...THEMES, 'auto' as const].map((one) =>
-    link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
-  );
-  return html`<nav aria-label="${words.text('footer.language')}"><details><summary><span class="muted">${words.html('footer.language')}:</span> ${words.name}</summary><ul>${languages}</ul></details></nav>
-<nav aria-label="${words.text('footer.theme')}"><ul>${themes}</ul></nav>`;
+export function framed(visit: Omit<Visit, 'baseUrl'>, { merchant, here, ...parts }: Framed): string {
+  const look = { ...visit, isNamed: visit.asked.lang !== undefined };
+  return inFrame(look, { ...parts, brand: merchant, here: visit.address({ lang: undefined, ...here }) });
 }

@@ -10,7 +10,7 @@ import { listTokens } from '../administrators/token.ts';
 import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
-import { baseUrlOf } from '../main.ts';
+import { placesOf } from '../settings/places.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';
@@ -135,7 +135,7 @@ function tellLink(
   what: string,
 ): void {
   const { id, email, name, role, setup_expires_at } = administrator;
-  const url = setUpUrl(baseUrlOf(configuration), link);
+  const url = setUpUrl(placesOf(configuration).baseUrls.console, link);
   const until = formatTimestamp(setup_expires_at!);
   if (json) {
     console.log(JSON.stringify({ id, email, name, role, setup_url: url, setup_expires_at: until }));

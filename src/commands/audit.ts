@@ -152,7 +152,9 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
 
 /** What is told of rows where there are any, in the order of telling: the name of their number, and of one. */
 const ROWS_TOLD = [
-  ['merchant_states', 'merchant state'],
+  ['merchants', 'merchant'],
+  ['api_keys', 'API key'],
+  ['invites', 'invitation'],
   ['administrators', 'administrator'],
   ['passkeys', 'passkey'],
   ['sessions', 'session'],

@@ -27,7 +27,7 @@ function developmentCaller(configuration: Configuration, service: Service): Call
 export async function setUpLink(configuration: Configuration, service: Service): Promise<string | undefined> {
   if (configuration.environment !== 'development') return undefined;
   const secret = await developmentSetUp(service.database, service.journal);
-  return secret && setUpUrl(service.baseUrl, secret);
+  return secret && setUpUrl(service.consoleBaseUrl, secret);
 }
 
 /** What a script learns of a service that is ready. `readyMs`: milliseconds it took; `setUp` from `setUpLink`. */
@@ -67,14 +67,16 @@ export async function banner(
   const dim = (text: string) => styled(out, 'dim', text);
   const caller = developmentCaller(configuration, service);
   const sample = caller && (await samplePayment(configuration, service, caller));
+  const isOpen = configuration.environment === 'development' && configuration.registration.mode === 'open';
   const database = service.database.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL; checkpoints and their key';
   const rows = [
     ['API', `${service.baseUrl}/v1`],
     ['OpenAPI', `${service.baseUrl}/openapi.json`],
     ['Checkout', sample ?? `${service.checkoutBaseUrl}/${PAYMENT_PAGE}`],
-    ['Review it', setUp ?? `${service.baseUrl}/console`],
+    ['Review it', setUp ?? `${service.consoleBaseUrl}/console`],
     ...(setUp ? [['', dim('one-time set-up, 30 min')]] : []),
     ...(caller ? [['API key', DEVELOPMENT_KEY]] : []),
+    ...(isOpen ? [['Register', `${service.baseUrl}/register`]] : []),
     ['Data', `${shownPath(configuration.storage)} ${dim(`(${database}; private, never served)`)}`],
     ['Settings', shownPath(configuration.file)],
   ];
@@ -90,7 +92,7 @@ export async function banner(
     '',
     dim('  This key is for development: before production, replace it (npx counterfoil keys create).'),
   ];
-  const noKeys = service.directory.size === 0;
+  const noKeys = !service.directory.hasKeys;
   const lines = [
     '',
     `  ${bold(`counterfoil ${VERSION}`)}  ${ready}  ${dim(`${configuration.environment} · ${configuration.host}`)}`,

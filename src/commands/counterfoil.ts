@@ -5,18 +5,25 @@ import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
+import { StartRefused } from '../health/refuse.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { administratorsCommand } from './administrators.ts';
 import { auditCommand } from './audit.ts';
+import { doctorCommand } from './doctor.ts';
 import { eraseCommand } from './erase.ts';
 import { exportCommand } from './export.ts';
+import { initCommand } from './init.ts';
+import { invitesCommand } from './invites.ts';
 import { keysCommand } from './keys.ts';
+import { merchantsCommand } from './merchants.ts';
 import { migrateCommand } from './migrate.ts';
 import { serveCommand } from './serve.ts';
 import { Failure } from './terminal.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
+/** What starting again does not mend. */
+const UNFIT = [ConfigurationError, StartRefused, StorageExposed, SchemaTooNew];
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -37,10 +44,14 @@ Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
     );
   for (const command of [
     serveCommand(),
+    initCommand(),
     migrateCommand(),
     keysCommand(),
+    merchantsCommand(),
+    invitesCommand(),
     administratorsCommand(),
     auditCommand(),
+    doctorCommand(),
     eraseCommand(),
     exportCommand(),
   ])
@@ -69,21 +80,17 @@ function report(error: unknown): number {
   if (line === undefined)
     console.error(error); // a defect: all of it
   else console.error(`counterfoil: ${line}`);
-  return error instanceof ConfigurationError || error instanceof StorageExposed
-    ? EXIT_CONFIGURATION
-    : EXIT_FAILURE;
+  return UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
 }
 
 /** The line that tells an operator what failed; nothing for what no operator can mend. */
 function told(error: unknown): string | undefined {
   if (
-    error instanceof ConfigurationError ||
-    error instanceof StorageExposed ||
+    UNFIT.some((one) => error instanceof one) ||
     error instanceof Failure ||
-    error instanceof SchemaTooNew ||
     error instanceof CheckpointKeyLost
   ) {
-    return error.message;
+    return (error as Error).message;
   }
   if (error instanceof DatabaseError) {
     // A name with several addresses fails with one error for each and no message of its own.

@@ -1,66 +1,100 @@
-// counterfoil keys: makes keys and lists them; the file keeps digests, the screen shows a key once.
-import {
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fchownSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
-import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { configurationFile, environment, parseConfiguration, readConfiguration } from '../config.ts';
+// counterfoil keys: makes keys of merchants, wherever those stand; a key is printed once, its digest is kept.
+import { existsSync, realpathSync } from 'node:fs';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
+import { storeExists } from '../database/open.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS, systemClock } from '../lib/time.ts';
+import { issueKey, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
 import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../merchants/merchant.ts';
-import { columns, Failure, shownPath } from './terminal.ts';
+import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
+import { canAsk, saysYes } from './ask.ts';
+import { addKeyToFile, UNFINISHED } from './key-file.ts';
+import { list, revoke, rotate } from './keys-existing.ts';
+import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
+import { lendStore, OPERATOR, type Store, type StoreOptions } from './store.ts';
+import { Failure, shownPath } from './terminal.ts';
 
-interface CreateOptions {
+interface CreateOptions extends StoreOptions {
   merchant: string;
   test?: boolean;
   live?: boolean;
   expires?: number;
-  config?: string;
-  json?: boolean;
+  name?: string;
+  new?: boolean;
 }
 
 export function keysCommand(): Command {
-  return new Command('keys')
-    .description('API keys of merchants in the configuration file')
+  const command = new Command('keys')
+    .description('API keys of merchants')
     .addHelpText(
       'after',
-      '\nExamples:\n  counterfoil keys create --merchant "Corner Shop"\n  counterfoil keys list',
+      `
+Examples:
+  counterfoil keys create --merchant "Corner Shop"
+  counterfoil keys list --merchant "Corner Shop"
+  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d
+  counterfoil keys revoke key_4be2f08a51c7d936
+
+Keys of merchants who registered or were imported act on the store at once, a running server included. Keys that are added to
+the configuration file are taken over on SIGHUP.`,
     )
     .addCommand(
       new Command('create')
-        .description('make a key, print it once, and write its digest into the configuration')
-        .requiredOption('--merchant <name>', 'business name or id; a merchant that is not there is added')
+        .description('make a key, print it once, and keep its digest where its merchant stands')
+        .requiredOption('--merchant <name>', 'business name or id; a name that is not there makes a merchant')
         .option('--test', 'a key for test payments (default)')
         .option('--live', 'a key for real payments')
         .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
-        .option('--config <file>', 'configuration file')
-        .option('--json', 'print one JSON document')
+        .option('--name <text>', 'what the key is for')
+        .option('--new', 'make a merchant, though one is called almost the same')
         .addHelpText(
           'after',
-          '\nExamples:\n  counterfoil keys create --merchant "Corner Shop"\n  counterfoil keys create --merchant mer_corner_shop --live --expires 365d\n\nA running server takes the key over on SIGHUP.',
+          `
+Examples:
+  counterfoil keys create --merchant "Corner Shop"
+  counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
+
+A merchant of the store (it registered, or was imported) gets its key there: it works at once. Any other gets it in the
+configuration file: a running server takes it over on SIGHUP. A name that neither has makes a merchant in the file.`,
         )
         .action(create),
     )
     .addCommand(
       new Command('list')
-        .description('list keys: their ids, modes and ends, never the keys')
-        .option('--config <file>', 'configuration file')
-        .option('--json', 'print one JSON document')
-        .addHelpText('after', '\nExample:\n  counterfoil keys list --json')
+        .description('list keys and when they were last used; never the keys themselves')
+        .option('--merchant <name>', 'of one merchant alone: business name or id')
+        .addHelpText('after', '\nExamples:\n  counterfoil keys list\n  counterfoil keys list --json')
         .action(list),
+    )
+    .addCommand(
+      new Command('rotate')
+        .description('make a key in the place of another, which works on for a while, and print it once')
+        .addArgument(new Argument('<id>', 'key_…, as keys list shows it'))
+        .addOption(
+          new Option('--overlap <time>', 'for how long the old key works on')
+            .choices(Object.keys(OVERLAPS_MS))
+            .default('24h'),
+        )
+        .option('--name <text>', 'what the new key is for; as the old one when left out')
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked',
+        )
+        .action(rotate),
+    )
+    .addCommand(
+      new Command('revoke')
+        .description('end a key now and for good')
+        .addArgument(new Argument('<id>', 'key_…, as keys list shows it'))
+        .option('--yes', 'revoke it although it was used in the last day')
+        .addHelpText('after', '\nExample:\n  counterfoil keys revoke key_4be2f08a51c7d936')
+        .action(revoke),
     );
+  for (const one of command.commands)
+    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  return command;
 }
 
 /** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. */
@@ -78,37 +112,30 @@ function parseExpiry(text: string): number {
   return moment;
 }
 
-/** A configuration may lack the very key that is about to be made, or hold the one that it replaces. */
-const UNFINISHED = { unfinished: true };
-
-function create(options: CreateOptions, command: Command): void {
+async function create(options: CreateOptions, command: Command): Promise<void> {
   if (options.test && options.live) command.error('error: --test and --live exclude one another');
   const mode: Mode = options.live ? 'live' : 'test';
+  const fault = options.name === undefined ? undefined : keyNameFault(options.name);
+  if (fault) throw new Failure(`--name: ${fault}`);
   const file = realpathSync(existing(configurationFile(options.config)));
   const configuration = readConfiguration(file, environment, UNFINISHED);
   if (mode === 'live' && configuration.environment === 'development') {
     throw new Failure('in development all keys make test payments; a live key needs environment: production');
   }
-  const merchant = merchantNamed(options.merchant, configuration.merchants);
-  const key = newSecret(KEY_PREFIX[mode]);
-  const digest = keyDigest(key);
-  const entry = {
-    key_sha256: digest,
-    mode,
-    ...(options.expires === undefined ? {} : { expires_at: formatTimestamp(options.expires) }),
-  };
-  writeKey(file, merchant, entry);
-
-  const id = keyId(digest);
-  if (options.json) {
-    console.log(JSON.stringify({ key, id, mode, merchant, expires_at: entry.expires_at ?? null, file }));
-    return;
+  const inFile = (merchant: Merchant, isNew: boolean) => createInFile(file, merchant, isNew, mode, options);
+  // The file alone is enough for a merchant that it has under this id, whether the store can be reached or not.
+  const configured = configuration.merchants.find(({ id }) => id === options.merchant);
+  if (configured) return inFile(configured, false);
+  if (!storeExists(configuration)) {
+    const { merchant, isNew } = await chosen(options, configuration, undefined);
+    return inFile(merchant, isNew);
   }
-  console.log(key);
-  console.error(`
-Key ${id} of ${merchant.name} (${merchant.id}), for ${mode} payments${entry.expires_at ? ` until ${entry.expires_at}` : ''}.
-Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
-Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`);
+  return lendStore(configuration, async (store) => {
+    const { merchant, isNew } = await chosen(options, configuration, store);
+    const isConfigured = configuration.merchants.some(({ id }) => id === merchant.id);
+    if (isNew || isConfigured) inFile(merchant, isNew);
+    else await createInStore(store, merchant, mode, options);
+  });
 }
 
 /** `file` itself; says what is missing where there is none. Raises `ConfigurationError`. */
@@ -117,90 +144,73 @@ function existing(file: string): string {
   return file;
 }
 
-/** The merchant of that id or business name; a name that is not there makes a new one. Raises `Failure`. */
-function merchantNamed(wanted: string, merchants: readonly Merchant[]): { id: string; name: string } {
-  const found = merchants.filter(({ id, name }) => id === wanted || name === wanted);
-  if (found.length > 1) {
-    const ids = found.map(({ id }) => id).join(', ');
-    throw new Failure(
-      `${found.length} merchants are called ${JSON.stringify(wanted)}: name one by its id (${ids})`,
-    );
+/** Whose key it becomes: a merchant that there is, or a new one of that name, unless that looks like a slip. Raises `Failure`. */
+async function chosen(
+  { merchant: wanted, new: wantsNew }: CreateOptions,
+  configuration: Configuration,
+  store: Store | undefined,
+): Promise<{ merchant: Merchant; isNew: boolean }> {
+  const directory = await loadDirectory(configuration, store?.database);
+  const found = merchantNamed(wanted, directory);
+  if (found) return { merchant: found, isNew: false };
+  if (wanted.startsWith(MERCHANT_ID_PREFIX)) throw noSuchMerchant(wanted, directory);
+  const near = wantsNew ? undefined : nearestMerchant(wanted, directory.merchants);
+  if (near) {
+    const doubt = `${wanted} is new: there is no merchant of that name. Did you mean ${near.name} (${near.id})?`;
+    const isNew = canAsk() && (await saysYes(`${doubt}\nMake a new merchant called ${wanted}?`));
+    if (!isNew) throw new Failure(`${doubt} No key was made. To make a new merchant all the same, add --new`);
   }
-  if (found[0]) return { id: found[0].id, name: found[0].name };
-  if (/^mer_/.test(wanted)) {
-    const ids = merchants.map(({ id }) => id).join(', ');
-    throw new Failure(
-      `there is no merchant ${wanted}; there ${ids ? `are: ${ids}` : 'is none yet: give a business name'}`,
-    );
-  }
-  return { id: randomId('mer_', 20), name: wanted };
+  return { merchant: { id: randomId(MERCHANT_ID_PREFIX, 20), name: wanted }, isNew: true };
 }
 
-/** Adds a key to the file, everything else in it left as it is, comments too. Raises `ConfigurationError`. */
-function writeKey(file: string, merchant: { id: string; name: string }, entry: object): void {
-  const document = parseDocument(readFileSync(file, 'utf8'));
-  const sequenceAt = (holder: YAMLMap, name: string): YAMLSeq => {
-    if (!isSeq(holder.get(name))) holder.set(name, document.createNode([]));
-    const sequence = holder.get(name) as YAMLSeq;
-    sequence.flow = false;
-    return sequence;
-  };
-  if (!isMap(document.contents))
-    document.contents = document.createNode({}) as unknown as typeof document.contents;
-  const merchants = sequenceAt(document.contents as unknown as YAMLMap, 'merchants');
-  let holder = merchants.items.find((item): item is YAMLMap => isMap(item) && item.get('id') === merchant.id);
-  if (!holder) {
-    holder = document.createNode({ ...merchant, keys: [] }) as YAMLMap;
-    merchants.add(holder);
+function createInFile(
+  file: string,
+  { id: merchantId, name: merchantName }: Merchant,
+  isNew: boolean,
+  mode: Mode,
+  { expires, name, json }: CreateOptions,
+): void {
+  const key = newSecret(KEY_PREFIX[mode]);
+  const digest = keyDigest(key);
+  const until = expires === undefined ? undefined : formatTimestamp(expires);
+  const entry = { key_sha256: digest, mode, ...(until !== undefined && { expires_at: until }) };
+  const merchant = { id: merchantId, name: merchantName };
+  addKeyToFile(file, merchant, entry, name ?? null);
+  const id = keyId(digest);
+  if (json) {
+    const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };
+    console.log(JSON.stringify(told));
+    return;
   }
-  sequenceAt(holder, 'keys').add(document.createNode(entry));
-  const text = document.toString({ lineWidth: 0 });
-  parseConfiguration(text, file, environment, UNFINISHED);
-  replaceFile(file, text);
+  console.log(key);
+  console.error(`
+${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${until ? ` until ${until}` : ''}.
+Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
+Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`);
 }
 
-/** Writes beside and moves over: a crash leaves the old file or the new one, never half of either. Owner and mode stay. */
-function replaceFile(file: string, text: string): void {
-  const { mode, uid, gid } = statSync(file);
-  const beside = `${file}.new`;
-  rmSync(beside, { force: true });
-  const descriptor = openSync(beside, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fchownSync(descriptor, uid, gid);
-    fchmodSync(descriptor, mode & 0o777);
-    fsyncSync(descriptor);
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(beside, file);
-}
-
-function list(options: { config?: string; json?: boolean }): void {
-  const configuration = readConfiguration(configurationFile(options.config));
-  const keys = configuration.merchants.flatMap(({ id: merchant_id, name, keys }) =>
-    keys.map(({ id, mode, expires_at }) => ({
-      id,
-      merchant_id,
-      merchant_name: name,
-      mode,
-      expires_at: expires_at === null ? null : formatTimestamp(expires_at),
-    })),
+async function createInStore(
+  { journal }: Store,
+  merchant: Merchant,
+  mode: Mode,
+  { expires, name, json }: CreateOptions,
+): Promise<void> {
+  const wish = { merchantId: merchant.id, mode, name: name ?? null, expires_at: expires ?? null };
+  const { key, row } = await journal.commit(
+    (transaction) => issueKey(transaction, wish, OPERATOR),
+    merchant.id,
   );
-  if (options.json) {
-    console.log(JSON.stringify({ keys }));
+  const until = row.expires_at === null ? null : formatTimestamp(row.expires_at);
+  if (json) {
+    const { id } = row;
+    console.log(
+      JSON.stringify({ key, id, mode, merchant, new: false, name: row.name, expires_at: until, file: null }),
+    );
     return;
   }
-  if (keys.length === 0) {
-    console.log('There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"');
-    return;
-  }
-  const now = systemClock.now();
-  const end = (at: string | null) =>
-    at === null ? 'does not expire' : `${Date.parse(at) <= now ? 'expired' : 'expires'} ${at}`;
-  const rows = keys.map((key) => [key.id, key.mode, key.merchant_name, key.merchant_id, end(key.expires_at)]);
-  console.log(columns(rows));
+  console.log(key);
+  console.error(`
+Key ${row.id} of ${merchant.name} (${merchant.id}), for ${mode} payments${until ? ` until ${until}` : ''}.
+Copy it now: it is shown only this once. The store holds its digest.
+It works already, at a running server too.`);
 }

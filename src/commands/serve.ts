@@ -1,6 +1,8 @@
 // counterfoil serve: runs the service until it is told to stop.
 import { Command } from 'commander';
-import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
+import { skipped } from '../health/check.ts';
+import { refuseToStart } from '../health/refuse.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { monotonicMs, systemClock } from '../lib/time.ts';
 import { type Service, startService } from '../main.ts';
@@ -24,7 +26,7 @@ Examples:
   npm start -- --config /etc/counterfoil.yaml
 
 Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATABASE_URL.
-SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys and methods again.`,
+SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys, methods and the certificate again.`,
     )
     .action((options: { config?: string; json?: boolean }) =>
       serve(configurationFile(options.config), options),
@@ -37,9 +39,12 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
   const log = interactive ? terminalLog(process.stdout) : lines;
+  const subject = { ...installationOf(configuration), clock: systemClock, deadlineMs: 0 };
+  await refuseToStart({ ...subject, store: { none: skipped('The store is not open yet') } }, 'start');
   const service = await startService(configuration, {
     log,
     clock: systemClock,
+    onStore: (database) => refuseToStart({ ...subject, store: { database } }, 'store'),
     onBroken: (error) => {
       // The disk or the file failed. What happens next must be a fresh start's recovery, not this process's guess.
       log.error({ err: error }, 'the store is broken; ending');
@@ -65,13 +70,31 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   process.on('SIGHUP', () => {
     if (hadTerminal && !controllingTerminal())
       stop(); // its window was closed: nobody is left to press Ctrl-C
-    else reread(file, configuration.environment, service, log);
+    else {
+      renewCertificate(configuration, service, log);
+      reread(file, configuration.environment, service, log);
+    }
   });
 
   const readyMs = monotonicMs() - begun;
   const setUp = await setUpLink(configuration, service);
   if (interactive) console.log(await banner(configuration, service, readyMs, setUp));
   else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, setUp))}\n`);
+}
+
+/** Shows the certificate that lies in its files by now, or goes on with the one that is and says why. */
+function renewCertificate(
+  { tls }: Configuration,
+  service: Service,
+  log: Pick<Logger, 'info' | 'error'>,
+): void {
+  if (!tls) return;
+  try {
+    service.renewCertificate();
+    log.info('the certificate was read again');
+  } catch (error) {
+    log.error(`the certificate stays as it was: ${(error as Error).message}`);
+  }
 }
 
 /** Takes over merchants, keys and methods from the file, or keeps what is and says why. */
@@ -86,7 +109,7 @@ function reread(
     // What development lets pass, the development key above all, must not reach a server in production.
     if (environment !== running) throw new Error('environment changed: restart to take it over');
     service.directory.replace(merchants);
-    service.offer.replace(methods, merchants);
+    service.offer.replace(methods);
     log.info('merchants, keys and methods were read again');
   } catch (error) {
     log.error(`merchants, keys and methods stay as they were: ${(error as Error).message}`);

@@ -25,14 +25,21 @@ export interface Store {
   journal: Journal;
 }
 
+/** The same as `lendStore`, of the store that the configuration in the options names. Raises `ConfigurationError` as well. */
+export async function withStore<T>({ config }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
+  return lendStore(readConfiguration(configurationFile(config)), use);
+}
+
 /**
  * Lends the store to `use` and closes it. It is not held: a commit of the journal is one transaction of the database, which
  * takes its numbers from the head of the history, so that those of a server and of a command stand in a line on SQLite as on
  * PostgreSQL; the server sees the rows within a tenth of a second. Raises `Failure` where there is no store, its schema is
  * not this program's, or `use` raises an `OperationalError`.
  */
-export async function withStore<T>({ config }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
-  const configuration = readConfiguration(configurationFile(config));
+export async function lendStore<T>(
+  configuration: Configuration,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
   if (!storeExists(configuration))
     throw new Failure(
       `there is no store in ${shownPath(configuration.storage)}: run counterfoil migrate, which makes it, or start the server once`,

@@ -16,6 +16,7 @@ const PLACES = [
   ['/payments', 'Payments'],
   ['/audit', 'Audit log'],
   ['/merchants', 'Merchants'],
+  ['/health', 'Health'],
 ] as const;
 
 const THEME_NAMES = { light: 'Light', dark: 'Dark', auto: 'As the system' } as const;

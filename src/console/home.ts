@@ -1,6 +1,7 @@
 // The console's first page: what waits, what was decided, and what somebody should look after.
 
 import { newestSeal } from '../journal/queries.ts';
+import { duration } from '../lib/duration.ts';
 import { type Html, html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
@@ -10,7 +11,7 @@ import { type LastDecision, linksAskedFor, type QueueCount } from '../payments/r
 import { decisionChart } from './chart.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
-import { age, duration, said } from './parts.ts';
+import { age, said } from './parts.ts';
 import { lastDecision } from './queue.ts';
 import type { Context, Outcome, Route } from './route.ts';
 

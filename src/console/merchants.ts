@@ -4,8 +4,8 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { ApiKey, MerchantWithKeys } from '../merchants/merchant.ts';
-import { findMerchantState, suspendedMerchants } from '../merchants/queries.ts';
-import { changesOf, type MerchantState, type StateChange } from '../merchants/state.ts';
+import { findMerchant, suspendedMerchants } from '../merchants/queries.ts';
+import { changesOf, type StateChange, type StoredMerchant } from '../merchants/stored-merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM } from '../merchants/suspend.ts';
 import { countCreated } from '../payments/queries.ts';
 import { namesOf } from '../payments/review/queries.ts';
@@ -49,8 +49,8 @@ async function merchantsPage(context: Context): Promise<Outcome> {
   const shown = rest.slice(0, PAGE);
   const suspended = new Set(await suspendedMerchants(database));
   const lines: Html[] = [];
-  for (const merchant of shown) {
-    const { id, name, keys } = merchant;
+  for (const { id, name } of shown) {
+    const keys = directory.keysOf(id);
     lines.push(
       html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a></td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${keysIn(keys, 'live')}</td><td data-label="Test keys" class="number">${keysIn(keys, 'test')}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(suspended.has(id))}</td></tr>\n`,
     );
@@ -92,11 +92,11 @@ function stateStamp(suspended: boolean): Html {
 /** The merchant that the path names; one that left the configuration is known by its id alone. Raises `not_found`. */
 async function found({ directory, database, params }: Context): Promise<{
   merchant: MerchantWithKeys;
-  state: MerchantState | undefined;
+  state: StoredMerchant | undefined;
   isConfigured: boolean;
 }> {
   const id = params.merchant_id!;
-  const state = await findMerchantState(database, id);
+  const state = await findMerchant(database, id);
   const merchant = directory.merchant(id);
   if (!merchant && !state) throw new OperationalError('not_found', 'There is no such merchant.');
   const unknown = { id, name: id, keys: [], methods: null, website: null, support: null, limits: {} };

@@ -1,6 +1,7 @@
 // The pieces that several of the console's pages about payments are made of.
+import { duration } from '../lib/duration.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { DAY_MS, formatTimestamp, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
+import { formatTimestamp } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type IconName, icon } from '../ui/icons.ts';
 import type { Context } from './route.ts';
@@ -29,17 +30,6 @@ export const isLong = (amount: string) => amount.length > 13;
 /** A moment (milliseconds since 1970) in words, and exactly for whoever asks the markup. */
 export function moment(context: Context, ms: number): Html {
   return html`<time datetime="${formatTimestamp(ms)}">${context.moment(ms)}</time>`;
-}
-
-/** A length of time in the two units that matter: `12 min`, `3 h 20 min`, `2 d 4 h`. */
-export function duration(ms: number): string {
-  if (ms < MINUTE_MS) return 'under 1 min';
-  const days = Math.floor(ms / DAY_MS);
-  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
-  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
-  const units = days > 0 ? ([days, 'd', hours, 'h'] as const) : ([hours, 'h', minutes, 'min'] as const);
-  const [many, large, few, small] = units;
-  return [many > 0 && `${many} ${large}`, few > 0 && `${few} ${small}`].filter(Boolean).join(' ');
 }
 
 /** How long ago `ms` was, with the moment itself behind it in the markup. */

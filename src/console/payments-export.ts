@@ -1,7 +1,7 @@
 // The payments that a search finds, as a file: streamed, and told in the history before its first byte.
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
-import type { Directory } from '../merchants/merchant.ts';
+import type { Directory } from '../merchants/directory.ts';
 import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../payments/export.ts';
 import type { SearchFilter } from '../payments/review/queries.ts';
 import { paymentSearchOf } from './payment-search.ts';

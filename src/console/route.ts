@@ -3,11 +3,12 @@ import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Permission, Principal } from '../administrators/administrator.ts';
 import type { Database } from '../database/database.ts';
+import type { Inspector } from '../health/inspector.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
-import type { Directory } from '../merchants/merchant.ts';
+import type { Directory } from '../merchants/directory.ts';
 import type { ReviewFigures } from '../payments/review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
 import type { Verification } from './verification.ts';
@@ -30,6 +31,8 @@ export interface ConsoleParts {
   figures: ReviewFigures;
   /** Verifies the history in the background of this node. */
   verification: Verification;
+  /** Asks every check about this installation. */
+  inspector: Inspector;
 }
 
 /** One request, after the guard let it through. */
@@ -78,7 +81,7 @@ export interface Shown extends Sent {
   /** Everything within `main`, h1 and all. */
   content: Html;
   status?: number;
-  /** Which entry of the navigation this is: the path of `/`, `/queue`, `/payments`, `/audit`, `/merchants` or `/account`. */
+  /** Which entry of the navigation this is: the path of `/`, `/queue`, `/payments`, `/audit`, `/merchants`, `/health` or `/account`. */
   place?: string;
   /** Whether it has two columns where there is room. */
   wide?: boolean;

@@ -1,6 +1,7 @@
 // Every page of the console and every form of theirs, for the guard to register.
 import { accountRoutes } from './account.ts';
 import { auditRoutes } from './audit-log.ts';
+import { healthRoutes } from './health.ts';
 import { homeRoutes } from './home.ts';
 import { merchantRoutes } from './merchants.ts';
 import { paymentRoutes } from './payment.ts';
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...paymentRoutes,
   ...auditRoutes,
   ...merchantRoutes,
+  ...healthRoutes,
   ...signOutRoutes,
   ...accountRoutes,
 ];

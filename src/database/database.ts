@@ -24,6 +24,11 @@ export interface Database extends Queryable {
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
   /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
   script(sql: string): Promise<void>;
+  /**
+   * The engine's settings by which an answered commit outlives a power cut, by their names, as they are where nothing of ours
+   * sets them: on PostgreSQL `fsync`, `full_page_writes` and `synchronous_commit`, on SQLite `synchronous`.
+   */
+  durability(): Promise<Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
 

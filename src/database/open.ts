@@ -15,11 +15,16 @@ export class StorageExposed extends Error {
 /** Makes the private storage directory, mode 0700. Raises `StorageExposed` where one is there that others may enter. */
 export function prepareStorage(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const exposed = [directory, ...readdirSync(directory).map((file) => join(directory, file))].find(
+  const exposed = exposedIn(directory);
+  if (exposed) throw new StorageExposed(`${exposed} can be read by others. Run: chmod -R go= ${directory}`);
+}
+
+/** The storage directory, or the first of its files, that others may use; nothing where all is private. */
+export function exposedIn(directory: string): string | undefined {
+  return [directory, ...readdirSync(directory).map((file) => join(directory, file))].find(
     // A write-ahead log may go as we look: its server has just stopped.
     (path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0,
   );
-  if (exposed) throw new StorageExposed(`${exposed} can be read by others. Run: chmod -R go= ${directory}`);
 }
 
 export interface StoreSettings {

@@ -1,5 +1,6 @@
 // PostgreSQL through pg: one connection for the journal, a pool for reads, and no success that is not certain.
 import pg from 'pg';
+import { overridingParameter } from './connection-string.ts';
 import {
   type Database,
   DatabaseError,
@@ -79,14 +80,10 @@ function wasCut(error: unknown): boolean {
 /** What the journal's connection relies on: an answered commit is on the server's disk, and its warnings reach us. */
 const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false)`;
 
-/** pg lets a connection string overrule the program. Raises `DatabaseError` (`fault`) where it would overrule a promise. */
-function refuseOverrides(url: string): void {
-  const overrides = [...new URLSearchParams(url.split('?')[1])].map(([name]) => name);
-  const forbidden = overrides.find((name) => /^options$|timeout/i.test(name));
-  if (forbidden) throw new DatabaseError('fault', `the connection string may not set ${forbidden}`);
-}
-
-/** Opens a connection string (`postgres://…`). Raises `DatabaseError` (`unavailable`). */
+/**
+ * Opens a connection string (`postgres://…`). Raises `DatabaseError`: `unavailable`, or `fault` where the string would overrule
+ * what is promised.
+ */
 export async function openPostgres(url: string): Promise<Database> {
   const settings = {
     connectionString: url,
@@ -97,7 +94,8 @@ export async function openPostgres(url: string): Promise<Database> {
     idle_in_transaction_session_timeout: 2 * STATEMENT_DEADLINE_MS,
     application_name: 'counterfoil',
   };
-  refuseOverrides(url);
+  const forbidden = overridingParameter(url);
+  if (forbidden) throw new DatabaseError('fault', `the connection string may not set ${forbidden}`);
   const readers = new pg.Pool({ ...settings, max: READERS });
   readers.on('error', () => {}); // an idle connection was cut; the pool opens another
   let writer: pg.Client | undefined;
@@ -202,6 +200,13 @@ export async function openPostgres(url: string): Promise<Database> {
       } catch (error) {
         throw new DatabaseError(failureOf(error), error);
       }
+    },
+    async durability() {
+      // Asked where the session's own word is not: this is what the server, the database and the role have.
+      const rows = await database.query<{ name: string; setting: string }>(
+        `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
+      );
+      return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
     },
     async close() {
       await readers.end();

@@ -203,6 +203,10 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
         watch(error);
       }
     },
+    async durability() {
+      const { synchronous } = writer.all<{ synchronous: number }>('pragma synchronous', [])[0]!;
+      return { synchronous: String(synchronous) };
+    },
     async close() {
       reader.raw.close();
       writer.raw.close();

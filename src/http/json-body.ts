@@ -4,20 +4,43 @@ import { OperationalError } from '../lib/errors.ts';
 
 /**
  * Has every route of `scope` take JSON alone; what was sent is `request.body`, bytes or nothing. Its hook runs behind those
- * added before, so that who is asking is known by then. Raises `unsupported_media_type` in requests.
+ * added before, so that who is asking is known by then. With `mayBeMissing` a request without a body need not say that it is JSON.
+ * Raises `unsupported_media_type` in requests.
  */
-export function takeJson(scope: FastifyInstance): void {
-  scope.addHook('onRequest', async (request) => requireJson(request));
+export function takeJson(scope: FastifyInstance, { mayBeMissing = false } = {}): void {
+  scope.addHook('onRequest', async (request) => {
+    if (!(mayBeMissing && sendsNothing(request))) requireJson(request);
+  });
+  readBytes(scope);
+}
+
+/** Has the routes of `scope` read a body of any type, but for those that another parser reads, as the bytes it is. */
+export function readBytes(scope: FastifyInstance): void {
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
 }
 
-/** The bytes of a body that `takeJson` took. */
+/** Has the routes of `scope` ignore a body, whatever it is and calls itself: it is not even read. */
+export function ignoreBody(scope: FastifyInstance): void {
+  scope.addHook('onRequest', async (request) => void delete request.headers['content-type']);
+  scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+}
+
+/** The bytes of a body that `takeJson` or `readBytes` took. */
 export function bodyOf(request: FastifyRequest): Buffer {
   return (request.body as Buffer | undefined) ?? Buffer.alloc(0);
 }
 
+/** Whether a request has no body, and says nothing of one (RFC 9112, section 6.3). */
+function sendsNothing({ headers }: FastifyRequest): boolean {
+  return (
+    headers['content-type'] === undefined &&
+    headers['transfer-encoding'] === undefined &&
+    Number(headers['content-length'] ?? 0) === 0
+  );
+}
+
 /** Raises `unsupported_media_type` unless the body is announced as JSON in UTF-8 and not compressed. */
-function requireJson(request: FastifyRequest): void {
+export function requireJson(request: FastifyRequest): void {
   const type = request.headers['content-type'] ?? '';
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (

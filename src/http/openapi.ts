@@ -31,6 +31,14 @@ export function openApiDocument(baseUrl: string, version: string, parts: readonl
   };
 }
 
+/** A description whose paths another server has than the document's; the same where that is none. */
+export function at(server: string | undefined, description: Description): Description {
+  if (server === undefined) return description;
+  const servers = [{ url: server }];
+  const paths = Object.entries(description.paths).map(([path, item]) => [path, { servers, ...item }]);
+  return { ...description, paths: Object.fromEntries(paths) };
+}
+
 /** A schema as JSON Schema 2020-12, as it takes or as it gives. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -47,6 +55,13 @@ export const REQUEST_ID = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in logs and history.' },
 };
 
+const RETRY_AFTER = {
+  'Retry-After': {
+    schema: { type: 'integer', minimum: 1 },
+    description: 'Seconds to wait before the next try.',
+  },
+};
+
 /** A response that carries a schema of the document. */
 export function success(description: string, schema: string, headers: object = {}) {
   return { description, headers: { ...REQUEST_ID, ...headers }, ...json(ref(schema)) };
@@ -59,7 +74,7 @@ export function failures(codes: readonly ErrorCode[]): Record<string, object> {
     const names = codes.filter((code) => STATUS_OF_CODE[code] === status);
     responses[status] = {
       description: names.map((name) => `\`${name}\``).join(', '),
-      headers: REQUEST_ID,
+      headers: names.includes('rate_limited') ? { ...REQUEST_ID, ...RETRY_AFTER } : REQUEST_ID,
       ...json(ref('Error')),
     };
   }

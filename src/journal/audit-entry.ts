@@ -12,6 +12,9 @@ export interface Entry {
   facts: Record<string, string | number | null>;
 }
 
+/** Who does something, and the request they did it by. */
+export type Act = Pick<Entry, 'actor' | 'request_id'>;
+
 /** An entry as stored: `number` counts from 1 without a gap, `at` is milliseconds since 1970, `facts` is JSON text. */
 export interface AuditEntry {
   number: number;

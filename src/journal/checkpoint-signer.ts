@@ -141,6 +141,11 @@ export class CheckpointSigner {
     this.#last = line === undefined ? undefined : checkpointFault(line, this.#key, undefined);
   }
 
+  /** When the newest checkpoint was signed, milliseconds since 1970; nothing where there is none. */
+  newestAt(): number | undefined {
+    return typeof this.#last === 'object' ? Date.parse(this.#last.signed_at) : undefined;
+  }
+
   /**
    * Appends a checkpoint for the history's newest seal unless the last one was for it already. One call at a time. `now` in
    * milliseconds since 1970. Raises `CheckpointRefused` where the history is another than the one the last checkpoint vouches

@@ -17,6 +17,12 @@ export interface Listener {
   hear(entries: readonly AuditEntry[]): Promise<void>;
 }
 
+export interface Following {
+  /** Whether the last round went well. */
+  isFollowing(): boolean;
+  stop(): Promise<void>;
+}
+
 /**
  * Loads all listeners, then hands them each new entry until stopped. Raises `DatabaseError` at the start alone; what fails later
  * is logged once until it works again, and tried again every half second.
@@ -25,7 +31,7 @@ export async function followJournal(
   database: Pick<Queryable, 'query'>,
   listeners: readonly Listener[],
   log: Logger,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<Following> {
   // The number before the load: what is written in between comes twice rather than never.
   const begun = await newestEntry(database);
   const heard = listeners.map((listener) => ({ listener, number: begun }));
@@ -66,6 +72,7 @@ export async function followJournal(
   }
 
   return {
+    isFollowing: () => !failing,
     async stop() {
       stopping = true;
       clearTimeout(timer);

@@ -24,7 +24,13 @@ interface Waiting {
 export interface JournalCounters {
   commits: number;
   works: number;
-  queued: number;
+  /** Works that were turned away because too many waited, or because the journal was closed. */
+  refused: number;
+}
+
+export interface JournalOptions {
+  largestBatch?: number | undefined;
+  onCommit?: ((works: number) => void) | undefined;
 }
 
 function byRow(one: Waiting, other: Waiting): number {
@@ -38,16 +44,21 @@ export class Journal {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #largestBatch: number;
+  readonly #onCommit: ((works: number) => void) | undefined;
   readonly #queue: Waiting[] = [];
-  readonly counters: JournalCounters = { commits: 0, works: 0, queued: 0 };
+  readonly counters: JournalCounters = { commits: 0, works: 0, refused: 0 };
   #running: Promise<void> | undefined;
   #closed = false;
 
-  /** `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. */
-  constructor(database: Database, clock: Clock, options: { largestBatch?: number | undefined } = {}) {
+  /**
+   * `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. `onCommit` is told of each commit, and how
+   * many works it held.
+   */
+  constructor(database: Database, clock: Clock, options: JournalOptions = {}) {
     this.#database = database;
     this.#clock = clock;
     this.#largestBatch = options.largestBatch ?? LARGEST_BATCH;
+    this.#onCommit = options.onCommit;
   }
 
   /**
@@ -58,11 +69,19 @@ export class Journal {
    * names, so that batches wait for each other in a line and never in a ring, which PostgreSQL takes a second to break.
    */
   commit<T>(work: Work<T>, row = ''): Promise<T> {
-    if (this.#closed || this.#queue.length >= LONGEST_QUEUE) return Promise.reject(unavailable());
+    if (this.#closed || this.#queue.length >= LONGEST_QUEUE) {
+      this.counters.refused += 1;
+      return Promise.reject(unavailable());
+    }
     return new Promise<T>((resolve, reject) => {
       this.#queue.push({ work, row, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
     });
+  }
+
+  /** How many works wait for the next commit. */
+  get queued(): number {
+    return this.#queue.length;
   }
 
   /** Whether the store takes writes, found out by one that changes nothing. Raises `OperationalError` when it does not. */
@@ -81,7 +100,6 @@ export class Journal {
       // Let the sockets that are readable by now hand in their works first: that is the whole batch.
       await new Promise((resolve) => setImmediate(resolve));
       const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
-      this.counters.queued = this.#queue.length;
       await this.#run(batch);
     }
     this.#running = undefined;
@@ -94,6 +112,7 @@ export class Journal {
       await this.#database.transaction((queryable) => this.#perform(queryable, batch, settle));
       this.counters.commits += 1;
       this.counters.works += batch.length;
+      this.#onCommit?.(batch.length);
       for (const answer of settle) answer();
     } catch (error) {
       const failure = error instanceof DatabaseError ? error.failure : 'fault';

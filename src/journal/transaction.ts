@@ -32,6 +32,13 @@ export class Transaction {
     return rows;
   }
 
+  /**
+   * Writes what the history does not tell: a measurement that nothing is decided by. Raises `DatabaseError`.
+   */
+  async measure(sql: string, ...values: Value[]): Promise<void> {
+    await this.#database.query(sql, ...values);
+  }
+
   /** Adds a row, written with all others of its table when the batch's works have run. */
   insert(table: string, row: object): void {
     this.inserts.push({ table, row });

@@ -81,6 +81,11 @@ export function attributes(
   return new Markup(text) as unknown as Html;
 }
 
+/** Fields of a form that nobody sees; those that are `null` are left out. */
+export function hidden(fields: Readonly<Record<string, string | null>>): Html {
+  return html`${Object.entries(fields).map(([name, value]) => value !== null && html`<input type="hidden" name="${name}" value="${value}">`)}`;
+}
+
 /** Schemes of which following an address runs nothing: the web, mail, telephone, and a payment app's own. */
 const SAFE_SCHEME = /^(?:https?|mailto|tel|upi):/i;
 

@@ -1,10 +1,11 @@
 // Digests, and the form of the secrets that are handed out.
-import { hash, randomBytes } from 'node:crypto';
+import { hash, hkdfSync, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 43; // log2(62) × 43 = 256 bits
 const CHECKSUM_CHARACTERS = 6;
+const BLOCK_BYTES = 64;
 
 /** SHA-256 (FIPS 180-4) of UTF-8 text, base64url without padding: 43 characters. */
 export function sha256(text: string | Uint8Array): string {
@@ -25,10 +26,26 @@ function checksum(body: string): string {
 
 /** A new secret: the prefix, 43 random base62 characters (256 bits) and the CRC-32 of all that in 6 more. */
 export function newSecret(prefix: string): string {
+  return spelled(prefix, () => randomBytes(BLOCK_BYTES));
+}
+
+/**
+ * A secret of that form which is the same whenever it is made of the same `seed`, and tells nothing of it: HKDF with SHA-256 (RFC 5869).
+ * `purpose` keeps it apart from what else is made of the seed. It is as hard to guess as the seed.
+ */
+export function derivedSecret(prefix: string, seed: Uint8Array, purpose: string): string {
+  let block = 0;
+  return spelled(
+    prefix,
+    () => new Uint8Array(hkdfSync('sha256', seed, '', `${purpose} ${prefix} ${block++}`, BLOCK_BYTES)),
+  );
+}
+
+function spelled(prefix: string, bytes: () => Uint8Array): string {
   let text = prefix;
   while (text.length < prefix.length + RANDOM_CHARACTERS) {
     // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier.
-    for (const byte of randomBytes(64)) {
+    for (const byte of bytes()) {
       if (byte < 248 && text.length < prefix.length + RANDOM_CHARACTERS) text += BASE62[byte % 62];
     }
   }

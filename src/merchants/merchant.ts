@@ -1,4 +1,4 @@
-// A merchant, and the one place that tells which merchant a key belongs to.
+// A merchant, its API keys, and who calls with one.
 import { isWholeSecret, sha256Hex } from '../lib/secrets.ts';
 
 export type Mode = 'live' | 'test';
@@ -11,7 +11,9 @@ export interface Merchant {
 
 /** A key as it is kept: never the key itself. `expires_at` in milliseconds since 1970. */
 export interface ApiKey {
+  /** `key_…`. */
   id: string;
+  /** SHA-256 of the key, in hexadecimal. */
   digest: string;
   mode: Mode;
   expires_at: number | null;
@@ -21,6 +23,8 @@ export interface ApiKey {
 export interface Caller {
   merchant: Merchant;
   key: ApiKey;
+  /** What the merchant may do more or less of than others. */
+  limits: MerchantLimits;
   /** How this caller is named in the history. */
   actor: string;
 }
@@ -34,6 +38,23 @@ export function isWholeKey(key: string): boolean {
   return (
     key === DEVELOPMENT_KEY || isWholeSecret(KEY_PREFIX.live, key) || isWholeSecret(KEY_PREFIX.test, key)
   );
+}
+
+/** A key's length: its prefix, 43 characters of chance and 6 that check the rest. */
+const KEY_CHARACTERS = KEY_PREFIX.test.length + 49;
+
+/**
+ * What is wrong with text that begins as a key does but is none, judged without a look-up: cut off, too long, or mistyped; nothing for a
+ * whole key, and for what does not even look like one.
+ */
+export function keyFault(text: string): string | undefined {
+  if (isWholeKey(text) || !Object.values(KEY_PREFIX).some((prefix) => text.startsWith(prefix)))
+    return undefined;
+  if (text.length < KEY_CHARACTERS)
+    return `The API key is incomplete: ${text.length} of ${KEY_CHARACTERS} characters.`;
+  if (text.length > KEY_CHARACTERS)
+    return `The API key is too long: ${text.length} characters instead of ${KEY_CHARACTERS}.`;
+  return 'The API key is mistyped: its last characters do not fit the others.';
 }
 
 /** A key's public name, derived from its digest, so that a digest in the configuration needs no name beside it. */
@@ -66,67 +87,4 @@ export interface MerchantWithKeys extends Merchant, Profile {
 export interface MerchantLimits {
   writes_per_second?: number | undefined;
   reads_per_second?: number | undefined;
-}
-
-const NO_PROFILE: Profile = { website: null, support: null };
-
-/** Merchants and keys as they stand now; replaced whole when the configuration is read again. */
-export class Directory {
-  #callers = new Map<string, Caller>();
-  #merchants = new Map<string, MerchantWithKeys>();
-  #suspended: ReadonlySet<string> = new Set();
-
-  constructor(merchants: readonly MerchantWithKeys[]) {
-    this.replace(merchants);
-  }
-
-  /** How many keys there are. */
-  get size(): number {
-    return this.#callers.size;
-  }
-
-  replace(merchants: readonly MerchantWithKeys[]): void {
-    const callers = new Map<string, Caller>();
-    for (const { id, name, keys } of merchants) {
-      for (const key of keys)
-        callers.set(key.digest, { merchant: { id, name }, key, actor: `merchant:${id}` });
-    }
-    this.#callers = callers;
-    this.#merchants = new Map(merchants.map((merchant) => [merchant.id, merchant]));
-  }
-
-  /** All merchants, in the order of the configuration. */
-  get merchants(): readonly MerchantWithKeys[] {
-    return [...this.#merchants.values()];
-  }
-
-  /** A merchant of the configuration. */
-  merchant(id: string): MerchantWithKeys | undefined {
-    return this.#merchants.get(id);
-  }
-
-  /** Puts `ids` in place of the merchants that are suspended, whether the configuration names them or not. */
-  suspend(ids: readonly string[]): void {
-    this.#suspended = new Set(ids);
-  }
-
-  /** Whether a merchant is suspended, as far as this node has heard. */
-  isSuspended(merchantId: string): boolean {
-    return this.#suspended.has(merchantId);
-  }
-
-  /** What is known of a merchant, who may have left the configuration since. */
-  profile(merchantId: string): Profile {
-    return this.#merchants.get(merchantId) ?? NO_PROFILE;
-  }
-
-  /**
-   * The caller that a key names, or nothing when it is unknown, cut, mistyped or expired at `now`.
-   * The look-up is by digest, so its time tells nothing about how much of a guess was right.
-   */
-  find(key: string, now: number): Caller | undefined {
-    if (!isWholeKey(key)) return undefined;
-    const caller = this.#callers.get(keyDigest(key));
-    return caller && (caller.key.expires_at === null || now < caller.key.expires_at) ? caller : undefined;
-  }
 }

@@ -1,43 +1,183 @@
-// The SQL about merchants' states.
+// The SQL about merchants of the store, their keys and the invitations to register.
 import type { Queryable } from '../database/database.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { MERCHANT_STATE_COLUMNS, type MerchantState } from './state.ts';
+import type { Mode } from './merchant.ts';
+import { INVITE_COLUMNS, type Invite } from './stored-invite.ts';
+import { KEY_COLUMNS, type StoredKey } from './stored-key.ts';
+import { MERCHANT_COLUMNS, type StoredMerchant } from './stored-merchant.ts';
 
-const COLUMNS = MERCHANT_STATE_COLUMNS.join(', ');
+const MERCHANT = MERCHANT_COLUMNS.join(', ');
+const KEY = KEY_COLUMNS.join(', ');
+const INVITE = INVITE_COLUMNS.join(', ');
 type Reader = Pick<Queryable, 'query'>;
 
-export async function findMerchantState(database: Reader, id: string): Promise<MerchantState | undefined> {
-  const rows = await database.query<MerchantState>(
-    `select ${COLUMNS} from merchant_states where merchant_id = ?`,
-    id,
-  );
+export async function findMerchant(database: Reader, id: string): Promise<StoredMerchant | undefined> {
+  const rows = await database.query<StoredMerchant>(`select ${MERCHANT} from merchants where id = ?`, id);
   return rows[0];
+}
+
+/** Merchants of the store behind `after`, by their ids. */
+export function merchantsAfter(database: Reader, after: string, limit: number): Promise<StoredMerchant[]> {
+  return database.query<StoredMerchant>(
+    `select ${MERCHANT} from merchants where id > ? order by id limit ? + 0`,
+    after,
+    limit,
+  );
 }
 
 /** The ids of all merchants that are suspended. */
 export async function suspendedMerchants(database: Reader): Promise<string[]> {
-  const rows = await database.query<{ merchant_id: string }>(
-    'select merchant_id from merchant_states where suspended_at is not null order by merchant_id',
+  const rows = await database.query<{ id: string }>(
+    'select id from merchants where suspended_at is not null order by id',
   );
-  return rows.map(({ merchant_id }) => merchant_id);
+  return rows.map(({ id }) => id);
 }
 
-/** Writes a state over the one of the version before. The condition is the guard: of two changes at once one finds the row. */
-export async function replaceMerchantState(
+/** Writes a merchant over its version before. The condition is the guard: of two changes at once one finds the row. */
+export async function replaceMerchant(
   transaction: Transaction,
-  state: MerchantState,
-): Promise<MerchantState | undefined> {
-  const { merchant_id, suspended_at, suspended_by, reason, version, updated_at } = state;
-  const rows = await transaction.change<MerchantState>(
-    `update merchant_states set suspended_at = ?, suspended_by = ?, reason = ?, version = ?, updated_at = ?
-     where merchant_id = ? and version = ? returning ${COLUMNS}`,
-    suspended_at,
-    suspended_by,
-    reason,
+  row: StoredMerchant,
+): Promise<StoredMerchant | undefined> {
+  const { id, version, salt: _, ...changed } = row;
+  const columns = Object.keys(changed) as (keyof typeof changed)[];
+  const rows = await transaction.change<StoredMerchant>(
+    `update merchants set version = ?, ${columns.map((column) => `${column} = ?`).join(', ')}
+     where id = ? and version = ? returning ${MERCHANT}`,
     version,
-    updated_at,
-    merchant_id,
+    ...columns.map((column) => changed[column]),
+    id,
     version - 1,
+  );
+  return rows[0];
+}
+
+export async function findKey(database: Reader, id: string): Promise<StoredKey | undefined> {
+  const rows = await database.query<StoredKey>(`select ${KEY} from api_keys where id = ?`, id);
+  return rows[0];
+}
+
+export async function findKeyByDigest(database: Reader, digest: string): Promise<StoredKey | undefined> {
+  const rows = await database.query<StoredKey>(`select ${KEY} from api_keys where digest = ?`, digest);
+  return rows[0];
+}
+
+/** Keys of the store behind `after`, by their ids. */
+export function keysAfter(database: Reader, after: string, limit: number): Promise<StoredKey[]> {
+  return database.query<StoredKey>(
+    `select ${KEY} from api_keys where id > ? order by id limit ? + 0`,
+    after,
+    limit,
+  );
+}
+
+/** The keys of a merchant in the store that work, or ended after `since`. */
+export function keysOfMerchant(database: Reader, merchantId: string, since: number): Promise<StoredKey[]> {
+  return database.query<StoredKey>(
+    `select ${KEY} from api_keys
+     where merchant_id = ? and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)`,
+    merchantId,
+    since,
+    since,
+  );
+}
+
+/** How many keys of a merchant in a mode work at `now`, of those in the store. */
+export async function countWorkingKeys(
+  database: Reader,
+  merchantId: string,
+  mode: Mode,
+  now: number,
+): Promise<number> {
+  const rows = await database.query<{ count: number }>(
+    `select count(*) as count from api_keys
+     where merchant_id = ? and mode = ? and revoked_at is null and (expires_at is null or expires_at > ?)`,
+    merchantId,
+    mode,
+    now,
+  );
+  return rows[0]!.count;
+}
+
+/** Ends a key: at `expiresAt` where it is replaced, now where it is revoked. Nothing where it was changed meanwhile. */
+export async function endKey(
+  transaction: Transaction,
+  { id, version, expires_at, revoked_at, replaced_by }: StoredKey,
+): Promise<StoredKey | undefined> {
+  const rows = await transaction.change<StoredKey>(
+    `update api_keys set expires_at = ?, revoked_at = ?, replaced_by = ?, version = ?
+     where id = ? and version = ? and revoked_at is null returning ${KEY}`,
+    expires_at,
+    revoked_at,
+    replaced_by,
+    version,
+    id,
+    version - 1,
+  );
+  return rows[0];
+}
+
+/** When keys were last used, in milliseconds since 1970; nothing of those that never were. */
+export function keyUsesOf(
+  database: Reader,
+  keyIds: readonly string[],
+): Promise<{ key_id: string; used_at: number }[]> {
+  if (keyIds.length === 0) return Promise.resolve([]);
+  return database.query<{ key_id: string; used_at: number }>(
+    `select key_id, used_at from api_key_uses where key_id in (${keyIds.map(() => '?').join(', ')})`,
+    ...keyIds,
+  );
+}
+
+/** Writes when keys were used, but for those that are known to have been used later. One statement, however many there are. */
+export async function noteKeyUses(
+  transaction: Transaction,
+  uses: readonly (readonly [keyId: string, usedAt: number])[],
+): Promise<void> {
+  await transaction.measure(
+    `insert into api_key_uses (key_id, used_at) values ${uses.map(() => '(?, ?)').join(', ')}
+     on conflict (key_id) do update set used_at = excluded.used_at where api_key_uses.used_at < excluded.used_at
+     returning key_id`,
+    ...uses.flat(),
+  );
+}
+
+export async function findInviteByDigest(database: Reader, digest: string): Promise<Invite | undefined> {
+  const rows = await database.query<Invite>(`select ${INVITE} from invites where digest = ?`, digest);
+  return rows[0];
+}
+
+/** All invitations, newest first. */
+export function listInvites(database: Reader): Promise<Invite[]> {
+  return database.query<Invite>(`select ${INVITE} from invites order by id desc`);
+}
+
+/** Uses an invitation up for a merchant. Nothing where it is over, used or revoked. */
+export async function takeInvite(
+  transaction: Transaction,
+  digest: string,
+  merchantId: string,
+): Promise<Invite | undefined> {
+  const { now } = transaction;
+  const rows = await transaction.change<Invite>(
+    `update invites set used_at = ?, merchant_id = ?, version = version + 1
+     where digest = ? and used_at is null and revoked_at is null and expires_at > ? returning ${INVITE}`,
+    now,
+    merchantId,
+    digest,
+    now,
+  );
+  return rows[0];
+}
+
+/** Revokes an invitation. Nothing where there is none that could still be used. */
+export async function endInvite(transaction: Transaction, id: string): Promise<Invite | undefined> {
+  const { now } = transaction;
+  const rows = await transaction.change<Invite>(
+    `update invites set revoked_at = ?, version = version + 1
+     where id = ? and used_at is null and revoked_at is null and expires_at > ? returning ${INVITE}`,
+    now,
+    id,
+    now,
   );
   return rows[0];
 }

@@ -1,31 +1,23 @@
 // Suspends a merchant and lets it go on again: each with a reason, in an entry of the history.
-import { DatabaseError, type Queryable } from '../database/database.ts';
-import { newSalt, rowDigest } from '../journal/audit-entry.ts';
-import type { Listener } from '../journal/follow.ts';
+import { DatabaseError } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
-import type { Directory } from './merchant.ts';
-import { findMerchantState, replaceMerchantState, suspendedMerchants } from './queries.ts';
-import {
-  changesOf,
-  MERCHANT_ID_PREFIX,
-  MERCHANT_STATE_COLUMNS,
-  type MerchantState,
-  type StateChange,
-} from './state.ts';
+import { findMerchant, replaceMerchant } from './queries.ts';
+import { newMerchant, recordMerchant } from './register.ts';
+import { changesOf, type StateChange, type StoredMerchant } from './stored-merchant.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;
 /** How many changes of one merchant are kept with their reasons; the history itself keeps all. */
 const CHANGES_KEPT = 100;
 
-/** The administrator who does it, and the request it was done by. */
+/** Who does it, and the request it was done by. */
 export interface StateAct {
   actor: string;
-  /** `adm_…`. */
+  /** `adm_…`, or `operator`. */
   by: string;
   request_id: string | null;
 }
@@ -40,7 +32,7 @@ export async function changeMerchantState(
   act: StateChange['act'],
   who: StateAct,
   reason: string,
-): Promise<MerchantState> {
+): Promise<StoredMerchant> {
   const text = reason.trim();
   const fault = reasonFault(text);
   if (fault) throw validationFailed({ reason: fault });
@@ -67,33 +59,26 @@ async function change(
   act: StateChange['act'],
   { actor, by, request_id }: StateAct,
   reason: string,
-): Promise<MerchantState> {
-  const before = await findMerchantState(transaction, merchantId);
+): Promise<StoredMerchant> {
+  const before = await findMerchant(transaction, merchantId);
   const suspending = act === 'suspended';
   const isSuspended = before !== undefined && before.suspended_at !== null;
   if (isSuspended === suspending) throw alreadySo(suspending);
   const { now } = transaction;
   const version = (before?.version ?? 0) + 1;
   const changes = [...changesOf(before), { act, by, at: now, entry_version: version, reason }];
-  const state: MerchantState = {
-    merchant_id: merchantId,
+  const merchant: StoredMerchant = {
+    ...(before ?? { ...newMerchant(merchantId, now), created_at: null }),
     suspended_at: suspending ? now : null,
     suspended_by: suspending ? by : null,
-    reason: JSON.stringify(changes.slice(-CHANGES_KEPT)),
-    salt: before?.salt ?? newSalt(),
+    changes: JSON.stringify(changes.slice(-CHANGES_KEPT)),
     version,
     updated_at: now,
   };
-  if (!before) transaction.insert('merchant_states', state);
-  else if (!(await replaceMerchantState(transaction, state))) throw alreadySo(suspending);
-  transaction.record({
-    actor,
-    action: `merchant.${act}`,
-    subject: merchantId,
-    request_id,
-    facts: { row: rowDigest(MERCHANT_STATE_COLUMNS, state) },
-  });
-  return state;
+  if (!before) transaction.insert('merchants', merchant);
+  else if (!(await replaceMerchant(transaction, merchant))) throw alreadySo(suspending);
+  recordMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchant);
+  return merchant;
 }
 
 function alreadySo(suspended: boolean): OperationalError {
@@ -101,10 +86,4 @@ function alreadySo(suspended: boolean): OperationalError {
     'invalid_status',
     suspended ? 'The merchant is suspended already.' : 'The merchant is not suspended.',
   );
-}
-
-/** Keeps a node's directory to what any node wrote about merchants: for `followJournal`. */
-export function suspensionListener(database: Pick<Queryable, 'query'>, directory: Directory): Listener {
-  const load = async () => directory.suspend(await suspendedMerchants(database));
-  return { prefix: MERCHANT_ID_PREFIX, load, hear: load };
 }

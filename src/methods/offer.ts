@@ -14,33 +14,31 @@ const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
 
 const FALLBACK = details({ id: 'details', name: null });
 
-/** A merchant's choice among the methods, by their ids; all of them where it makes none. */
-export interface Narrowing {
-  id: string;
-  methods: readonly string[] | null;
+/** Who knows which methods a merchant chose, by their ids: null where it chose all, nothing where there is no such merchant. */
+export interface Choices {
+  methodsOf(merchantId: string): readonly string[] | null | undefined;
 }
 
-/** Methods and merchants' choices as they stand now; replaced whole when the configuration is read again. */
+/** The methods as they stand now, replaced whole when the configuration is read again, narrowed by merchants' choices. */
 export class Offer {
+  readonly #choices: Choices;
   #methods: readonly Method[] = [];
-  /** Of every merchant there is; nothing for one that is offered all. */
-  #chosen = new Map<string, readonly string[] | null>();
 
-  constructor(methods: readonly MethodSettings[], merchants: readonly Narrowing[]) {
-    this.replace(methods, merchants);
+  constructor(methods: readonly MethodSettings[], choices: Choices) {
+    this.#choices = choices;
+    this.replace(methods);
   }
 
-  replace(methods: readonly MethodSettings[], merchants: readonly Narrowing[]): void {
+  replace(methods: readonly MethodSettings[]): void {
     this.#methods = methods.map((settings) => MAKERS[settings.type](settings));
-    this.#chosen = new Map(merchants.map(({ id, methods: ids }) => [id, ids]));
   }
 
   /**
-   * The methods for a payment, in the configuration's order; never none. A merchant that left the configuration is offered
+   * The methods for a payment, in the configuration's order; never none. A merchant that is no longer known is offered
    * contact details alone: the accounts that are left are those of others.
    */
   methodsFor(payment: Payable & { merchant_id: string }): readonly Method[] {
-    const chosen = this.#chosen.get(payment.merchant_id);
+    const chosen = this.#choices.methodsOf(payment.merchant_id);
     const fitting = this.#methods.filter(
       (method) =>
         chosen !== undefined && (chosen === null || chosen.includes(method.id)) && method.fits(payment),

@@ -2,7 +2,7 @@
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Logger } from '../lib/log.ts';
-import { HOUR_MS, SECOND_MS } from '../lib/time.ts';
+import { type Clock, HOUR_MS, SECOND_MS } from '../lib/time.ts';
 import { forgetOldAnswers } from './idempotency.ts';
 import { expirePayment, findDuePayments } from './queries.ts';
 import { recordPayment } from './record.ts';
@@ -34,15 +34,27 @@ export async function expireDuePayment(transaction: Transaction, id: string): Pr
   return true;
 }
 
+export interface Sweeper {
+  /** `finishedAt`: when the last round ended well, milliseconds since 1970. */
+  readonly counters: { expired: number; finishedAt: number | undefined };
+  stop(): Promise<void>;
+}
+
 /** Runs the sweeper each second until stopped; a round that fails is tried again by the next. */
-export function startSweeper(journal: Journal, log: Logger): { stop(): Promise<void> } {
+export function startSweeper(journal: Journal, clock: Clock, log: Logger): Sweeper {
+  const counters: Sweeper['counters'] = { expired: 0, finishedAt: undefined };
   let round: Promise<void> | undefined;
   let sinceForgotten = FORGET_EVERY_MS;
   let stopping = false;
 
   async function sweep(): Promise<void> {
     try {
-      while (!stopping && (await expireDuePayments(journal)) > 0) {}
+      let expired: number;
+      do {
+        expired = await expireDuePayments(journal);
+        counters.expired += expired;
+      } while (!stopping && expired > 0);
+      counters.finishedAt = clock.now();
       sinceForgotten += SWEEP_EVERY_MS;
       if (sinceForgotten < FORGET_EVERY_MS) return;
       while (!stopping && (await forgetOldAnswers(journal)) > 0) {}
@@ -56,6 +68,7 @@ export function startSweeper(journal: Journal, log: Logger): { stop(): Promise<v
     round ??= sweep().finally(() => (round = undefined));
   }, SWEEP_EVERY_MS);
   return {
+    counters,
     async stop() {
       stopping = true; // a long backlog is the next start's to finish
       clearInterval(timer);

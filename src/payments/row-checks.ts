@@ -2,12 +2,12 @@
 
 import { verifyAdministrators } from '../administrators/verify.ts';
 import type { RowCheck } from '../journal/rows.ts';
-import { verifyMerchantStates } from '../merchants/verify.ts';
+import { verifyMerchants } from '../merchants/verify.ts';
 import { verifyKeptAnswers, verifyPayments } from './verify.ts';
 
 export const ROW_CHECKS: readonly RowCheck[] = [
   verifyPayments,
   verifyKeptAnswers,
-  verifyMerchantStates,
+  ...verifyMerchants,
   ...verifyAdministrators,
 ];

@@ -1,5 +1,6 @@
 // What is wrong with a configuration file, in words: the setting, what it must be, and the name that was probably meant.
 import type { z } from 'zod';
+import { editDistance } from '../lib/edit-distance.ts';
 
 /** How much of an unknown name is repeated. */
 const NAME_SHOWN = 40;
@@ -31,22 +32,6 @@ export function settingName(path: readonly PropertyKey[]): string {
 function shownName(name: string): string {
   const short = name.length > NAME_SHOWN ? `${name.slice(0, NAME_SHOWN)}…` : name;
   return /^[\w.…-]+$/.test(short) ? short : JSON.stringify(short);
-}
-
-/** How many letters must be put in, taken out, changed or swapped with their neighbour to turn one word into the other. */
-function editDistance(one: string, other: string): number {
-  const rows = Array.from({ length: one.length + 1 }, (_, i) => [i, ...Array(other.length).fill(0)]);
-  for (let j = 0; j <= other.length; j++) rows[0]![j] = j;
-  for (let i = 1; i <= one.length; i++) {
-    for (let j = 1; j <= other.length; j++) {
-      const same = one[i - 1] === other[j - 1] ? 0 : 1;
-      let least = Math.min(rows[i - 1]![j] + 1, rows[i]![j - 1] + 1, rows[i - 1]![j - 1] + same);
-      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
-        least = Math.min(least, rows[i - 2]![j - 2] + 1);
-      rows[i]![j] = least;
-    }
-  }
-  return rows[one.length]![other.length];
 }
 
 /** The known name that `name` was probably meant to be: the nearest, when no more than a third of its letters differ. */

@@ -155,7 +155,7 @@ export const configurationSchema = z.strictObject({
     .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
     .default([])
     .describe(
-      "The proxies in front: the customer's address is then taken from their X-Forwarded-For; required in production.",
+      "The proxies in front: the customer's address is then taken from their X-Forwarded-For; required in production, unless `tls` is set.",
     )
     .meta({ check: 'IP addresses and networks' }),
   log_level: z

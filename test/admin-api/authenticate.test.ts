@@ -21,7 +21,9 @@ for (const engine of ENGINES) {
     let address = 0;
 
     before(async () => {
-      service = await startHarness(engine, { configuration: 'trust_proxy: [127.0.0.1]\n' });
+      service = await startHarness(engine, {
+        configuration: 'trust_proxy: [127.0.0.1]\nrate_limits: {enabled: true}\n',
+      });
       reviewer = await addPerson(service, 'reviewer');
     });
     after(() => service.close());

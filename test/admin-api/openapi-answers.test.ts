@@ -7,7 +7,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { DocumentedService } from '../support/openapi.ts';
 import { ENGINES } from '../support/stores.ts';
 
-const CONFIGURATION = 'review:\n  four_eyes_above:\n    EUR: 1000\n';
+const CONFIGURATION = 'review:\n  four_eyes_above:\n    EUR: 1000\nrate_limits: {enabled: true}\n';
 const ONE = '/admin/payments/{payment_id}';
 const AUDIT = '/admin/audit';
 

@@ -8,7 +8,7 @@ import { endAllSessions, startSession } from '../../src/administrators/session.t
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { createToken, listTokens, revokeToken } from '../../src/administrators/token.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
-import { findMerchantState } from '../../src/merchants/queries.ts';
+import { findMerchant } from '../../src/merchants/queries.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { approve } from '../../src/payments/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
@@ -69,7 +69,7 @@ export async function administer(service: Harness, random: SeededRandom): Promis
   if (everybody.length < 2) return join(service, random);
   const { id, email, role } = random.pick(everybody);
   const tokens = await listTokens(database);
-  const isSuspended = (await findMerchantState(database, SUSPENDED))?.suspended_at != null;
+  const isSuspended = (await findMerchant(database, SUSPENDED))?.suspended_at != null;
   const acts = [
     () => join(service, random),
     () => approveWithAnother(service, random),
@@ -145,7 +145,7 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const { link: second } = await journal.commit((one) => createAdministrator(one, other, BY));
   const withKey = { ...chosen, factor: { passkey, name: 'Key' } };
   await journal.commit((one) => completeSetUp(one, second, withKey, 'req_test'));
-  if ((await findMerchantState(database, SUSPENDED))?.suspended_at == null) {
+  if ((await findMerchant(database, SUSPENDED))?.suspended_at == null) {
     const who = { actor: `administrator:${id}`, by: id, request_id: null };
     await changeMerchantState(journal, SUSPENDED, 'suspended', who, 'For the intruder to lift.');
   }

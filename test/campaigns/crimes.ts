@@ -13,7 +13,7 @@ function change(
   become: (row: Row, random: SeededRandom) => Record<string, Value>,
 ): Edit {
   return async (access, random) => {
-    const key = table === 'merchant_states' ? 'merchant_id' : 'id';
+    const key = 'id';
     const rows = await access.rows(`select * from ${table} where ${where} order by ${key}`);
     if (rows.length === 0) return undefined;
     const row = random.pick(rows);
@@ -143,7 +143,7 @@ export const CRIMES: readonly Crime[] = [
   },
   {
     kind: 'lift a suspension',
-    edit: change('merchant_states', 'suspended_at is not null', () => ({
+    edit: change('merchants', 'suspended_at is not null', () => ({
       suspended_at: null,
       suspended_by: null,
     })),

@@ -24,7 +24,7 @@ const KEYS: Record<string, string[]> = {
   passkeys: ['id'],
   sessions: ['id'],
   administrator_tokens: ['id'],
-  merchant_states: ['merchant_id'],
+  merchants: ['id'],
 };
 const TABLES = Object.keys(KEYS);
 /** The tables that hold more rows are drawn more often. */

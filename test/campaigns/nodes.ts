@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfiguration } from '../../src/config.ts';
-import { silent } from '../../src/lib/log.ts';
+import { createLogger } from '../../src/lib/log.ts';
 import { type Service, startService } from '../../src/main.ts';
 import { type Harness, KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
@@ -56,7 +56,7 @@ export async function startNodes(engine: Engine, configuration = ''): Promise<No
       DATABASE_URL: harness.store.database_url!,
     };
     const second = await startService(readConfiguration(file, environment), {
-      log: silent,
+      log: createLogger('info', { write: (line: string) => void harness.logged.push(line) }),
       clock: harness.clock,
       onBroken: (error) => {
         throw error;

@@ -123,7 +123,7 @@ const ON_POSTGRES: Crime[] = [
   },
   {
     kind: 'let a crash empty a table',
-    edit: statements('merchant_states', 'alter table merchant_states set unlogged'),
+    edit: statements('merchants', 'alter table merchants set unlogged'),
   },
 ];
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { LANGUAGES, Languages, messagesOf } from '../../src/checkout/languages.ts';
 import { html } from '../../src/lib/html.ts';
 import { Locale } from '../../src/lib/locale.ts';
 import { FIELDS, readField } from '../../src/methods/fields.ts';
+import { LANGUAGES, Languages, messagesOf } from '../../src/ui/languages.ts';
 
 const english = messagesOf('en');
 type Key = keyof typeof english;
@@ -22,10 +22,10 @@ const SAME = new Set(['fact.merchant', 'fact.payer_name', 'status.pending', 'tra
 
 /** Every character that a script other than Latin may share with it: names, abbreviations, placeholders. */
 const LATIN_NAMES =
-  /IBAN|BIC|UPI|QR|PIX|name@example\.com|\{[^{}]*\}|\{\w+, plural,|\b(?:zero|one|two|few|many|other)\b/g;
+  /API|Cookie|IBAN|BIC|UPI|QR|PIX|name@example\.com|\{[^{}]*\}|\{\w+, plural,|\b(?:zero|one|two|few|many|other)\b/g;
 
 test('there is a file for each language, and none besides.', () => {
-  const files = readdirSync(new URL('../../src/checkout/languages', import.meta.url)).sort();
+  const files = readdirSync(new URL('../../src/ui/languages', import.meta.url)).sort();
   assert.deepEqual(files, LANGUAGES.map(({ tag }) => `${tag}.json`).sort());
   assert.equal(LANGUAGES.length, 14);
 });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { messagesOf } from '../../src/checkout/languages.ts';
 import { ConfigurationError, parseConfiguration } from '../../src/config.ts';
 import { Offer } from '../../src/methods/offer.ts';
+import { messagesOf } from '../../src/ui/languages.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import {
   type Harness,
@@ -41,11 +41,15 @@ methods:
     merchant_reference: null,
     merchant_id,
   });
+  const choosing = (choices: Record<string, string[] | null>) => ({
+    methodsOf: (id: string) => choices[id],
+  });
+  const NOBODY = choosing({});
   const ids = (offer: Offer, ...args: Parameters<typeof of>) =>
     offer.methodsFor(of(...args)).map(({ id }) => id);
 
   test('holds the methods that fit the currency and the mode, in the order of the configuration.', () => {
-    const offer = new Offer(settings, [{ id: 'mer_a', methods: null }]);
+    const offer = new Offer(settings, choosing({ mer_a: null }));
     assert.deepEqual(ids(offer, 'EUR'), ['test_card', 'bank_transfer', 'cheque']);
     assert.deepEqual(ids(offer, 'USD'), ['test_card', 'cash', 'cheque']);
     assert.deepEqual(ids(offer, 'GBP'), ['test_card', 'cheque']);
@@ -53,25 +57,22 @@ methods:
   });
 
   test('is narrowed to what its merchant chose, whose order does not count.', () => {
-    const offer = new Offer(settings, [
-      { id: 'mer_a', methods: ['cheque', 'cash'] },
-      { id: 'mer_b', methods: null },
-    ]);
+    const offer = new Offer(settings, choosing({ mer_a: ['cheque', 'cash'], mer_b: null }));
     assert.deepEqual(ids(offer, 'USD'), ['cash', 'cheque']);
     assert.deepEqual(ids(offer, 'EUR'), ['cheque']);
     assert.deepEqual(ids(offer, 'EUR', 'mer_b'), ['test_card', 'bank_transfer', 'cheque']);
   });
 
   test('shows a merchant that left the configuration contact details alone: the accounts left are those of others.', () => {
-    const offer = new Offer(settings, [{ id: 'mer_a', methods: null }]);
+    const offer = new Offer(settings, choosing({ mer_a: null }));
     assert.deepEqual(ids(offer, 'EUR', 'mer_gone'), ['details']);
   });
 
   test('falls back on contact details where nothing fits, so that no page is without a form.', () => {
-    const offer = new Offer(settings, [{ id: 'mer_a', methods: ['test_card', 'cash'] }]);
+    const offer = new Offer(settings, choosing({ mer_a: ['test_card', 'cash'] }));
     assert.deepEqual(ids(offer, 'EUR', 'mer_a', 'live'), ['details']);
-    assert.deepEqual(ids(new Offer([], []), 'EUR'), ['details']);
-    const [fallback] = new Offer([], []).methodsFor(of('EUR'));
+    assert.deepEqual(ids(new Offer([], NOBODY), 'EUR'), ['details']);
+    const [fallback] = new Offer([], NOBODY).methodsFor(of('EUR'));
     assert.deepEqual(
       [fallback!.type, fallback!.name, fallback!.instructions(of('EUR'))],
       ['details', null, null],
@@ -79,9 +80,9 @@ methods:
   });
 
   test('is another as soon as it is replaced.', () => {
-    const offer = new Offer(settings, [{ id: 'mer_a', methods: ['cheque'] }]);
-    offer.replace(settings.slice(0, 1), [{ id: 'mer_a', methods: null }]);
-    assert.deepEqual(ids(offer, 'EUR'), ['test_card']);
+    const offer = new Offer(settings, choosing({ mer_a: ['cheque'], mer_b: null }));
+    offer.replace(settings.slice(0, 1));
+    assert.deepEqual(ids(offer, 'EUR', 'mer_b'), ['test_card']);
   });
 });
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { knownContacts, readForm } from '../../src/checkout/form.ts';
-import { LANGUAGES, Languages } from '../../src/checkout/languages.ts';
 import { isLong } from '../../src/checkout/parts.ts';
 import { type Pending, pendingPage } from '../../src/checkout/pending-page.ts';
 import { type Visit, visitOf } from '../../src/checkout/visit.ts';
@@ -12,6 +11,7 @@ import type { MethodSettings } from '../../src/methods/method.ts';
 import { Offer } from '../../src/methods/offer.ts';
 import { QrCodes } from '../../src/methods/transfer/qr-code.ts';
 import type { Payment } from '../../src/payments/payment.ts';
+import { LANGUAGES, Languages } from '../../src/ui/languages.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
@@ -48,13 +48,13 @@ const METHODS: readonly MethodSettings[] = [
   method('details', 'details', { name: 'Later' }),
   method('voucher', 'manual', { name: 'Voucher', instructions: 'At the till.', currencies: ['EUR'] }),
 ];
-const MERCHANTS = [
-  { id: 'mer_all', methods: null },
-  { id: 'mer_some', methods: ['details', 'bank'] },
-];
+const CHOSEN = new Map([
+  ['mer_all', null],
+  ['mer_some', ['details', 'bank']],
+]);
 
 const languages = new Languages('Europe/Berlin');
-const offer = new Offer(METHODS, MERCHANTS);
+const offer = new Offer(METHODS, { methodsOf: (id) => CHOSEN.get(id) });
 const codes = new QrCodes();
 const random = new SeededRandom();
 

@@ -5,7 +5,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { readConfiguration } from '../../src/config.ts';
 import { isWholeKey, keyDigest, keyId } from '../../src/merchants/merchant.ts';
-import { ANSI, DEVELOPMENT, type Folder, run, temporaryFolder } from '../support/command.ts';
+import {
+  ANSI,
+  COMMAND,
+  DEVELOPMENT,
+  type Folder,
+  hasTerminal,
+  run,
+  startOnTerminal,
+  temporaryFolder,
+} from '../support/command.ts';
 
 const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
 let folder: Folder;
@@ -114,28 +123,90 @@ test('a name that checkout could not show changes nothing', async () => {
 });
 
 test('keys list shows ids, modes, merchants and ends, never a key', async () => {
-  const key = (await create('--merchant', 'Corner Shop', '--expires', '12h')).stdout.trim();
+  const key = (await create('--merchant', 'Corner Shop', '--expires', '12h', '--name', 'Till')).stdout.trim();
   const { code, stdout } = await run(['keys', 'list'], { cwd: folder.path });
   assert.equal(code, 0);
   const lines = stdout.trimEnd().split('\n');
   assert.match(
     lines[0]!,
-    /^key_[0-9a-f]{16} {2}test {2}Development Shop {2}mer_development +does not expire$/,
+    /^key_[0-9a-f]{16} {2}cfk_test_… {2}Development Shop {2}mer_development +– {2}in the configuration {2}never used {2}does not expire$/,
   );
-  assert.match(lines[1]!, new RegExp(`^${keyId(keyDigest(key))} {2}test {2}Corner Shop .* expires 20`));
-  assert.doesNotMatch(stdout, /cfk_/);
+  assert.match(lines[1]!, new RegExp(`^${keyId(keyDigest(key))} {2}cfk_test_… {2}Corner Shop .* expires 20`));
+  assert.doesNotMatch(stdout, /cfk_test_\w/);
   assert.doesNotMatch(stdout, ANSI);
   const { keys } = JSON.parse((await run(['keys', 'list', '--json'], { cwd: folder.path })).stdout);
   assert.deepEqual(
-    keys.map((one: { merchant_id: string; expires_at: string | null }) => [
+    keys.map((one: { merchant_id: string; expires_at: string | null; status: string }) => [
       one.merchant_id,
       one.expires_at !== null,
+      one.status,
     ]),
     [
-      ['mer_development', false],
-      [readConfiguration(folder.config, {}).merchants[1]!.id, true],
+      ['mer_development', false, 'active'],
+      [readConfiguration(folder.config, {}).merchants[1]!.id, true, 'active'],
     ],
   );
+  const one = await run(['keys', 'list', '--merchant', 'Corner Shop'], { cwd: folder.path });
+  assert.equal(one.stdout.trimEnd().split('\n').length, 1);
+  assert.match(text(), /^ +# Till\n +- key_sha256|- # Till\n/m, 'the file keeps a name as a comment');
+});
+
+test('a new merchant is said to be new, and one that looks like a slip wants --new', async () => {
+  const first = await create('--merchant', 'Corner Shop');
+  assert.match(
+    first.stderr,
+    /^\nCorner Shop is a new merchant: mer_[0-9a-z]{20}, in \.\/counterfoil\.yaml\.\nKey key_/,
+  );
+  assert.doesNotMatch((await create('--merchant', 'Corner Shop')).stderr, /new merchant/);
+  const before = text();
+  for (const slip of ['Corner Shpo', 'corner shop', 'Corner  Shop', 'Corner-Shops']) {
+    const { code, stdout, stderr } = await create('--merchant', slip);
+    assert.deepEqual([code, stdout], [1, ''], slip);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^counterfoil: ${slip} is new: there is no merchant of that name\\. Did you mean Corner Shop \\(mer_\\w+\\)\\? No key was made\\. To make a new merchant all the same, add --new\n$`,
+      ),
+    );
+  }
+  assert.equal(text(), before);
+  assert.equal((await create('--merchant', 'Corner Shpo', '--new')).code, 0);
+  assert.equal(readConfiguration(folder.config, {}).merchants.length, 3);
+});
+
+test('names that count are no slips of one another, nor are names of which half differs', async () => {
+  for (const name of ['Shop 1', 'Shop 2', 'Corner Shop', 'Other Shop'])
+    assert.equal((await create('--merchant', name)).code, 0, name);
+});
+
+test('on a terminal a name that looks like a slip is asked about, and nothing but yes makes a merchant', {
+  skip: !hasTerminal,
+}, async () => {
+  await create('--merchant', 'Corner Shop');
+  for (const [answer, code, merchants] of [
+    ['\n', 1, 2],
+    ['no\n', 1, 2],
+    ['\x04', 1, 2],
+    ['y\n', 0, 3],
+  ] as const) {
+    const terminal = startOnTerminal(
+      `'${process.execPath}' '${COMMAND}' keys create --merchant 'Corner Shpo'`,
+      {
+        cwd: folder.path,
+      },
+    );
+    await terminal.until(/Make a new merchant called Corner Shpo\? \[y\/N\]/);
+    terminal.child.stdin!.write(answer);
+    assert.equal((await terminal.ended).code, code, `${JSON.stringify(answer)}: ${terminal.stdout}`);
+    assert.equal(readConfiguration(folder.config, {}).merchants.length, merchants);
+  }
+});
+
+test('a name for a key that it may not have is refused before anything is made', async () => {
+  const { code, stderr } = await create('--merchant', 'Corner Shop', '--name', 'x'.repeat(81));
+  assert.equal(code, 1);
+  assert.match(stderr, /--name: .*at most 80 characters/);
+  assert.equal(text(), DEVELOPMENT);
 });
 
 test('keys list says how to make the first', async () => {

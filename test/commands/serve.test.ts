@@ -191,7 +191,7 @@ test('SIGHUP takes over no other environment: production never accepts the devel
   const development = readFileSync(folder.config, 'utf8');
   writeFileSync(
     folder.config,
-    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n',
+    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\nallow_root: true\n',
   );
   const { server, ready } = await serve({ PORT: String(await freePort()) });
   assert.equal(ready.environment, 'production');

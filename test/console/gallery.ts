@@ -4,6 +4,7 @@ import { mock } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { Verification } from '../../src/console/verification.ts';
+import { Inspector } from '../../src/health/inspector.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import {
   type Account,
@@ -673,6 +674,25 @@ function records({ ana, olga, ids }: Stage, verification: Verification): Scene[]
       path: '/audit?subject=none',
       who: olga,
       before: newest({ is: 'failed', at: now() }),
+    },
+    { name: 'health, with warnings', path: '/health', who: olga, before: newest(verified) },
+    {
+      name: 'health, with a failure',
+      path: '/health',
+      who: olga,
+      before: newest({ ...broken, problem, entry: 128 }),
+    },
+    {
+      name: 'health, all well',
+      path: '/health',
+      who: olga,
+      before: () => {
+        const { findings } = Inspector.prototype;
+        mock.method(Inspector.prototype, 'findings', async function (this: Inspector) {
+          return (await findings.call(this)).filter(({ is }) => is === 'ok');
+        });
+      },
+      steps: async () => mock.restoreAll(),
     },
     {
       name: 'failure of ours',

@@ -9,7 +9,9 @@ import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { HistoryBroken } from '../../src/journal/history-broken.ts';
 import { factsOf } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
-import { MERCHANT_STATE_COLUMNS } from '../../src/merchants/state.ts';
+import { INVITE_COLUMNS } from '../../src/merchants/stored-invite.ts';
+import { KEY_COLUMNS } from '../../src/merchants/stored-key.ts';
+import { MERCHANT_COLUMNS } from '../../src/merchants/stored-merchant.ts';
 import { PAYMENT_COLUMNS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWER_COLUMNS } from '../../src/payments/queries.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
@@ -80,7 +82,9 @@ test('docs/audit-format.md lists the columns that digests cover', () => {
     passkey: PASSKEY_COLUMNS,
     session: SESSION_COLUMNS,
     token: TOKEN_COLUMNS,
-    "merchant's state": MERCHANT_STATE_COLUMNS,
+    merchant: MERCHANT_COLUMNS,
+    'API key': KEY_COLUMNS,
+    invitation: INVITE_COLUMNS,
   };
   for (const [row, columns] of Object.entries(others))
     assert.ok(text.includes(`\n| ${row} | \`${columns.join(', ')}\` |\n`), row);

@@ -94,7 +94,7 @@ for (const engine of ENGINES)
 
     test('A state that somebody changed behind its back is found.', async () => {
       const { database } = nodes.services[0]!;
-      await database.script("update merchant_states set suspended_at = null where merchant_id = 'mer_other'");
+      await database.script("update merchants set suspended_at = null where id = 'mer_other'");
       await assert.rejects(nodes.harness.verify(), HistoryBroken);
     });
   });

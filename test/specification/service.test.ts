@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError, readConfiguration } from '../../src/config.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
-import { Directory } from '../../src/merchants/merchant.ts';
+import { Directory } from '../../src/merchants/directory.ts';
 import { type Harness, LIVE_KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, temporaryStore } from '../support/stores.ts';
 

@@ -126,7 +126,7 @@ export async function decidedAmounts(database: Reader, payment: Payment, limit: 
 /** Since when a payment's merchant is suspended, milliseconds since 1970; nothing where it is not. */
 export async function suspendedSince(database: Reader, merchantId: string): Promise<number | null> {
   const rows = await database.query<{ suspended_at: number | null }>(
-    'select suspended_at from merchant_states where merchant_id = ?',
+    'select suspended_at from merchants where id = ?',
     merchantId,
   );
   return rows[0]?.suspended_at ?? null;

@@ -1,0 +1,107 @@
+// What the OpenAPI document says of API keys under /v1, built from the schemas that check requests and shape answers.
+import { type Description, json, jsonSchema, query, ref } from '../http/openapi.ts';
+import { apiKeyRequestSchema, rotationRequestSchema } from './api-keys.ts';
+import { answer, refusals, security } from './openapi.ts';
+import {
+  apiKeyAnswerSchema,
+  apiKeyListSchema,
+  apiKeySchema,
+  newApiKeyAnswerSchema,
+  rotatedApiKeyAnswerSchema,
+} from './present-api-key.ts';
+
+const keyId = { name: 'key_id', in: 'path', required: true, schema: { type: 'string' } };
+const LOCATION = {
+  Location: { schema: { type: 'string' }, description: 'The new key, without its secret.' },
+};
+const BODY = ['unsupported_media_type', 'payload_too_large', 'invalid_json', 'validation_failed'] as const;
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`handling=strict` refuses unknown fields (RFC 7240).',
+  schema: { type: 'string' },
+};
+const NOT_KEPT =
+  'No `Idempotency-Key` is heeded: a key is told once and kept nowhere, so there is no answer to give again.';
+
+export const apiKeyDescription: Description = {
+  paths: {
+    '/v1/api_keys': {
+      get: {
+        operationId: 'listApiKeys',
+        summary: "List the merchant's API keys of the same mode, newest first",
+        description: 'A key that is over is listed for 30 days after its end.',
+        security,
+        parameters: [
+          query('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'How many at most.'),
+          query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+        ],
+        responses: {
+          200: answer('A page of keys.', 'ApiKeyList'),
+          ...refusals(['validation_failed']),
+        },
+      },
+      post: {
+        operationId: 'createApiKey',
+        summary: 'Make another API key of the same merchant and mode',
+        description: `The key stands in this answer alone. ${NOT_KEPT} If the answer is lost, make another and revoke the one that the list shows.`,
+        security,
+        parameters: [PREFER],
+        requestBody: { required: true, ...json(ref('ApiKeyRequest')) },
+        responses: {
+          201: answer('Made. `data.key` is the key.', 'NewApiKeyAnswer', LOCATION),
+          ...refusals([...BODY, 'conflict']),
+        },
+      },
+    },
+    '/v1/api_keys/{key_id}': {
+      get: {
+        operationId: 'readApiKey',
+        summary: 'Read an API key, without its secret',
+        security,
+        parameters: [keyId],
+        responses: {
+          200: answer('The key.', 'ApiKeyAnswer'),
+          ...refusals(['not_found']),
+        },
+      },
+    },
+    '/v1/api_keys/{key_id}/rotate': {
+      post: {
+        operationId: 'rotateApiKey',
+        summary: 'Make a key in the place of another, which works on for a while',
+        description: `The body may be left out. ${NOT_KEPT} If the answer is lost, the same request again is 409, whose message names the key that was made: rotate that one with \`overlap_seconds\` 0.`,
+        security,
+        parameters: [keyId, PREFER],
+        requestBody: { required: false, ...json(ref('RotationRequest')) },
+        responses: {
+          201: answer('Made. `data.key` is the new key.', 'RotatedApiKeyAnswer', LOCATION),
+          ...refusals([...BODY, 'not_found', 'invalid_status', 'conflict']),
+        },
+      },
+    },
+    '/v1/api_keys/{key_id}/revoke': {
+      post: {
+        operationId: 'revokeApiKey',
+        summary: 'Revoke a key now and for good',
+        description: 'A key may revoke itself. A request body is ignored.',
+        security,
+        parameters: [keyId],
+        responses: {
+          200: answer('Revoked; every node refuses it within a second.', 'ApiKeyAnswer'),
+          ...refusals(['not_found', 'invalid_status']),
+        },
+      },
+    },
+  },
+  securitySchemes: {},
+  schemas: {
+    ApiKey: jsonSchema(apiKeySchema, 'output'),
+    ApiKeyRequest: jsonSchema(apiKeyRequestSchema, 'input'),
+    RotationRequest: jsonSchema(rotationRequestSchema, 'input'),
+    ApiKeyAnswer: jsonSchema(apiKeyAnswerSchema, 'output'),
+    NewApiKeyAnswer: jsonSchema(newApiKeyAnswerSchema, 'output'),
+    RotatedApiKeyAnswer: jsonSchema(rotatedApiKeyAnswerSchema, 'output'),
+    ApiKeyList: jsonSchema(apiKeyListSchema, 'output'),
+  },
+};

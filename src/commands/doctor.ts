@@ -1,0 +1,153 @@
+// counterfoil doctor: looks at everything that can be wrong with an installation, and says how to mend it.
+import { Command } from 'commander';
+import {
+  type Configuration,
+  configurationFile,
+  environment,
+  installationOf,
+  readConfiguration,
+} from '../config.ts';
+import { DatabaseError } from '../database/database.ts';
+import { openDatabase, StorageExposed, storeExists } from '../database/open.ts';
+import { type Check, failed, type Outcome, type Subject, skipped } from '../health/check.ts';
+import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
+import { SECOND_MS, systemClock } from '../lib/time.ts';
+import { mayColor, shownPath, styled } from './terminal.ts';
+
+const DEADLINE_MS = 5 * SECOND_MS;
+/** Lines are broken here where a terminal does not say how wide it is. */
+const WIDTH = 100;
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('look at everything that can be wrong with an installation, and say how to mend it')
+    .option('--config <file>', 'configuration file')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil doctor
+  counterfoil doctor --json --config /etc/counterfoil/counterfoil.yaml
+
+It changes nothing, and calls the installation's own addresses. Run it as the account and with the environment that the
+service has: who may read what, and what Node was told, is judged as it is here.
+
+Exit codes: 0 where nothing failed, 1 where something did, 78 where the configuration cannot be read.
+What each check means: docs/doctor.md.`,
+    )
+    .action(doctor);
+}
+
+async function doctor(options: { config?: string; json?: boolean }): Promise<void> {
+  // What production refuses is told with all else, rather than alone.
+  const configuration = readConfiguration(configurationFile(options.config), environment, {
+    unfinished: true,
+  });
+  const findings = await inspect(configuration);
+  const counts = tally(findings);
+  if (counts.failed > 0) process.exitCode = 1;
+  if (options.json) {
+    const { environment, file } = configuration;
+    const told = findings.map(({ id, is, about, where, says, mend, beforeProduction }) => ({
+      id,
+      outcome: is,
+      about,
+      says: sentence(says),
+      where: where ?? null,
+      mend: mend === undefined ? null : advice(mend),
+      before_production: beforeProduction,
+    }));
+    console.log(JSON.stringify({ environment, file, counts, findings: told }));
+    return;
+  }
+  console.log(report(configuration, findings));
+}
+
+/** What all checks find about an installation, or some. Opens its store where there is one, and makes none. */
+export async function inspect(configuration: Configuration, checks?: readonly Check[]): Promise<Finding[]> {
+  const store = await storeOf(configuration);
+  const subject = {
+    ...installationOf(configuration),
+    clock: systemClock,
+    deadlineMs: DEADLINE_MS,
+    store,
+  };
+  try {
+    return await new Inspector(subject).findings(checks);
+  } finally {
+    if ('database' in store) await store.database.close();
+  }
+}
+
+async function storeOf(configuration: Configuration): Promise<Subject['store']> {
+  if (!storeExists(configuration))
+    return { none: skipped('There is no store yet: the first start makes it') };
+  try {
+    const database = await openDatabase(configuration, (error) => {
+      throw error;
+    });
+    return { database };
+  } catch (error) {
+    if (error instanceof StorageExposed)
+      return { none: skipped('The store is not opened while others can read it') };
+    if (!(error instanceof DatabaseError)) throw error;
+    if (error.failure === 'fault') return { none: skipped(`The store is not opened: ${error.message}`) };
+    return {
+      none: failed(
+        `The store cannot be opened: ${error.message}`,
+        'see that the database runs, and that this account may use it',
+      ),
+    };
+  }
+}
+
+const STYLES: Record<Outcome, Parameters<typeof styled>[1]> = {
+  ok: 'green',
+  warning: 'yellow',
+  failed: 'red',
+  skipped: 'dim',
+};
+const OUTCOME_WIDTH = 'warning'.length;
+
+/** The findings as a page of text: what would keep production from starting below all else. */
+function report(configuration: Configuration, findings: readonly Finding[]): string {
+  const { environment, file } = configuration;
+  const counts = tally(findings);
+  const later = findings.filter(({ beforeProduction }) => beforeProduction);
+  const out = process.stdout;
+  const heading = (text: string) => styled(out, 'bold', text);
+  const aboutWidth = Math.max(...findings.map(({ about }) => about.length));
+  const list = (some: readonly Finding[]) => some.map((one) => told(one, aboutWidth)).join('\n');
+  return [
+    `${heading('counterfoil doctor')}  ${environment} · ${shownPath(file)}`,
+    '',
+    list(findings.filter(({ beforeProduction }) => !beforeProduction)),
+    ...(later.length > 0 ? ['', heading('Before production'), '', list(later)] : []),
+    '',
+    `${counts.ok} ok, ${counts.warning} ${counts.warning === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped. What each means: docs/doctor.md.`,
+  ].join('\n');
+}
+
+/** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to mend it. */
+function told({ is, about, where, says, mend }: Finding, aboutWidth: number): string {
+  const indent = 2 + OUTCOME_WIDTH + 2 + aboutWidth + 2;
+  const width = Math.max(40, (mayColor(process.stdout) && process.stdout.columns) || WIDTH) - indent;
+  const lines = [
+    ...wrapped(`${where === undefined ? '' : `${where}: `}${sentence(says)}`, width),
+    ...(mend === undefined ? [] : wrapped(advice(mend), width)),
+  ];
+  const head = `  ${styled(process.stdout, STYLES[is], is.padEnd(OUTCOME_WIDTH))}  ${about.padEnd(aboutWidth)}  `;
+  return lines.map((line, i) => (i === 0 ? head : ' '.repeat(indent)) + line).join('\n');
+}
+
+/** Text in lines of at most `width` characters, broken between words; a longer word stands whole. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)!;
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

@@ -1,0 +1,229 @@
+// counterfoil init: asks what a production configuration needs, writes it where nothing is lost, and looks whether it may start.
+
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { configurationFile, environment, parseConfiguration, readConfiguration } from '../config.ts';
+import { CHECKS } from '../health/checks.ts';
+import type { Finding } from '../health/inspector.ts';
+import { lineOf } from '../health/refuse.ts';
+import { randomId } from '../lib/ids.ts';
+import { newSecret } from '../lib/secrets.ts';
+import { KEY_PREFIX, keyDigest } from '../merchants/merchant.ts';
+import { canAsk } from './ask.ts';
+import { inspect } from './doctor.ts';
+import { configurationText } from './init-file.ts';
+import { answersOf, faultOf, type InitFlags, QUESTIONS, type Question } from './init-questions.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+/** What a new file can be wrong in. Nothing runs yet that could be called, and whoever runs this is seldom who serves. */
+const CHECKED = CHECKS.filter(
+  ({ id, stage }) => (stage !== 'later' && id !== 'root') || id === 'certificate_file',
+);
+
+interface InitOptions extends InitFlags {
+  config?: string;
+  yes?: boolean;
+  force?: boolean;
+  json?: boolean;
+}
+
+export function initCommand(): Command {
+  return new Command('init')
+    .description('write a configuration for production: asks what it needs, or takes it from flags')
+    .option('--config <file>', 'file to write (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)')
+    .option('--base-url <url>', 'https URL where it will be reached')
+    .option('--proxy <addresses>', 'proxies that speak https, with commas between them (default: 127.0.0.1)')
+    .option('--certificate <file>', 'certificate, to speak https without a proxy')
+    .option('--key <file>', 'its private key')
+    .option('--database-url <url>', 'PostgreSQL connection string (default: SQLite)')
+    .option('--storage <folder>', 'private folder, relative to the file (default: ./storage)')
+    .option('--registration <mode>', 'who may register: open, invite or closed (default: closed)')
+    .option('--merchant <name>', 'business name of a first merchant, who gets a live key')
+    .option('--iban <iban>', 'account for bank transfers (default: contact details alone)')
+    .option('--holder <name>', 'its holder')
+    .option('--currency <code>', 'its currency (default: EUR)')
+    .option('--administrator <email>', 'who shall review payments first')
+    .option('--allow-root', 'let the service run as root, which it needs for nothing')
+    .option('--yes', 'take the defaults of whatever no flag says')
+    .option('--force', 'write over a file that is there')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil init --config /etc/counterfoil/counterfoil.yaml
+  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"
+
+Exit codes: 0 written and fit to start, 1 written but not fit yet or not written, 2 usage.`,
+    )
+    .action(init);
+}
+
+async function init(options: InitOptions, command: Command): Promise<void> {
+  const file = configurationFile(options.config);
+  if (existsSync(file) && !options.force)
+    throw new Failure(
+      `${shownPath(file)} is there already: name another with --config, or write over it with --force`,
+    );
+  const flags = await answered(options, file, command);
+  const key = flags.merchant ? newSecret(KEY_PREFIX.live) : null;
+  const merchant =
+    key === null ? null : { id: randomId('mer_', 20), name: flags.merchant!, key_sha256: keyDigest(key) };
+  const text = configurationText(answersOf(flags, merchant));
+  const { storage } = parseConfiguration(text, file, {});
+  write(file, text, options.force === true);
+  makePrivate(storage);
+
+  const wrong = (await inspect(readConfiguration(file, environment, { unfinished: true }), CHECKED)).filter(
+    ({ is }) => is === 'failed',
+  );
+  if (wrong.length > 0) process.exitCode = 1;
+  const next = nextSteps(file, storage, flags);
+  if (options.json) {
+    const told = wrong.map(({ id, where, says, mend }) => ({
+      id,
+      where: where ?? null,
+      says,
+      mend: mend ?? null,
+    }));
+    const commands = [...(next.own ? [next.own] : []), next.start, ...next.beside];
+    console.log(
+      JSON.stringify({ file, storage, merchant: merchant?.id ?? null, key, failed: told, next: commands }),
+    );
+    return;
+  }
+  if (key !== null) console.log(key);
+  console.error(report(file, merchant, wrong, next));
+}
+
+/** The flags with what was asked for the rest. Raises a usage error where nobody can be asked. */
+async function answered(options: InitOptions, file: string, command: Command): Promise<InitFlags> {
+  const { config: _c, yes, force: _f, json: _j, ...given } = options;
+  const flags: InitFlags = { ...given };
+  if (given.certificate && given.proxy) command.error('error: --certificate and --proxy exclude one another');
+  // What was given is judged before anything is asked.
+  const judged: InitFlags = { ...(given.allowRoot && { allowRoot: true }) };
+  for (const question of QUESTIONS) {
+    const value = given[question.flag];
+    if (value === undefined) continue;
+    Object.assign(judged, { [question.flag]: value });
+    const fault = faultOf(question, judged, file);
+    if (fault !== undefined) command.error(`error: ${question.option} ${fault}`);
+  }
+  const open = () =>
+    QUESTIONS.find(
+      ({ flag, applies }) => flags[flag] === undefined && (applies === undefined || applies(flags)),
+    );
+  const answers = !yes && canAsk() ? terminalAnswers(file) : undefined;
+  try {
+    for (let question = open(); question; question = open()) {
+      const otherwise = question.otherwise?.(flags);
+      if (answers) Object.assign(flags, { [question.flag]: await answers.ask(question, otherwise, flags) });
+      else if (yes && otherwise !== undefined) Object.assign(flags, { [question.flag]: otherwise });
+      else
+        command.error(
+          `error: nobody can be asked here: give ${question.option}${yes ? '' : ', and --yes for the defaults of whatever else has one'}`,
+        );
+    }
+  } finally {
+    answers?.close();
+  }
+  return flags;
+}
+
+/** Asks at the terminal, again until the answer can be taken. Raises `Failure` where whoever sits there leaves. */
+function terminalAnswers(file: string) {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const leave = (): never => {
+    throw new Failure('nothing was written');
+  };
+  // Ctrl-C fails the question, Ctrl-D only closes the terminal.
+  const closed = once(terminal, 'close').then(leave);
+  closed.catch(() => {});
+  return {
+    close: () => terminal.close(),
+    async ask(question: Question, otherwise: string | undefined, flags: InitFlags): Promise<string> {
+      for (;;) {
+        const shown = otherwise ? ` [${otherwise}]` : '';
+        const typed = await Promise.race([
+          terminal.question(`${question.asks}${shown}: `).catch(leave),
+          closed,
+        ]);
+        const answer = typed.trim() || (otherwise ?? '');
+        const fault = faultOf(question, { ...flags, [question.flag]: answer }, file);
+        if (fault === undefined) return answer;
+        console.error(`  It ${fault}.`);
+      }
+    },
+  };
+}
+
+/** Writes the file, readable by its owner alone. What was there is replaced whole, or not at all. */
+function write(file: string, text: string, overwrites: boolean): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!overwrites) {
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    return;
+  }
+  const beside = `${file}.new`;
+  rmSync(beside, { force: true });
+  writeFileSync(beside, text, { mode: 0o600, flag: 'wx' });
+  renameSync(beside, file);
+}
+
+/** Makes the folder; one that is there stays as it is, and the checks say what is wrong with it. */
+function makePrivate(folder: string): void {
+  if (existsSync(folder)) return;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+}
+
+/** Commands to paste: one that gives the files to who serves, where that is somebody else; the start; and what comes while it serves. */
+function nextSteps(file: string, storage: string, { administrator, allowRoot }: InitFlags) {
+  const counterfoil = existsSync(join(process.cwd(), 'bin/counterfoil.js'))
+    ? 'npx counterfoil'
+    : basename(process.argv[1]!) === 'counterfoil'
+      ? 'counterfoil'
+      : `${quoted(process.execPath)} ${quoted(process.argv[1]!)}`;
+  const config = `--config ${quoted(file)}`;
+  const email = administrator || 'you@example.org';
+  const name = quoted(email.split('@')[0]!);
+  const isRoot = process.getuid?.() === 0 && !allowRoot;
+  return {
+    own: isRoot ? `chown -R counterfoil: ${quoted(file)} ${quoted(storage)}` : undefined,
+    start: `${counterfoil} serve ${config}`,
+    beside: [
+      `${counterfoil} administrators create ${config} --email ${quoted(email)} --name ${name} --role administrator`,
+      `${counterfoil} doctor ${config}`,
+    ],
+  };
+}
+
+/** A word as a shell takes it. */
+const quoted = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+function report(
+  file: string,
+  merchant: { id: string; name: string } | null,
+  wrong: readonly Finding[],
+  { own, start, beside }: ReturnType<typeof nextSteps>,
+): string {
+  const key = merchant
+    ? `\nAbove is the live key of ${merchant.name} (${merchant.id}). Copy it now: it is shown only this once; the file holds its digest.`
+    : '';
+  const verdict =
+    wrong.length === 0
+      ? 'Nothing in it keeps the service from starting.'
+      : `Before it starts:\n${wrong.map((one) => `  ${lineOf(one)}`).join('\n')}`;
+  return `
+${shownPath(file)} is written.${key}
+${verdict}
+Next:
+${own ? `  ${own}\nThen as that account, the one that shall serve:\n` : ''}  ${start}
+And while it serves, in another terminal:
+${beside.map((one) => `  ${one}`).join('\n')}`;
+}

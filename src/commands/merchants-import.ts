@@ -1,0 +1,100 @@
+// Takes merchants over from the configuration file into the store, and says which lines the file no longer needs.
+import { readFileSync } from 'node:fs';
+import { isMap, isSeq, LineCounter, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { counted } from '../lib/counted.ts';
+import { DEVELOPMENT_KEY, keyDigest, type MerchantWithKeys } from '../merchants/merchant.ts';
+import { importMerchant } from '../merchants/register.ts';
+import { loadDirectory, noSuchMerchant } from './merchant-names.ts';
+import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+/** The lines of a merchant in the file, counted from 1. */
+interface Lines {
+  from: number;
+  to: number;
+}
+
+interface Imported {
+  id: string;
+  name: string;
+  /** Whether the store did not have it. */
+  imported: boolean;
+  /** How many keys the store did not have. */
+  keys: number;
+  lines: Lines | undefined;
+}
+
+/** `counterfoil merchants import`. Raises `Failure`. */
+export async function importMerchants(
+  ids: readonly string[],
+  options: StoreOptions & { all?: boolean },
+): Promise<void> {
+  if (options.all ? ids.length > 0 : ids.length === 0)
+    throw new Failure('name the merchants by their ids, or take over --all');
+  await withStore(options, async (store) => {
+    const { configuration } = store;
+    const wanted = options.all
+      ? configuration.merchants
+      : await Promise.all(ids.map((id) => configuredMerchant(id, store)));
+    const lines = linesIn(configuration.file);
+    const done: Imported[] = [];
+    for (const merchant of wanted) done.push(await importOne(store, merchant, lines));
+    if (options.json) console.log(JSON.stringify({ merchants: done }));
+    else tell(done, configuration.file);
+  });
+}
+
+/** A merchant of the file by its id. Raises `Failure`. */
+async function configuredMerchant(id: string, { configuration, database }: Store): Promise<MerchantWithKeys> {
+  const found = configuration.merchants.find((one) => one.id === id);
+  if (found) return found;
+  const directory = await loadDirectory(configuration, database);
+  if (directory.merchant(id)) throw new Failure(`${id} stands in the store already, and not in the file`);
+  throw noSuchMerchant(id, directory);
+}
+
+async function importOne(
+  { journal }: Store,
+  merchant: MerchantWithKeys,
+  lines: ReadonlyMap<string, Lines>,
+): Promise<Imported> {
+  // The key that everybody knows stays where production refuses to start with it.
+  const keys = merchant.keys.filter(({ digest }) => digest !== keyDigest(DEVELOPMENT_KEY));
+  const done = await importMerchant(journal, { ...merchant, keys }, OPERATOR);
+  const { id, name } = merchant;
+  return { id, name, imported: done.merchant !== undefined, keys: done.keys.length, lines: lines.get(id) };
+}
+
+/** Where each merchant stands in the file, by its id. */
+function linesIn(file: string): ReadonlyMap<string, Lines> {
+  const counter = new LineCounter();
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: counter });
+  const merchants = isMap(document.contents) ? document.contents.get('merchants') : undefined;
+  const items = isSeq(merchants) ? (merchants as YAMLSeq).items : [];
+  return new Map(
+    items
+      .filter((item): item is YAMLMap => isMap(item))
+      .map((item) => {
+        const [from, to] = item.range!;
+        return [
+          String(item.get('id')),
+          { from: counter.linePos(from).line, to: counter.linePos(Math.max(from, to - 1)).line },
+        ];
+      }),
+  );
+}
+
+function tell(done: readonly Imported[], file: string): void {
+  const merchants = done.filter(({ imported }) => imported).length;
+  const keys = done.reduce((sum, one) => sum + one.keys, 0);
+  console.log(
+    merchants + keys === 0
+      ? 'The store has all of it already.'
+      : `Took over ${counted(merchants, 'merchant')} with ${counted(keys, 'key')}. They work as before.`,
+  );
+  console.log(
+    `\nThese lines of ${shownPath(file)} may be removed; SIGHUP or a restart makes a server forget them:`,
+  );
+  for (const { id, name, lines } of done)
+    console.log(`  ${lines ? `${lines.from}–${lines.to}`.padEnd(9) : ''} ${id} (${name})`);
+}

@@ -1,0 +1,73 @@
+// The health page: what every check finds about this installation, what is to be mended first, in the words of `counterfoil doctor`.
+import type { Outcome as CheckOutcome } from '../health/check.ts';
+import { advice, type Finding, sentence, tally } from '../health/inspector.ts';
+import { counted } from '../lib/counted.ts';
+import { type Html, html } from '../lib/html.ts';
+import { type IconName, icon } from '../ui/icons.ts';
+import { literal, notice } from './parts.ts';
+import type { Context, Outcome, Route } from './route.ts';
+
+export const healthRoutes: readonly Route[] = [
+  { method: 'GET', path: '/health', permission: 'read', answer: healthPage },
+];
+
+/** What an outcome looks like: the stamp of a status that means as much. */
+const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string }> = {
+  failed: { stamp: 'rejected', icon: 'cross', word: 'Failed' },
+  warning: { stamp: 'requires_review', icon: 'late', word: 'Warning' },
+  ok: { stamp: 'approved', icon: 'check', word: 'OK' },
+  skipped: { stamp: 'cancelled', icon: 'slash', word: 'Skipped' },
+};
+
+async function healthPage({ inspector, address }: Context): Promise<Outcome> {
+  const findings = await inspector.findings();
+  const now = findings.filter(({ beforeProduction }) => !beforeProduction);
+  const of = (...outcomes: CheckOutcome[]) =>
+    outcomes.flatMap((outcome) => now.filter(({ is }) => is === outcome));
+  const content = html`<h1>Health</h1>
+${summary(findings)}
+${section('mend', 'To mend', of('failed', 'warning'))}
+${section(
+  'production',
+  'Before production',
+  findings.filter(({ beforeProduction }) => beforeProduction),
+)}
+${section('well', 'As it should be', of('ok'))}
+${section('skipped', 'Not looked at', of('skipped'))}
+<p class="muted">The same as <code>counterfoil doctor</code> says, which also looks at what a running service cannot. The service’s own addresses are called once a minute at most. <a href="${address('/health')}">Look again</a></p>`;
+  return { title: 'Health', content, place: '/health' };
+}
+
+/** What it all comes to, in a sentence. */
+function summary(findings: readonly Finding[]): Html {
+  const { failed, warning, ok } = tally(findings);
+  if (failed > 0)
+    return html`<div class="errors" role="status"><p><strong>${counted(failed, 'check')} failed</strong>${warning > 0 && html`, and ${counted(warning, 'warning')}`}. What is to be done stands beside each.</p></div>`;
+  if (warning > 0)
+    return notice(
+      html`<p><strong>${counted(warning, 'warning')}</strong>, and nothing that failed.</p>`,
+      'warn',
+    );
+  return notice(html`<p><strong>All is well:</strong> ${counted(ok, 'check')} found what they should.</p>`);
+}
+
+function section(id: string, title: string, findings: readonly Finding[]): Html | false {
+  if (findings.length === 0) return false;
+  return html`<section class="block" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${title}</h2>
+<table class="records findings">
+<thead><tr><th scope="col">State</th><th scope="col">Check</th><th scope="col">Finding</th></tr></thead>
+<tbody>
+${findings.map(row)}</tbody>
+</table>
+</section>`;
+}
+
+function row({ id, is, about, where, says, mend }: Finding): Html {
+  const { stamp, icon: name, word } = STAMPS[is];
+  return html`<tr id="check-${id}"><td data-label="State"><span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span></td><td data-label="Check">${about}</td><td data-label="Finding"><div><p>${withCode(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${mend !== undefined && html`<p class="mend">${withCode(advice(mend))}</p>`}</div></td></tr>\n`;
+}
+
+/** A sentence with what stands between backticks as code. */
+function withCode(text: string): Html {
+  return html`${text.split('`').map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
+}

@@ -1,0 +1,22 @@
+// A store whose failures are counted, whoever runs into them.
+import { type Database, DatabaseError, type DatabaseFailure } from './database.ts';
+
+/** The same store; `count` is told of each call that fails, once. */
+export function countFailures(database: Database, count: (failure: DatabaseFailure) => void): Database {
+  const watched = <T>(call: Promise<T>): Promise<T> =>
+    call.catch((error) => {
+      if (error instanceof DatabaseError) count(error.failure);
+      throw error;
+    });
+  return {
+    engine: database.engine,
+    query: <R>(sql: string, ...values: Parameters<Database['query']>[1][]) =>
+      watched(database.query<R>(sql, ...values)),
+    insert: (table, rows) => watched(database.insert(table, rows)),
+    transaction: (work) => watched(database.transaction(work)),
+    snapshot: (work) => watched(database.snapshot(work)),
+    script: (sql) => watched(database.script(sql)),
+    durability: () => watched(database.durability()),
+    close: () => database.close(),
+  };
+}

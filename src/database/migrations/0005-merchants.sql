@@ -1,0 +1,50 @@
+-- Merchants that registered or were taken over from the configuration, their keys, and invitations to register.
+
+-- One row for each merchant of the store; one that stands in the configuration has a row once it was suspended.
+alter table merchant_states rename to merchants;
+alter table merchants rename column merchant_id to id;
+alter table merchants rename column reason to changes;
+alter table merchants add column name text;
+alter table merchants add column email text;
+alter table merchants add column website text;
+alter table merchants add column support text;
+alter table merchants add column methods text;
+alter table merchants add column limits text;
+alter table merchants add column created_at bigint;
+create index merchants_by_email on merchants (email) where email is not null;
+
+create table api_keys (
+  id text /*postgres collate "C" */ primary key,
+  digest text not null unique,
+  merchant_id text /*postgres collate "C" */ not null,
+  mode text not null check (mode in ('live', 'test')),
+  name text,
+  last_four text,
+  replaced_by text,
+  salt text not null,
+  version bigint not null,
+  created_at bigint not null,
+  expires_at bigint,
+  revoked_at bigint
+) /*sqlite without rowid */;
+create index api_keys_by_merchant on api_keys (merchant_id, mode, id);
+
+-- When keys were last used: a measurement, which nothing is decided by and no entry tells.
+create table api_key_uses (
+  key_id text /*postgres collate "C" */ primary key,
+  used_at bigint not null
+) /*sqlite without rowid */;
+
+create table invites (
+  id text /*postgres collate "C" */ primary key,
+  digest text not null unique,
+  mode text not null check (mode in ('live', 'test')),
+  note text,
+  merchant_id text,
+  salt text not null,
+  version bigint not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  used_at bigint,
+  revoked_at bigint
+) /*sqlite without rowid */;

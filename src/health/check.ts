@@ -1,0 +1,144 @@
+// What a check is: a question about an installation, answered in a sentence with how to mend what is wrong.
+import { type Database, DatabaseError } from '../database/database.ts';
+import type { Clock } from '../lib/time.ts';
+import type { MethodSettings } from '../methods/method.ts';
+
+/** What a check comes to; `skipped` where there was nothing to look at. */
+export type Outcome = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/**
+ * The answer of a check. `says` and `mend` are clauses without an end, since they stand in one line at the start (`where: says:
+ * mend`) and as sentences elsewhere.
+ */
+export interface Verdict {
+  is: Outcome;
+  /** A file and its line, a folder, a variable. */
+  where?: string;
+  says: string;
+  mend?: string;
+}
+
+export const ok = (says: string): Verdict => ({ is: 'ok', says });
+export const skipped = (says: string, mend?: string): Verdict => ({
+  is: 'skipped',
+  says,
+  ...(mend !== undefined && { mend }),
+});
+export const warning = (says: string, mend: string, where?: string): Verdict => ({
+  is: 'warning',
+  says,
+  mend,
+  ...(where !== undefined && { where }),
+});
+export const failed = (says: string, mend: string, where?: string): Verdict => ({
+  ...warning(says, mend, where),
+  is: 'failed',
+});
+
+/** A key as the configuration file has it. */
+export interface WrittenKey {
+  /** `merchants[0].keys[0].key` */
+  name: string;
+  /** `counterfoil.yaml:9` */
+  where: string;
+  isPlain: boolean;
+  isDevelopmentKey: boolean;
+}
+
+/** The configuration file as it is written, for saying where in it something is. */
+export interface Written {
+  keys: readonly WrittenKey[];
+  /** Where a setting stands: `counterfoil.yaml:3`. Of what is missing, where it would. */
+  place(path: readonly PropertyKey[]): string;
+}
+
+/** As much of the settings as is judged here. Files and folders are absolute, URLs end without a slash. */
+export interface InstallationSettings {
+  environment: 'development' | 'production';
+  file: string;
+  storage: string;
+  database_url: string | null;
+  base_url: string | null;
+  checkout_base_url: string | null;
+  console: { base_url?: string | undefined };
+  admin: { base_url?: string | undefined };
+  trust_proxy: readonly string[];
+  tls: { certificate: string; key: string } | null;
+  nodes: number;
+  backups: string | null;
+  allow_root: boolean;
+  metrics: { host: string; port: number } | null;
+  methods: readonly MethodSettings[];
+  written: Written;
+}
+
+/** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
+export type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
+
+/** The variables of the environment that change how Node works. */
+export interface NodeEnvironment {
+  NODE_OPTIONS?: string | undefined;
+  NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
+}
+
+/** The installation that checks look at. */
+export interface Subject {
+  settings: InstallationSettings;
+  env: NodeEnvironment;
+  clock: Clock;
+  urls: InstallationUrls;
+  /** How long anything that is called may take. */
+  deadlineMs: number;
+  /** The store, or why there is none to look into. */
+  store: { database: Database } | { none: Verdict };
+  /** What the newest verification of the history came to, where a server runs that verifies; nothing before the first. */
+  verification?: (() => VerificationOutcome | undefined) | undefined;
+}
+
+export type VerificationOutcome =
+  | { is: 'verified'; at: number }
+  | { is: 'failed'; at: number }
+  | { is: 'broken'; at: number; problem: string };
+
+/**
+ * When the start asks a check that refuses: as the configuration is read, by every command; before the store is opened; or
+ * before anything is done with it. `later` are those that never refuse.
+ */
+export type Stage = 'read' | 'start' | 'store' | 'later';
+
+/** One question. Those of the stages before `later` keep a service in production from starting where they fail. */
+export interface Check {
+  id: string;
+  /** What it looks at, in a few words. */
+  about: string;
+  stage: Stage;
+  /** Whether a failure counts in development too. */
+  always?: true;
+  /** Whether it calls addresses, which takes its time. */
+  isRemote?: true;
+  look(subject: Subject): Verdict | Promise<Verdict>;
+}
+
+/** A check that the configuration alone answers, at once. */
+export interface SettingsCheck extends Check {
+  look(subject: Pick<Subject, 'settings' | 'urls'>): Verdict;
+}
+
+/** A look into the store, or what is said where there is none. */
+export const intoStore =
+  (look: (database: Database, subject: Subject) => Verdict | Promise<Verdict>): Check['look'] =>
+  (subject) =>
+    'database' in subject.store
+      ? look(subject.store.database, subject)
+      : skipped('There is no store to look into');
+
+/** The same into tables, which the first start makes. Never for what keeps a service from starting: a failure reads as nothing. */
+export const intoTables = (look: Parameters<typeof intoStore>[0]): Check['look'] =>
+  intoStore(async (database, subject) => {
+    try {
+      return await look(database, subject);
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.failure === 'fault')) throw error;
+      return skipped("The store has not this program's tables yet");
+    }
+  });

@@ -1,0 +1,171 @@
+// Checks of files and folders: who may read them, whether they are served, what they lie on, and how much room is left.
+import { readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { exposedIn } from '../database/open.ts';
+import { DAY_MS, HOUR_MS } from '../lib/time.ts';
+import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { existing, fileSystemOf, servedSign } from './folders.ts';
+
+const MIB = 1024 * 1024;
+/** With less, a day's write-ahead log may not find room. */
+const FREE_MINIMUM_BYTES = 512 * MIB;
+const FREE_WARNED_PART = 0.05;
+/** A day, and as long as a large backup takes. */
+const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
+
+/** File systems in memory. */
+const IN_MEMORY = /^(tmpfs|ramfs|devtmpfs|hugetlbfs)$/;
+/** File systems whose locks and flushes are another machine's word (https://sqlite.org/howtocorrupt.html, 2.1). */
+const OVER_NETWORK =
+  /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|rclone|gcsfuse|goofys|davfs2?|curlftpfs))$/;
+/** The layer of a container, which goes when it does. */
+const OF_CONTAINER = /^(overlay|aufs)$/;
+
+/** Permissions mean nothing there. */
+const isWindows = process.platform === 'win32';
+const octal = ({ mode }: Stats) => (mode & 0o777).toString(8).padStart(4, '0');
+
+const configuration_private: Check = {
+  id: 'configuration_private',
+  about: 'Configuration file',
+  stage: 'start',
+  look({ settings: { file } }) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found || isWindows) return skipped('There are no permissions to look at');
+    if ((found.mode & 0o077) === 0) return ok('Its owner alone may read the configuration file');
+    return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+  },
+};
+
+const storage_private: Check = {
+  id: 'storage_private',
+  about: 'Storage',
+  stage: 'start',
+  always: true,
+  look({ settings: { storage } }) {
+    if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
+    const exposed = exposedIn(storage);
+    if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
+    return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
+  },
+};
+
+const served_folder: Check = {
+  id: 'served_folder',
+  about: 'Served folders',
+  stage: 'start',
+  look({ settings: { file, storage } }) {
+    const places: [what: string, folder: string, path: string][] = [
+      ['The storage folder', storage, storage],
+      ['The configuration', dirname(file), file],
+    ];
+    for (const [what, folder, path] of places) {
+      const sign = servedSign(folder);
+      if (sign !== undefined)
+        return failed(
+          `${what} lies where web servers hand out files (${sign})`,
+          `move it to where none does, such as ${folder === storage ? '/var/lib/counterfoil' : '/etc/counterfoil'}`,
+          path,
+        );
+    }
+    return ok('Storage and configuration lie in no folder that web servers hand out');
+  },
+};
+
+const file_system: Check = {
+  id: 'file_system',
+  about: 'File system',
+  stage: 'start',
+  look({ settings: { storage, database_url } }) {
+    const type = fileSystemOf(storage);
+    return fileSystemVerdict(type, storage, database_url === null);
+  },
+};
+
+/** What is to be said of storage on a file system of `type`; `holdsStore` where the database lies there. */
+export function fileSystemVerdict(type: string | undefined, storage: string, holdsStore: boolean): Verdict {
+  const elsewhere = 'choose a folder on a disk of this machine';
+  if (type === undefined) return skipped('This system does not say what storage lies on');
+  if (IN_MEMORY.test(type))
+    return failed(`Storage lies in memory (${type}) and would be gone at the next start`, elsewhere, storage);
+  if (OVER_NETWORK.test(type) && holdsStore)
+    return failed(
+      `Storage lies on a network file system (${type}), where SQLite can lose what it committed`,
+      `${elsewhere}, or set database_url to a PostgreSQL`,
+      storage,
+    );
+  if (OF_CONTAINER.test(type))
+    return warning(
+      `Storage lies in the layer of a container (${type}), which goes when the container does`,
+      'mount a volume there',
+      storage,
+    );
+  return ok(`Storage lies on ${type}`);
+}
+
+const disk_space: Check = {
+  id: 'disk_space',
+  about: 'Room on the disk',
+  stage: 'start',
+  look({ settings: { storage } }) {
+    const { bavail, blocks, bsize } = statfsSync(nearest(storage));
+    return spaceVerdict(bavail * bsize, blocks * bsize, storage);
+  },
+};
+
+/** The nearest folder that is there, of a path that may not be yet. */
+function nearest(path: string): string {
+  let folder = existing(path);
+  while (!statSync(folder, { throwIfNoEntry: false })) folder = dirname(folder);
+  return folder;
+}
+
+/** What is to be said of so many bytes that are free, of so many in all. */
+export function spaceVerdict(free: number, all: number, storage: string): Verdict {
+  const mend = 'make room, or move storage to a larger disk';
+  const told = `${Math.floor(free / MIB).toLocaleString('en')} MiB are free where storage lies`;
+  if (free < FREE_MINIMUM_BYTES)
+    return failed(`Only ${told}, and ${FREE_MINIMUM_BYTES / MIB} are needed`, mend, storage);
+  if (free < FREE_WARNED_PART * all)
+    return warning(`${told}, less than ${FREE_WARNED_PART * 100} % of the disk`, mend, storage);
+  return ok(told);
+}
+
+const backups: Check = {
+  id: 'backups',
+  about: 'Backups',
+  stage: 'later',
+  look({ settings, clock }) {
+    const folder = settings.backups;
+    if (folder === null)
+      return warning(
+        'Nobody says where backups are, so nobody can say how old they are',
+        'set backups to the folder they are put in',
+        settings.written.place(['backups']),
+      );
+    const mend = 'see why the job that makes them does not';
+    let newest = Number.NEGATIVE_INFINITY;
+    try {
+      for (const name of readdirSync(folder))
+        if (!name.startsWith('.')) newest = Math.max(newest, statSync(join(folder, name)).mtimeMs);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const fault = code === 'ENOENT' ? 'The folder is not there' : `The folder cannot be read (${code})`;
+      return failed(fault, mend, folder);
+    }
+    if (newest === Number.NEGATIVE_INFINITY) return failed('There is no backup', mend, folder);
+    const hours = Math.floor((clock.now() - newest) / HOUR_MS);
+    const told = `The newest backup is ${hours < 72 ? `${hours} h` : `${Math.floor((hours * HOUR_MS) / DAY_MS)} days`} old`;
+    return clock.now() - newest > BACKUP_MAXIMUM_MS ? failed(told, mend, folder) : ok(told);
+  },
+};
+
+/** In the order in which a start asks them. */
+export const FILE_CHECKS: readonly Check[] = [
+  configuration_private,
+  storage_private,
+  served_folder,
+  file_system,
+  disk_space,
+];
+export const LATER_FILE_CHECKS: readonly Check[] = [backups];

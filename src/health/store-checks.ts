@@ -1,0 +1,218 @@
+// Checks of the store: its schema, what a commit outlives, whether clocks agree, who may sign in, and who vouches for the history.
+import { countPasskeys, listAdministrators } from '../administrators/queries.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
+import { missingMigrations, SchemaTooNew } from '../database/migrate.ts';
+import { serverClock } from '../database/server-clock.ts';
+import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
+import { newestSeal } from '../journal/queries.ts';
+import { counted } from '../lib/counted.ts';
+import { formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import { type Check, failed, intoStore, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
+
+/** How far this machine's clock may lie behind the newest entry, and aside from the database's. */
+const CLOCK_MAXIMUM_MS = MINUTE_MS;
+const CLOCK_WARNED_MS = 5 * SECOND_MS;
+/** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
+const UNSIGNED_MAXIMUM_MS = 5 * MINUTE_MS;
+
+const store: Check = {
+  id: 'store',
+  about: 'Store',
+  stage: 'later',
+  look: (subject) =>
+    'database' in subject.store
+      ? ok(subject.store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers')
+      : subject.store.none,
+};
+
+const schema: Check = {
+  id: 'schema',
+  about: 'Schema',
+  stage: 'store',
+  always: true,
+  look: intoStore(async (database) => {
+    try {
+      const missing = await missingMigrations(database);
+      if (missing === 0) return ok("The schema is this program's");
+      return warning(
+        `The schema lacks ${counted(missing, 'step')}`,
+        'run counterfoil migrate; a start does so too',
+      );
+    } catch (error) {
+      if (!(error instanceof SchemaTooNew)) throw error;
+      const [what, mend] = error.message.split(': ');
+      return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, mend!);
+    }
+  }),
+};
+
+/** What each setting must be, and the command that makes it so. */
+const DURABLE: Readonly<Record<string, { values: readonly string[]; mend: string }>> = {
+  fsync: { values: ['on'], mend: 'run alter system reset fsync, then select pg_reload_conf()' },
+  full_page_writes: {
+    values: ['on'],
+    mend: 'run alter system reset full_page_writes, then select pg_reload_conf()',
+  },
+  synchronous_commit: {
+    values: ['on', 'remote_apply'],
+    mend: 'reset it wherever it is set: alter role, alter database, alter system, or PGOPTIONS',
+  },
+  synchronous: {
+    values: ['2', '3'],
+    mend: 'this build of SQLite does not do as told: reinstall with npm ci',
+  },
+};
+
+const durability: Check = {
+  id: 'durability',
+  about: 'Power cuts',
+  stage: 'store',
+  look: intoStore(async (database) => durabilityVerdict(await database.durability())),
+};
+
+/** What is to be said of an engine's settings: the first that lets an answered commit be lost. */
+export function durabilityVerdict(settings: Readonly<Record<string, string>>): Verdict {
+  for (const [name, value] of Object.entries(settings)) {
+    const { values, mend } = DURABLE[name]!;
+    if (!values.includes(value))
+      return failed(`The database has ${name} = ${value}, with which a power cut loses payments`, mend);
+  }
+  return ok('What was answered outlives a power cut');
+}
+
+const history_clock: Check = {
+  id: 'history_clock',
+  about: 'Clock and history',
+  stage: 'store',
+  look: intoStore(async (database, { clock }) => {
+    const seal = await sealIn(database);
+    if (!seal) return ok('The history is empty');
+    const now = clock.now();
+    if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
+    return failed(
+      `The clock says ${formatTimestamp(now)}, and the newest entry of the history was written at ${formatTimestamp(seal.at)}`,
+      'set the clock right; if it is right and was not then, wait until it has caught up',
+    );
+  }),
+};
+
+/** The newest seal; nothing where there is none, or no table of them yet. */
+async function sealIn(database: Database): ReturnType<typeof newestSeal> {
+  try {
+    return await newestSeal(database);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.failure === 'fault') return undefined;
+    throw error;
+  }
+}
+
+const database_clock: Check = {
+  id: 'database_clock',
+  about: "The database's clock",
+  stage: 'later',
+  look: intoStore(async (database, { clock }) => {
+    const theirs = await serverClock(database);
+    if (theirs === undefined) return skipped("SQLite has this machine's clock");
+    const aside = Math.abs(theirs - clock.now());
+    const told = `This machine's clock and the database's are ${Math.round(aside / SECOND_MS)} s apart`;
+    const mend = 'let both keep time by NTP';
+    if (aside > CLOCK_MAXIMUM_MS) return failed(told, mend);
+    return aside > CLOCK_WARNED_MS
+      ? warning(told, mend)
+      : ok("The database's clock and this machine's agree");
+  }),
+};
+
+const administrators: Check = {
+  id: 'administrators',
+  about: 'Administrators',
+  stage: 'later',
+  look: intoTables(async (database) => {
+    const active = (await listAdministrators(database)).filter((one) => one.disabled_at === null);
+    if (active.some((one) => one.password !== null && one.role === 'administrator'))
+      return ok(`${counted(active.length, 'person', 'people')} may sign in to the console`);
+    return warning(
+      active.length === 0
+        ? 'Nobody can review payments: there are no administrators'
+        : 'No administrator has set up a password yet',
+      active.length === 0
+        ? 'run counterfoil administrators create --email you@example.org --name "Your Name" --role administrator'
+        : 'open the link that counterfoil administrators create or reset printed',
+    );
+  }),
+};
+
+const second_factors: Check = {
+  id: 'second_factors',
+  about: 'Second factors',
+  stage: 'later',
+  look: intoTables(async (database) => {
+    const passkeys = new Set((await countPasskeys(database)).map(({ administrator_id }) => administrator_id));
+    const without = (await listAdministrators(database)).filter(
+      (one) =>
+        one.disabled_at === null &&
+        one.password !== null &&
+        one.totp_secret === null &&
+        !passkeys.has(one.id),
+    );
+    if (without.length === 0) return ok('Whoever has a password has a second factor');
+    return failed(
+      `${without.map(({ email }) => email).join(', ')} ${without.length === 1 ? 'has' : 'have'} no second factor`,
+      'run counterfoil administrators reset for each, and send them the link',
+    );
+  }),
+};
+
+const checkpoint: Check = {
+  id: 'checkpoint',
+  about: 'Checkpoints',
+  stage: 'later',
+  look: intoTables(async (database, { settings, clock }) => {
+    // The checkpoint before the seal: never ahead of it, unless the history is another.
+    const last = await new CheckpointLookup(settings.storage).newest();
+    const seal = await sealIn(database);
+    if (!seal) return skipped('The history is empty');
+    if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
+    const age = clock.now() - seal.at;
+    if (age <= UNSIGNED_MAXIMUM_MS)
+      return ok('A checkpoint for the newest entries is signed within a minute');
+    return warning(
+      `The newest entries are ${Math.floor(age / MINUTE_MS)} min old and no checkpoint vouches for them`,
+      'a running service signs one every minute: start it, or see in its log why it does not',
+    );
+  }),
+};
+
+const verification: Check = {
+  id: 'verification',
+  about: 'History',
+  stage: 'later',
+  look({ verification: newest }) {
+    if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
+    const outcome = newest();
+    if (!outcome)
+      return skipped(
+        'The history was not verified since this server started',
+        'press Verify now in the audit log',
+      );
+    const at = formatTimestamp(outcome.at);
+    if (outcome.is === 'verified') return ok(`The history was verified at ${at}`);
+    if (outcome.is === 'failed')
+      return warning(`The verification at ${at} failed before it came to an end`, 'see why in the log');
+    return failed(
+      `The history is not what it was: ${outcome.problem}`,
+      'keep the files as they are and run counterfoil audit verify',
+    );
+  },
+};
+
+/** In the order in which a start asks them. */
+export const STORE_CHECKS: readonly Check[] = [schema, durability, history_clock];
+export const LATER_STORE_CHECKS: readonly Check[] = [
+  store,
+  database_clock,
+  administrators,
+  second_factors,
+  checkpoint,
+  verification,
+];

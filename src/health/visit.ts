@@ -1,0 +1,58 @@
+// Calls an address as anybody would, for the checks of what an installation shows to others.
+import { SECOND_MS } from '../lib/time.ts';
+
+/** More of an answer than this is not looked at. */
+const BYTES_LOOKED_AT = 64 * 1024;
+
+export interface Visited {
+  status: number;
+  type: string;
+  /** The beginning of the body. */
+  text: string;
+}
+
+/** What an address answers, redirects not followed; or why it answers nothing in time, as a clause. */
+export async function visit(url: string, deadlineMs: number): Promise<Visited | { fault: string }> {
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(deadlineMs) });
+    return {
+      status: response.status,
+      type: response.headers.get('content-type') ?? '',
+      text: await beginningOf(response),
+    };
+  } catch (error) {
+    return { fault: faultOf(error as Error, deadlineMs) };
+  }
+}
+
+async function beginningOf(response: Response): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of response.body ?? []) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= BYTES_LOOKED_AT) break;
+  }
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'no address is known for its host name',
+  EAI_AGAIN: 'no address is known for its host name',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody that is trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody that is trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without those that lead to its issuer',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
+};
+
+/** Why a call failed, as a clause. Takes what `fetch` or a socket raises. */
+export function faultOf(error: Error, deadlineMs: number): string {
+  if (error.name === 'TimeoutError') return `nothing came within ${deadlineMs / SECOND_MS} s`;
+  const cause = (error.cause ?? error) as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+  const code = cause.code ?? cause.errors?.[0]?.code;
+  return SAID[code ?? ''] ?? `the call failed (${code ?? error.message})`;
+}

@@ -1,0 +1,33 @@
+// Under which host name a request came: as its Host says, or as a proxy that is trusted says of it.
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+
+/** Whether the address at the other end of a connection is one of `networks` (IP addresses, and networks such as 10.0.0.0/8). */
+export function trustedPeers(networks: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, prefix] = network.split('/') as [string, string?];
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => address !== undefined && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * The host name that a request asks for, in lower case and without its port; empty where it names none. X-Forwarded-Host counts
+ * when it comes from a trusted peer, and of several the last: those before it the peer was only told.
+ */
+export function hostNameOf(
+  { headers, socket }: IncomingMessage,
+  isTrusted: (address: string | undefined) => boolean,
+): string {
+  const forwarded = headers['x-forwarded-host'];
+  const told =
+    forwarded && isTrusted(socket.remoteAddress) ? [forwarded].flat().at(-1)! : (headers.host ?? '');
+  return told
+    .slice(told.lastIndexOf(',') + 1)
+    .trim()
+    .replace(/:\d*$/, '')
+    .toLowerCase();
+}

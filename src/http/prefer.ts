@@ -1,0 +1,13 @@
+// What a client prefers of how its request is handled (RFC 7240).
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What an answer says for whom it was strict: `Preference-Applied` (RFC 7240, section 3). */
+export const STRICT_APPLIED = { 'preference-applied': 'handling=strict' } as const;
+
+/** `Prefer: handling=strict` (RFC 7240, section 4.4): fields that nobody knows are to be refused. */
+export function prefersStrictHandling({ prefer }: IncomingHttpHeaders): boolean {
+  return (
+    prefer !== undefined &&
+    [prefer].flat().some((value) => /(?:^|[,;])\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(value))
+  );
+}

@@ -1,0 +1,122 @@
+// How often one API key may call: a token bucket for its reads and one for its writes, told in the fields that clients read.
+import type { FastifyReply } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { OperationalError } from '../lib/errors.ts';
+import { SECOND_MS } from '../lib/time.ts';
+import type { MerchantLimits } from '../merchants/merchant.ts';
+
+/** What all nodes together take. */
+export interface RateLimits {
+  /** Of one key. */
+  writes_per_second: number;
+  /** Of one key. */
+  reads_per_second: number;
+  /** Of one network address. */
+  refused_keys_per_minute: number;
+  /** How many nodes share this: each takes its part. */
+  nodes: number;
+}
+
+type Policy = 'read' | 'write';
+
+/** A bucket holds the requests of this many seconds: so many may come at once. */
+const BURST_S = 2;
+/** How many keys have their buckets kept; beyond that, those used longest ago are forgotten and begin full. */
+const REMEMBERED = 20_000;
+
+/**
+ * One node's part of what one key may send: full at first, and refilled all the time. What it holds is counted in whole numbers
+ * (milliseconds × requests a second), so that nothing is lost to rounding: who waits as long as they were told is served.
+ */
+export class TokenBucket {
+  /** The most it holds, in requests. */
+  readonly capacity: number;
+  /** `RateLimit-Policy`: how many requests it takes in how many seconds. */
+  readonly policyField: string;
+  /** Requests of all nodes together. */
+  readonly perSecond: number;
+  readonly #policy: Policy;
+  readonly #costOfOne: number;
+  #held: number;
+  #at: number;
+
+  /** `perSecond` is what all `nodes` together take; `now` in milliseconds. */
+  constructor(policy: Policy, perSecond: number, nodes: number, now: number) {
+    this.perSecond = perSecond;
+    this.capacity = Math.max(1, Math.floor((BURST_S * perSecond) / nodes));
+    const windowS = Math.ceil((this.capacity * nodes) / perSecond);
+    this.policyField = `"${policy}";q=${this.capacity};w=${windowS}`;
+    this.#policy = policy;
+    this.#costOfOne = SECOND_MS * nodes;
+    this.#held = this.capacity * this.#costOfOne;
+    this.#at = now;
+  }
+
+  /** Takes one request out; gives whether there was one. `now` in milliseconds; one before the last refills nothing. */
+  take(now: number): boolean {
+    const refilled = this.#held + Math.max(0, now - this.#at) * this.perSecond;
+    this.#held = Math.min(refilled, this.capacity * this.#costOfOne);
+    this.#at = now;
+    if (this.#held < this.#costOfOne) return false;
+    this.#held -= this.#costOfOne;
+    return true;
+  }
+
+  /** `RateLimit`: the whole requests left, and in how many seconds there will be one more. */
+  get limitField(): string {
+    return `"${this.#policy}";r=${Math.floor(this.#held / this.#costOfOne)};t=${this.nextS}`;
+  }
+
+  /** Whole seconds after which it holds one request more. */
+  get nextS(): number {
+    const missing = this.#costOfOne - (this.#held % this.#costOfOne);
+    return Math.ceil(missing / (this.perSecond * SECOND_MS));
+  }
+}
+
+/** The buckets of all keys that called of late. In memory, so that counting waits for nothing; each node has its own. */
+export class KeyBuckets {
+  readonly #limits: RateLimits;
+  readonly #reads = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
+  readonly #writes = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
+
+  constructor(limits: RateLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * The bucket that a key's request with `method` is taken from. `own` is what its merchant may do more or less of than others;
+   * a bucket begins anew where that was changed.
+   */
+  find(keyId: string, method: string, own: MerchantLimits, now: number): TokenBucket {
+    const isRead = method === 'GET' || method === 'HEAD';
+    const perSecond = isRead
+      ? (own.reads_per_second ?? this.#limits.reads_per_second)
+      : (own.writes_per_second ?? this.#limits.writes_per_second);
+    const buckets = isRead ? this.#reads : this.#writes;
+    let bucket = buckets.get(keyId);
+    if (!bucket || bucket.perSecond !== perSecond) {
+      bucket = new TokenBucket(isRead ? 'read' : 'write', perSecond, this.#limits.nodes, now);
+      buckets.set(keyId, bucket);
+    }
+    return bucket;
+  }
+}
+
+/**
+ * Takes a request out of its bucket and tells the client where it stands (draft-ietf-httpapi-ratelimit-headers-10, sections 3
+ * and 4). Gives the error `rate_limited` where the bucket is empty, to be answered not earlier than the fields say.
+ */
+export function takeFrom(
+  bucket: TokenBucket,
+  reply: FastifyReply,
+  now: number,
+): OperationalError | undefined {
+  const taken = bucket.take(now);
+  reply.header('ratelimit-policy', bucket.policyField);
+  reply.header('ratelimit', bucket.limitField);
+  if (taken) return undefined;
+  return new OperationalError('rate_limited', 'Too many requests came with this API key.', {
+    retryAfterS: bucket.nextS,
+  });
+}

@@ -1,0 +1,93 @@
+// The HTTP server below the framework: its limits, its TLS, and its answers to what is no request.
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+import { SECOND_MS } from '../lib/time.ts';
+import { onClientError, onConnect } from './errors.ts';
+
+/** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
+export const LIMITS = {
+  bodyBytes: 64 * 1024,
+  headerBytes: 16 * 1024,
+  headers: 64,
+  headersTimeoutMs: 10 * SECOND_MS,
+  requestTimeoutMs: 15 * SECOND_MS,
+  checkTimeoutsEachMs: SECOND_MS,
+  keepAliveTimeoutMs: 5 * SECOND_MS,
+  requestsPerSocket: 1000,
+};
+
+/**
+ * TLS 1.2 and 1.3 with suites that are authenticated and whose recordings stay closed when the key is lost: Mozilla's intermediate
+ * list (Server Side TLS 5.7), without those that need parameters of one's own (DHE).
+ */
+const TLS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'TLS_AES_128_GCM_SHA256',
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const satisfies SecureContextOptions;
+
+/** A certificate with its issuers and its private key, PEM. */
+export interface KeyPair {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** What a server speaks TLS with; also for `setSecureContext`, when there is a new certificate. */
+export function secureContext({ cert, key }: KeyPair): SecureContextOptions {
+  return { ...TLS, cert, key };
+}
+
+/** A server that does not listen yet; it speaks TLS where there is a key pair. Requests that are well-formed HTTP go to `listener`. */
+export function httpServer(listener: RequestListener, keyPair: KeyPair | undefined): Server {
+  const options = {
+    headersTimeout: LIMITS.headersTimeoutMs,
+    requestTimeout: LIMITS.requestTimeoutMs,
+    keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
+    connectionsCheckingInterval: LIMITS.checkTimeoutsEachMs,
+    maxHeaderSize: LIMITS.headerBytes,
+    requireHostHeader: false, // answered by the framework, in our shape
+  };
+  const server = keyPair ? tlsServer(options, listener, keyPair) : createServer(options, listener);
+  server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
+  server.on('connect', (_request, socket) => onConnect(socket as Socket));
+  server.on('checkExpectation', (request, response) => {
+    request.headers.expect = 'unmet';
+    server.emit('request', request, response);
+  });
+  // With TLS, what fails before the handshake is done comes here too: there is nothing to answer with, and the connection ends.
+  server.on('clientError', (error, socket) => onClientError(error, socket as Socket));
+  return server;
+}
+
+function tlsServer(options: object, listener: RequestListener, keyPair: KeyPair): Server {
+  const server = createSecureServer(
+    {
+      ...options,
+      ...secureContext(keyPair),
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: LIMITS.headersTimeoutMs,
+    },
+    listener,
+  );
+  // Node's own cut leaves out whoever has not finished the handshake, and would wait for them.
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.closeAllConnections = () => {
+    for (const socket of connections) socket.destroy();
+  };
+  return server;
+}

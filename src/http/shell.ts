@@ -1,0 +1,134 @@
+// What every surface stands in: the framework with ids, limits, log lines and the one shape of errors, and no routes yet.
+import type { Server } from 'node:http';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { OperationalError, unavailable } from '../lib/errors.ts';
+import { randomId } from '../lib/ids.ts';
+import type { Logger } from '../lib/log.ts';
+import { STRICT_TRANSPORT } from '../lib/web-address.ts';
+import { collectMethods, notFound, sendError, URL_MAXIMUM } from './errors.ts';
+import { LIMITS } from './server.ts';
+
+export interface ShellParts {
+  log: Logger;
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  trustProxy: readonly string[];
+  /** Whether all of it is reached by https: browsers are then told to come by nothing else. */
+  https: boolean;
+  /** Makes the server whose requests `handler` answers. */
+  server(handler: FastifyInstance['routing']): Server;
+  /** Who sent a request, in the fields of its log line. */
+  actor(request: FastifyRequest): object;
+  /** Told of each request that was answered, where somebody measures. */
+  observe: Observe | undefined;
+}
+
+/** `route` is the pattern, nothing where there is no such route; `seconds` from the request's headers to the answer's end. */
+export type Observe = (route: string | undefined, method: string, status: number, seconds: number) => void;
+
+/** Counted here, since Node's own limit answers what exceeds it with a 503 of its own. */
+const requestsOn = new WeakMap<object, number>();
+
+/** Builds the framework for one site. Whatever is added to it stands behind its checks and is logged. */
+export function createShell(parts: ShellParts): FastifyInstance {
+  const { log, trustProxy, https } = parts;
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomId('req_', 16),
+    requestIdHeader: false,
+    trustProxy: trustProxy.length > 0 && [...trustProxy],
+    bodyLimit: LIMITS.bodyBytes,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // what was accepted is finished
+    serverFactory: (handler) => parts.server(handler),
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      maxParamLength: LIMITS.headerBytes,
+    },
+    frameworkErrors: (error, request, reply) => {
+      sendError(error, request, reply, log);
+    },
+    clientErrorHandler: () => {}, // the server's own listener answers, also where several sites share it
+  });
+  const allowed = collectMethods(app);
+  app.removeAllContentTypeParsers();
+  app.addHook('onRequest', ({ id, raw, headers }, reply, done) => {
+    reply.header('x-request-id', id);
+    if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
+    const count = (requestsOn.get(raw.socket) ?? 0) + 1;
+    requestsOn.set(raw.socket, count);
+    if (count >= LIMITS.requestsPerSocket) reply.header('connection', 'close');
+    if (count > LIMITS.requestsPerSocket) {
+      done(unavailable()); // sent behind the last one: never carried out
+      return;
+    }
+    const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect);
+    if (fault) {
+      // Another reader of the same stream may have found its requests elsewhere: this was the last one.
+      requestsOn.set(raw.socket, LIMITS.requestsPerSocket);
+      reply.header('connection', 'close');
+    }
+    done(fault);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(parts, request, reply);
+    const route = request.is404 ? undefined : request.routeOptions.url;
+    parts.observe?.(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (request.is404) {
+      const allow = allowed(request.raw.url!);
+      if (allow) reply.header('allow', allow);
+    }
+    return sendError(error, request, reply, log);
+  });
+  app.setNotFoundHandler(() => {
+    throw notFound();
+  });
+  app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
+  return app;
+}
+
+function logRequest({ log, actor }: ShellParts, request: FastifyRequest, reply: FastifyReply): void {
+  log.info(
+    {
+      request_id: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+      ...actor(request),
+    },
+    'request',
+  );
+}
+
+/** What is wrong with a request before anybody asks what it wants (RFC 9112, sections 3 and 5). */
+function syntaxFault(
+  rawHeaders: readonly string[],
+  httpVersion: string,
+  url: string,
+  expect: string | undefined,
+): Error | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    // A line without a version is 0.9 to the parser, and it takes 2.0 in a form that no such version has.
+    return new OperationalError('bad_request', 'The request is not well-formed HTTP.');
+  }
+  if (rawHeaders.length > 2 * LIMITS.headers) {
+    return new OperationalError('headers_too_large', `The request has more than ${LIMITS.headers} headers.`);
+  }
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    return new OperationalError('bad_request', 'The request must have one Host header.');
+  }
+  if (expect === 'unmet')
+    return new OperationalError('bad_request', 'The Expect header asks for what this server does not do.');
+  if (url.length > URL_MAXIMUM)
+    return new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`);
+  return undefined;
+}

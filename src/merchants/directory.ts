@@ -1,0 +1,196 @@
+// The one place that tells which merchant a key belongs to: those of the configuration and those of the store, in memory.
+import { type ConfiguredKey, type KnownKey, knownKey } from './known-key.ts';
+import {
+  type Caller,
+  DEVELOPMENT_KEY,
+  isWholeKey,
+  keyDigest,
+  type Merchant,
+  type MerchantWithKeys,
+  type Profile,
+} from './merchant.ts';
+import { isOver, type StoredKey } from './stored-key.ts';
+import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-merchant.ts';
+
+const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
+const NO_PROFILE: Profile = { website: null, support: null };
+
+/** A merchant with the keys that there are of it, those that are over too. */
+export interface KnownMerchant extends MerchantProfile {
+  keys: readonly KnownKey[];
+  /** Whether the configuration names it. */
+  isConfigured: boolean;
+}
+
+/** What is kept of a merchant's row. */
+interface KeptMerchant {
+  version: number;
+  /** Nothing for one whose row is for its state alone. */
+  profile: MerchantProfile | undefined;
+}
+
+/**
+ * Merchants and keys as they stand now. The configuration's are replaced whole when it is read again; the store's are put one
+ * by one, in whatever order they are read: a row never takes the place of a newer one. Where both name a merchant, the
+ * configuration says what it is called.
+ */
+export class Directory {
+  readonly #testOnly: boolean;
+  #configured = new Map<string, MerchantWithKeys>();
+  /** By their digests. */
+  #configuredKeys = new Map<string, ConfiguredKey>();
+  readonly #stored = new Map<string, KeptMerchant>();
+  /** By their digests. */
+  readonly #storedKeys = new Map<string, StoredKey>();
+  /** The digests of a merchant's keys that the store names. */
+  readonly #digests = new Map<string, Set<string>>();
+  #suspended: Set<string> = new Set();
+  /** Callers by their keys' digests, as far as they have called since the last change. */
+  readonly #callers = new Map<string, Caller>();
+
+  /** With `testOnly`, as in development, every key makes test payments. */
+  constructor(merchants: readonly MerchantWithKeys[], { testOnly = false }: { testOnly?: boolean } = {}) {
+    this.#testOnly = testOnly;
+    this.replace(merchants);
+  }
+
+  /** Puts `merchants` in place of those of the configuration. */
+  replace(merchants: readonly MerchantWithKeys[]): void {
+    this.#configured = new Map(merchants.map((merchant) => [merchant.id, merchant]));
+    this.#configuredKeys = new Map(
+      merchants.flatMap(({ id, keys }) => keys.map((key) => [key.digest, { ...key, merchant_id: id }])),
+    );
+    this.#callers.clear();
+  }
+
+  /** Takes a merchant of the store as its row has it now. */
+  putMerchant(row: StoredMerchant): void {
+    const { id, version } = row;
+    if ((this.#stored.get(id)?.version ?? 0) > version) return;
+    this.#stored.set(id, { version, profile: profileOf(row) });
+    if (row.suspended_at === null) this.#suspended.delete(row.id);
+    else this.#suspended.add(row.id);
+    this.#callers.clear();
+  }
+
+  /** Takes a key of the store as its row has it now. */
+  putKey(row: StoredKey): void {
+    // A row that was read before a change may arrive behind it: a key that was revoked must not come back.
+    if ((this.#storedKeys.get(row.digest)?.version ?? 0) > row.version) return;
+    this.#storedKeys.set(row.digest, row);
+    const digests = this.#digests.get(row.merchant_id);
+    if (digests) digests.add(row.digest);
+    else this.#digests.set(row.merchant_id, new Set([row.digest]));
+    this.#callers.delete(row.digest);
+  }
+
+  /** Puts `ids` in place of the merchants that are suspended, whether anything else is known of them or not. */
+  suspend(ids: readonly string[]): void {
+    this.#suspended = new Set(ids);
+  }
+
+  /** Whether a merchant is suspended, as far as this node has heard. */
+  isSuspended(merchantId: string): boolean {
+    return this.#suspended.has(merchantId);
+  }
+
+  /** Whether there is any key at all. */
+  get hasKeys(): boolean {
+    return this.#configuredKeys.size > 0 || this.#storedKeys.size > 0;
+  }
+
+  /** All merchants: the configuration's in its order, then the store's by their ids. */
+  get merchants(): readonly Merchant[] {
+    const others = [...this.#stored.values()].flatMap(({ profile }) =>
+      profile && !this.#configured.has(profile.id) ? [profile] : [],
+    );
+    return [...this.#configured.values(), ...others.sort((one, other) => (one.id < other.id ? -1 : 1))];
+  }
+
+  /** How many merchants there are. */
+  get count(): number {
+    let count = this.#configured.size;
+    for (const [id, { profile }] of this.#stored) if (profile && !this.#configured.has(id)) count++;
+    return count;
+  }
+
+  /** A merchant with its keys: the configuration's first, then the store's by their age. */
+  merchant(id: string): KnownMerchant | undefined {
+    const configured = this.#configured.get(id);
+    const known = this.#profile(id);
+    return known && { ...known, isConfigured: configured !== undefined, keys: this.keysOf(id) };
+  }
+
+  /** The keys of a merchant, those that are over too, oldest first. */
+  keysOf(merchantId: string): KnownKey[] {
+    const configured = this.#configured.get(merchantId)?.keys ?? [];
+    const digests = new Set([
+      ...configured.map(({ digest }) => digest),
+      ...(this.#digests.get(merchantId) ?? []),
+    ]);
+    return [...digests]
+      .map((digest) => this.key(digest)!)
+      .filter((key) => key.merchant_id === merchantId)
+      .sort(
+        (one, other) =>
+          Number(other.isConfigured) - Number(one.isConfigured) ||
+          (one.created_at ?? 0) - (other.created_at ?? 0),
+      );
+  }
+
+  /** The ways to pay that a merchant chose: nothing where there is no such merchant, null where it chose all. */
+  methodsOf(merchantId: string): readonly string[] | null | undefined {
+    return this.#profile(merchantId)?.methods;
+  }
+
+  /** What is known of a merchant, who may have left the configuration since. */
+  profile(merchantId: string): Profile {
+    return this.#profile(merchantId) ?? NO_PROFILE;
+  }
+
+  #profile(merchantId: string): MerchantProfile | undefined {
+    return this.#configured.get(merchantId) ?? this.#stored.get(merchantId)?.profile;
+  }
+
+  /** A key by its digest. */
+  key(digest: string): KnownKey | undefined {
+    return knownKey(this.#configuredKeys.get(digest), this.#storedKeys.get(digest), this.#testOnly);
+  }
+
+  /** A key of the configuration by its id. */
+  configuredKey(id: string): KnownKey | undefined {
+    for (const { id: one, digest } of this.#configuredKeys.values()) if (one === id) return this.key(digest);
+    return undefined;
+  }
+
+  /** Whether a key is known here for good, so that the store has nothing to say that `find` does not: ends only come nearer. */
+  knows(key: string): boolean {
+    const known = this.key(keyDigest(key));
+    return known !== undefined && this.#profile(known.merchant_id) !== undefined;
+  }
+
+  /**
+   * The caller that a key names, or nothing when it is unknown here, cut, mistyped, expired at `now` or revoked.
+   * The look-up is by digest, so its time tells nothing about how much of a guess was right.
+   */
+  find(key: string, now: number): Caller | undefined {
+    if (!isWholeKey(key)) return undefined;
+    const digest = keyDigest(key);
+    let caller = this.#callers.get(digest);
+    if (!caller) {
+      caller = this.#callerOf(digest);
+      if (caller) this.#callers.set(digest, caller);
+    }
+    return caller && !isOver(caller.key, now) ? caller : undefined;
+  }
+
+  #callerOf(digest: string): Caller | undefined {
+    // Everybody knows that key: it works where the configuration itself names it, which production refuses, whatever the store says.
+    if (digest === DEVELOPMENT_DIGEST && !this.#configuredKeys.has(digest)) return undefined;
+    const key = this.key(digest);
+    const merchant = key && this.#profile(key.merchant_id);
+    if (!merchant || key.revoked_at !== null) return undefined;
+    const { id, name, limits } = merchant;
+    return { merchant: { id, name }, key, limits, actor: `merchant:${id}` };
+  }
+}

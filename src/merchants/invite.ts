@@ -1,0 +1,107 @@
+// Invitations to register: a code that makes one merchant, once, until a day that was named.
+import type { Queryable } from '../database/database.ts';
+import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { holdsCardNumber } from '../lib/card-number.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
+import { textFault } from '../lib/text.ts';
+import { DAY_MS } from '../lib/time.ts';
+import type { Mode } from './merchant.ts';
+import { endInvite, findInviteByDigest, listInvites, takeInvite } from './queries.ts';
+import { INVITE_COLUMNS, INVITE_ID_PREFIX, type Invite } from './stored-invite.ts';
+
+export { type Invite, listInvites };
+
+export const INVITE_PREFIX = 'cfi_';
+export const INVITE_DAYS = 7;
+export const INVITE_DAYS_MAXIMUM = 90;
+/** Code points of an invitation's note. */
+export const NOTE_MAXIMUM = 200;
+
+/**
+ * Makes an invitation for `days` days; its code is told nowhere else. Raises `validation_failed` where the note or the days are
+ * not right.
+ */
+export function createInvite(
+  transaction: Transaction,
+  { mode, note, days }: { mode: Mode; note: string | null; days: number },
+  act: Act,
+): { code: string; row: Invite } {
+  if (!Number.isInteger(days) || days < 1 || days > INVITE_DAYS_MAXIMUM)
+    throw validationFailed({ days: `Must be a whole number from 1 to ${INVITE_DAYS_MAXIMUM}.` });
+  const fault =
+    note === null
+      ? undefined
+      : (textFault(note, NOTE_MAXIMUM) ??
+        (holdsCardNumber(note) ? 'Must not contain a card number.' : undefined));
+  if (fault) throw validationFailed({ note: fault });
+  const code = newSecret(INVITE_PREFIX);
+  const { now } = transaction;
+  const row: Invite = {
+    id: timeOrderedId(INVITE_ID_PREFIX, now),
+    digest: sha256Hex(code),
+    mode,
+    note: note === '' ? null : note,
+    merchant_id: null,
+    salt: newSalt(),
+    version: 1,
+    created_at: now,
+    expires_at: now + days * DAY_MS,
+    used_at: null,
+    revoked_at: null,
+  };
+  transaction.insert('invites', row);
+  recordInvite(transaction, act, 'invite.created', row, { mode });
+  return { code, row };
+}
+
+/** The invitation of `code` as far as it can still be used: whether its time is over, using it tells. */
+export async function findUsableInvite(
+  database: Pick<Queryable, 'query'>,
+  code: string,
+): Promise<Invite | undefined> {
+  if (!isWholeSecret(INVITE_PREFIX, code)) return undefined;
+  const found = await findInviteByDigest(database, sha256Hex(code));
+  return found?.used_at === null && found.revoked_at === null ? found : undefined;
+}
+
+/** Uses up the invitation of `code` for a merchant; nothing where it is unknown, over, used or revoked. */
+export async function useInvite(
+  transaction: Transaction,
+  code: string,
+  merchantId: string,
+  act: Act,
+): Promise<Invite | undefined> {
+  if (!isWholeSecret(INVITE_PREFIX, code)) return undefined;
+  const used = await takeInvite(transaction, sha256Hex(code), merchantId);
+  if (used) recordInvite(transaction, act, 'invite.used', used, { merchant: merchantId });
+  return used;
+}
+
+/** Revokes an invitation for good. Raises `not_found` where there is none with this id that could still be used. */
+export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
+  const revoked = await endInvite(transaction, id);
+  if (!revoked)
+    throw new OperationalError('not_found', 'There is no such invitation, or it can no longer be used.');
+  recordInvite(transaction, act, 'invite.revoked', revoked);
+  return revoked;
+}
+
+function recordInvite(
+  transaction: Transaction,
+  { actor, request_id }: Act,
+  action: string,
+  row: Invite,
+  facts: Record<string, string> = {},
+): void {
+  const { id: subject } = row;
+  transaction.record({
+    actor,
+    action,
+    subject,
+    request_id,
+    facts: { ...facts, row: rowDigest(INVITE_COLUMNS, row) },
+  });
+}

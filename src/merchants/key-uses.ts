@@ -1,0 +1,86 @@
+// When keys were last used, to the minute: noted in memory at each request, written down together once a minute.
+import type { Queryable } from '../database/database.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Logger } from '../lib/log.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import { keyUsesOf, noteKeyUses } from './queries.ts';
+
+/** The name that such works are put in order by: they change the same rows on every node. */
+const ROW = 'api_key_uses';
+/** How many keys one commit writes of, so that it stays short. */
+const WRITTEN_AT_ONCE = 200;
+/** How many keys one statement asks of: engines take only so many values. */
+const READ_AT_ONCE = 500;
+
+export class KeyUses {
+  readonly #journal: Journal;
+  /** The minute that each key was last seen in, in milliseconds since 1970. */
+  readonly #seen = new Map<string, number>();
+  /** What is not written yet. */
+  #fresh = new Map<string, number>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Notes that a key is used at `now`. */
+  note(keyId: string, now: number): void {
+    const minute = now - (now % MINUTE_MS);
+    if ((this.#seen.get(keyId) ?? 0) >= minute) return;
+    this.#seen.set(keyId, minute);
+    this.#fresh.set(keyId, minute);
+  }
+
+  /** When keys were last used, by their ids, to the minute; those that never were are left out. Raises `DatabaseError`. */
+  async lastUsed(
+    database: Pick<Queryable, 'query'>,
+    keyIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
+    const uses = new Map<string, number>();
+    for (let i = 0; i < keyIds.length; i += READ_AT_ONCE) {
+      const written = await keyUsesOf(database, keyIds.slice(i, i + READ_AT_ONCE));
+      for (const { key_id, used_at } of written) uses.set(key_id, used_at);
+    }
+    for (const id of keyIds) {
+      const seen = this.#seen.get(id);
+      if (seen !== undefined && seen > (uses.get(id) ?? 0)) uses.set(id, seen);
+    }
+    return uses;
+  }
+
+  /** Writes what is not written yet. What the journal refuses is kept for the next time. Raises `OperationalError`. */
+  async write(): Promise<void> {
+    const fresh = this.#fresh;
+    this.#fresh = new Map();
+    try {
+      const ids = [...fresh.keys()].sort(); // in one order on every node
+      for (let i = 0; i < ids.length; i += WRITTEN_AT_ONCE) {
+        const some = ids.slice(i, i + WRITTEN_AT_ONCE);
+        const uses = some.map((id) => [id, fresh.get(id)!] as const);
+        await this.#journal.commit((transaction) => noteKeyUses(transaction, uses), ROW);
+        for (const id of some) fresh.delete(id);
+      }
+    } catch (error) {
+      for (const [id, at] of fresh) if (!this.#fresh.has(id)) this.#fresh.set(id, at);
+      throw error;
+    }
+  }
+}
+
+/** Writes down what was noted once a minute and at the stop. */
+export function startKeyUses(uses: KeyUses, log: Logger): { stop(): Promise<void> } {
+  let round = Promise.resolve();
+  const write = () => {
+    round = round.then(() =>
+      uses.write().catch((error) => log.warn({ err: error }, 'when keys were used is written down later')),
+    );
+    return round;
+  };
+  const timer = setInterval(write, MINUTE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return write();
+    },
+  };
+}

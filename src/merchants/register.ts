@@ -1,0 +1,197 @@
+// New merchants of the store: whoever registers, and those that are taken over from the configuration.
+import type { Queryable } from '../database/database.ts';
+import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { randomId } from '../lib/ids.ts';
+import { newSecret } from '../lib/secrets.ts';
+import { type IssuedKey, issueKey, keyRow, recordKey } from './api-keys.ts';
+import type { Directory } from './directory.ts';
+import { findUsableInvite, useInvite } from './invite.ts';
+import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
+import { findKey, findKeyByDigest, findMerchant, replaceMerchant } from './queries.ts';
+import {
+  detailsOf,
+  type Registration,
+  type RegistrationMode,
+  refuseIfClosed,
+  registrationFaults,
+  UNUSABLE_INVITE,
+} from './registration.ts';
+import type { StoredKey } from './stored-key.ts';
+import { MERCHANT_COLUMNS, MERCHANT_ID_PREFIX, type StoredMerchant } from './stored-merchant.ts';
+
+/** Characters of a merchant's id behind its prefix: 100 random bits. */
+const ID_CHARACTERS = 20;
+
+type Reader = Pick<Queryable, 'query'>;
+
+export interface RegistrationParts {
+  database: Reader;
+  journal: Journal;
+  directory: Directory;
+  mode: RegistrationMode;
+  /** Whom to ask where nobody may register. */
+  contact: string | undefined;
+}
+
+/** What registering comes to. */
+export interface Registered extends IssuedKey {
+  merchant: StoredMerchant;
+}
+
+/** The key that a merchant gets, in whichever mode it comes to be. */
+export type KeyByMode = Readonly<Record<Mode, string>>;
+
+/**
+ * Makes a merchant with its first key. An e-mail address that is known already changes nothing of it: it makes another merchant.
+ * Without an invitation the key makes test payments. With `keys`, which nobody else may know, the key is one of them, and a merchant
+ * that has it already is given instead of another. Raises `validation_failed` where a field or the invitation is not right,
+ * `forbidden` where nobody may register, and what the journal raises.
+ */
+export async function registerMerchant(
+  { database, journal, directory, mode, contact }: RegistrationParts,
+  wanted: Registration,
+  act: Act,
+  keys?: KeyByMode,
+): Promise<Registered> {
+  refuseIfClosed(mode, contact);
+  const faults = registrationFaults(wanted, mode);
+  if (Object.keys(faults).length > 0) throw validationFailed(detailsOf(faults));
+  try {
+    const invite = wanted.invite === null ? undefined : await findUsableInvite(database, wanted.invite);
+    if (wanted.invite !== null && !invite) throw unusable();
+    const registered = await journal.commit(
+      (transaction) => register(transaction, wanted, act, keys),
+      invite?.id,
+    );
+    directory.putMerchant(registered.merchant);
+    directory.putKey(registered.row);
+    return registered;
+  } catch (error) {
+    // Another node may have been quicker with the same form, or this one may have lost the answer to its own commit.
+    const before = keys && (await findRegistered(database, keys));
+    if (before) return before;
+    throw error;
+  }
+}
+
+/** The merchant whose first key is one of `keys`, if there is one. Raises `DatabaseError`. */
+export async function findRegistered(database: Reader, keys: KeyByMode): Promise<Registered | undefined> {
+  for (const key of Object.values(keys)) {
+    const row = await findKeyByDigest(database, keyDigest(key));
+    const merchant = row && (await findMerchant(database, row.merchant_id));
+    if (merchant) return { key, row, merchant };
+  }
+  return undefined;
+}
+
+async function register(
+  transaction: Transaction,
+  { business_name, email, website, invite }: Registration,
+  act: Act,
+  keys: KeyByMode | undefined,
+): Promise<Registered> {
+  const id = randomId(MERCHANT_ID_PREFIX, ID_CHARACTERS);
+  let mode: Mode = 'test';
+  if (invite !== null) {
+    const used = await useInvite(transaction, invite, id, act);
+    if (!used) throw unusable();
+    mode = used.mode;
+  }
+  const merchant: StoredMerchant = {
+    ...newMerchant(id, transaction.now),
+    name: business_name.trim(),
+    email,
+    website,
+  };
+  transaction.insert('merchants', merchant);
+  recordMerchant(transaction, act, 'merchant.registered', merchant);
+  const key = keys?.[mode] ?? newSecret(KEY_PREFIX[mode]);
+  const wish = { merchantId: id, mode, name: null, expires_at: null, key };
+  return { merchant, ...(await issueKey(transaction, wish, act)) };
+}
+
+const unusable = () => validationFailed(detailsOf({ invite: UNUSABLE_INVITE }));
+
+/** A merchant's row with nothing in it yet. */
+export function newMerchant(id: string, now: number): StoredMerchant {
+  return {
+    id,
+    suspended_at: null,
+    suspended_by: null,
+    changes: null,
+    salt: newSalt(),
+    version: 1,
+    updated_at: now,
+    name: null,
+    email: null,
+    website: null,
+    support: null,
+    methods: null,
+    limits: null,
+    created_at: now,
+  };
+}
+
+/** Records a change of a merchant, given as it is after it. */
+export function recordMerchant(
+  transaction: Transaction,
+  { actor, request_id }: Act,
+  action: string,
+  merchant: StoredMerchant,
+): void {
+  const { id: subject } = merchant;
+  const facts = { row: rowDigest(MERCHANT_COLUMNS, merchant) };
+  transaction.record({ actor, action, subject, request_id, facts });
+}
+
+/**
+ * Takes a merchant of the configuration over into the store, with its keys. What is there already stays. Returns what was
+ * written: nothing where the store has all of it. Raises what the journal raises.
+ */
+export async function importMerchant(
+  journal: Journal,
+  configured: MerchantWithKeys,
+  act: Act,
+): Promise<{ merchant: StoredMerchant | undefined; keys: StoredKey[] }> {
+  return journal.commit(async (transaction) => {
+    const keys: StoredKey[] = [];
+    for (const { id, digest, mode, expires_at } of configured.keys) {
+      if (await findKey(transaction, id)) continue;
+      const from = { merchantId: configured.id, mode, name: null, expires_at, last_four: null };
+      const row = keyRow(digest, from, transaction.now);
+      transaction.insert('api_keys', row);
+      recordKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
+      keys.push(row);
+    }
+    return { merchant: await writeImported(transaction, configured, act), keys };
+  }, configured.id);
+}
+
+async function writeImported(
+  transaction: Transaction,
+  { id, name, website, support, methods, limits }: MerchantWithKeys,
+  act: Act,
+): Promise<StoredMerchant | undefined> {
+  const before = await findMerchant(transaction, id);
+  if (before && before.name !== null) return undefined;
+  const { now } = transaction;
+  const merchant: StoredMerchant = {
+    ...(before ?? newMerchant(id, now)),
+    version: (before?.version ?? 0) + 1,
+    updated_at: now,
+    name,
+    website,
+    support,
+    methods: methods && JSON.stringify(methods),
+    limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
+    created_at: now,
+  };
+  if (!before) transaction.insert('merchants', merchant);
+  else if (!(await replaceMerchant(transaction, merchant)))
+    throw new OperationalError('conflict', 'The merchant was changed at the same moment. Try again.');
+  recordMerchant(transaction, act, 'merchant.imported', merchant);
+  return merchant;
+}

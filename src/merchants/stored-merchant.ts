@@ -1,0 +1,90 @@
+// A merchant as the store keeps it: who registered or was taken over from the configuration, and whether it is suspended.
+import type { Merchant, MerchantLimits, Profile } from './merchant.ts';
+
+/** One change of a merchant's state: who made it, why, and the entry of the history it is told in. */
+export interface StateChange {
+  act: 'suspended' | 'resumed';
+  /** `adm_…`, or `operator`. */
+  by: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** The row's version after it, which is the number of the merchant's entries. */
+  entry_version: number;
+  reason: string;
+}
+
+/** A row of `merchants`. Times in milliseconds since 1970. */
+export interface StoredMerchant {
+  /** `mer_…`. */
+  id: string;
+  /** Nothing while the merchant is not suspended. */
+  suspended_at: number | null;
+  /** `adm_…` or `operator`, while suspended. */
+  suspended_by: string | null;
+  /** The last hundred changes of its state as JSON text (`StateChange[]`), oldest first. */
+  changes: string | null;
+  /** Random: keeps the digests in the history from telling what an erased row held. */
+  salt: string;
+  /** How many entries the history has about this merchant. */
+  version: number;
+  updated_at: number;
+  /** The business name; nothing where the merchant stands in the configuration alone, and the row is for its state. */
+  name: string | null;
+  /** Whom the operator writes to; never shown to customers. */
+  email: string | null;
+  website: string | null;
+  support: string | null;
+  /** The ids of the ways to pay its customers are offered, as a JSON array; nothing where it is all of them. */
+  methods: string | null;
+  /** `MerchantLimits` as JSON text; nothing where it has those of all. */
+  limits: string | null;
+  created_at: number | null;
+}
+
+/** The columns that a merchant's digest in the history covers: all, in this order. Append only. */
+export const MERCHANT_COLUMNS = [
+  'id',
+  'suspended_at',
+  'suspended_by',
+  'changes',
+  'salt',
+  'version',
+  'updated_at',
+  'name',
+  'email',
+  'website',
+  'support',
+  'methods',
+  'limits',
+  'created_at',
+] as const satisfies (keyof StoredMerchant)[];
+
+/** What a merchant's id, and so the subject of an entry about a merchant, begins with. */
+export const MERCHANT_ID_PREFIX = 'mer_';
+
+/** Everything known of a merchant but its keys. */
+export interface MerchantProfile extends Merchant, Profile {
+  /** The ids of the ways to pay its customers are offered; nothing where it is all of them. */
+  methods: readonly string[] | null;
+  /** What it may do more or less of than others. */
+  limits: MerchantLimits;
+}
+
+/** What was written at each change of its state, oldest first; nothing for a merchant without a row. */
+export function changesOf(stored: StoredMerchant | undefined): StateChange[] {
+  return stored?.changes ? (JSON.parse(stored.changes) as StateChange[]) : [];
+}
+
+/** A merchant of the store; nothing for one whose row is for its state alone. */
+export function profileOf(stored: StoredMerchant): MerchantProfile | undefined {
+  const { id, name, website, support, methods, limits } = stored;
+  if (name === null) return undefined;
+  return {
+    id,
+    name,
+    website,
+    support,
+    methods: methods === null ? null : (JSON.parse(methods) as string[]),
+    limits: limits === null ? {} : (JSON.parse(limits) as MerchantLimits),
+  };
+}

@@ -1,0 +1,182 @@
+// What is measured of one node, for Prometheus: what happens is counted as it does, what is there is read when somebody asks.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DatabaseFailure } from '../database/database.ts';
+import type { Observe } from '../http/shell.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
+import type { Sweeper } from '../payments/expire.ts';
+import type { ReviewFigures } from '../payments/review/figures.ts';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/** Methods by their name; any other that somebody thinks of is one value, so that nobody can make new ones. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** What is read when somebody asks. */
+export interface Measured {
+  journal: Journal;
+  checkpoints: CheckpointRounds;
+  sweeper: Sweeper;
+  figures: ReviewFigures;
+  clock: Clock;
+  log: Logger;
+  /** When the certificate ends, milliseconds since 1970; nothing where a proxy has it. */
+  certificateEndsAt(): number | undefined;
+}
+
+/** The measurements of one node. Labels have few values: patterns of routes, never addresses, and nothing of anybody. */
+export class Measurements {
+  readonly #registry = new Registry();
+  readonly #requests = new Histogram({
+    name: 'counterfoil_http_request_duration_seconds',
+    help: 'Requests answered, by the pattern of their route, method and status, and how long each took.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: SECONDS,
+    registers: [this.#registry],
+  });
+  readonly #batches = new Histogram({
+    name: 'counterfoil_journal_batch_works',
+    help: 'Commits of the journal, and how many works each held.',
+    buckets: WORKS,
+    registers: [this.#registry],
+  });
+  readonly #failures = new Counter({
+    name: 'counterfoil_store_errors_total',
+    help: 'Failures of the store, by what could be done about them.',
+    labelNames: ['failure'],
+    registers: [this.#registry],
+  });
+
+  /** `version` of the service. */
+  constructor(version: string) {
+    const labels = { version, node_version: process.version };
+    new Gauge({
+      name: 'counterfoil_build_info',
+      help: 'Always 1; its labels say what runs.',
+      labelNames: Object.keys(labels),
+      registers: [this.#registry],
+    }).set(labels, 1);
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  /** Counts an answered request. */
+  readonly observe: Observe = (route, method, status, seconds) => {
+    const known = METHODS.has(method) ? method : 'other';
+    this.#requests.observe({ method: known, route: route ?? 'unknown', status }, seconds);
+  };
+
+  /** Counts a commit of so many works. */
+  readonly committed = (works: number): void => this.#batches.observe(works);
+
+  /** Counts a failure of the store. */
+  readonly failed = (failure: DatabaseFailure): void => this.#failures.inc({ failure });
+
+  /** Adds what is read when somebody asks. Once. */
+  watch(measured: Measured): void {
+    const { journal, checkpoints, sweeper, certificateEndsAt } = measured;
+    this.#total(
+      'counterfoil_journal_commits_total',
+      'Commits of the journal.',
+      () => journal.counters.commits,
+    );
+    this.#total(
+      'counterfoil_journal_works_total',
+      'Works that were committed.',
+      () => journal.counters.works,
+    );
+    this.#total(
+      'counterfoil_journal_refused_works_total',
+      'Works refused because too many waited, or because the node is stopping.',
+      () => journal.counters.refused,
+    );
+    this.#gauge('counterfoil_journal_queue_works', 'Works that wait for their commit.', () => journal.queued);
+    this.#moment(
+      'counterfoil_checkpoint_newest_timestamp_seconds',
+      'When the newest checkpoint was signed. None is signed while nothing changes.',
+      checkpoints.newestAt,
+    );
+    this.#moment(
+      'counterfoil_checkpoint_last_success_timestamp_seconds',
+      'When checkpoints were last seen to well, whether or not there was one to sign.',
+      checkpoints.wellAt,
+    );
+    this.#total(
+      'counterfoil_sweeper_expired_payments_total',
+      'Payments that this node wrote down as expired.',
+      () => sweeper.counters.expired,
+    );
+    this.#moment(
+      'counterfoil_sweeper_last_success_timestamp_seconds',
+      'When the sweeper last finished a round.',
+      () => sweeper.counters.finishedAt,
+    );
+    this.#moment(
+      'counterfoil_tls_certificate_expiry_timestamp_seconds',
+      'When the certificate ends that this node shows, where it speaks https itself.',
+      certificateEndsAt,
+    );
+    this.#watchReview(measured);
+  }
+
+  /** The text that Prometheus reads, and its media type. */
+  async text(): Promise<{ type: string; text: string }> {
+    return { type: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #watchReview({ figures, clock, log }: Measured): void {
+    const waiting = () =>
+      figures.waiting().catch((error) => {
+        log.warn({ err: error }, 'the queue could not be measured');
+        return undefined;
+      });
+    this.#gauge(
+      'counterfoil_review_waiting_payments',
+      'Payments that wait for review, live and test, of all nodes.',
+      async () => (await waiting())?.count,
+    );
+    this.#gauge(
+      'counterfoil_review_oldest_waiting_age_seconds',
+      'How long the payment has waited for review that has waited longest; 0 where none does.',
+      async () => {
+        const queue = await waiting();
+        return queue && Math.max(0, clock.now() - (queue.oldest ?? clock.now())) / SECOND_MS;
+      },
+    );
+  }
+
+  #total(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  /** What is now; left out while `read` gives nothing. */
+  #gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        const value = await read();
+        if (value === undefined) this.remove();
+        else this.set(value);
+      },
+    });
+  }
+
+  /** A moment, milliseconds since 1970 as it is read; left out while there is none. */
+  #moment(name: string, help: string, read: () => number | undefined): void {
+    this.#gauge(name, help, () => {
+      const ms = read();
+      return ms === undefined ? undefined : ms / SECOND_MS;
+    });
+  }
+}

@@ -1,0 +1,79 @@
+// The page of the form to register with, and what stands in its place where nobody may.
+import { type Html, hidden, html } from '../lib/html.ts';
+import { INVITE_PREFIX } from '../merchants/invite.ts';
+import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
+import { contactLink } from '../ui/contact.ts';
+import { errorSummary, type FieldParts, type FormFault, fieldMarkup } from '../ui/field.ts';
+import type { Words } from '../ui/languages.ts';
+import { EXAMPLE, FIELDS, labelOf, type Typed } from './form.ts';
+import { registrationPage, type Visit } from './visit.ts';
+
+/** Addresses and codes run left to right in every language, and are no words. */
+const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
+
+const ATTRIBUTES: Record<RegistrationField, NonNullable<FieldParts['attributes']>> = {
+  business_name: { autocomplete: 'organization' },
+  email: { type: 'email', inputmode: 'email', autocomplete: 'email', ...LTR },
+  website: { type: 'url', inputmode: 'url', autocomplete: 'url', ...LTR },
+  invite: { autocomplete: 'off', ...LTR },
+};
+
+const PREFIX = html`<code dir="ltr" translate="no">${INVITE_PREFIX}</code>`;
+
+export interface FormPage {
+  mode: RegistrationMode;
+  contact: string | undefined;
+  /** What the form carries unseen. */
+  guard: { seed: string; token: string };
+  typed: Typed;
+  faults: readonly FormFault[];
+}
+
+export function formPage(visit: Visit, { mode, contact, guard, typed, faults }: FormPage): string {
+  const { words, address, asked } = visit;
+  const wantsInvite = mode === 'invite' || asked.invite !== undefined || typed.invite !== '';
+  const fields = FIELDS.filter((name) => name !== 'invite' || wantsInvite);
+  const fieldOf = (name: RegistrationField) =>
+    fieldMarkup(name, {
+      label: labelOf(words, name),
+      hint: hintOf(words, name),
+      fault: faults.find(({ field }) => field === name)?.message,
+      value: typed[name],
+      attributes: ATTRIBUTES[name],
+    });
+  const content = html`${errorSummary(words, faults)}
+<div class="slip">
+<h1>${words.html('register.heading')}</h1>
+<p>${words.html('register.lead')}</p>
+</div>
+<form method="post" action="${address()}#errors" novalidate>
+${hidden(guard)}
+${fields.map(fieldOf)}
+<button class="primary">${words.html('register.submit')}</button>
+</form>
+${mode === 'invite' && contact !== undefined && html`<p class="hint">${words.html('register.ask', { contact: contactLink(contact) })}</p>`}`;
+  const heading = words.text('register.heading');
+  return registrationPage(visit, { heading, content, wrong: faults.length > 0 });
+}
+
+function hintOf(words: Words, name: RegistrationField): Html {
+  switch (name) {
+    case 'business_name':
+      return words.html('register.name.hint');
+    case 'email':
+      return words.html('register.email.hint');
+    case 'website':
+      return words.html('register.website.hint', { example: EXAMPLE });
+    case 'invite':
+      return words.html('register.invite.hint', { prefix: PREFIX });
+  }
+}
+
+/** What stands in the form's place where nobody may register. */
+export function closedPage(visit: Visit, contact: string | undefined): string {
+  const { words } = visit;
+  const content = html`<h1>${words.html('register.closed.heading')}</h1>
+<p>${words.html('register.closed.lead')}</p>
+${contact !== undefined && html`<p>${words.html('register.closed.ask', { contact: contactLink(contact) })}</p>`}`;
+  return registrationPage(visit, { heading: words.text('register.closed.heading'), content });
+}

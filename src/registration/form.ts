@@ -1,0 +1,69 @@
+// The form of registration: what somebody typed into it, and what of that is wrong, in their language.
+import type { Html } from '../lib/html.ts';
+import {
+  MAXIMA,
+  type Registration,
+  type RegistrationFault,
+  type RegistrationFaults,
+  type RegistrationField,
+} from '../merchants/registration.ts';
+import type { FormFault } from '../ui/field.ts';
+import type { Words } from '../ui/languages.ts';
+
+/** The order of the form, and of what is said of it. */
+export const FIELDS = ['business_name', 'email', 'website', 'invite'] as const satisfies RegistrationField[];
+
+export const EXAMPLE = 'https://shop.example';
+
+/** What was typed, as it was typed. */
+export type Typed = Readonly<Record<RegistrationField, string>>;
+
+export function typedIn(sent: URLSearchParams): Typed {
+  return Object.fromEntries(FIELDS.map((name) => [name, sent.get(name) ?? ''])) as Record<
+    RegistrationField,
+    string
+  >;
+}
+
+/** What somebody says who typed that: without the spaces around it, which copying leaves behind. */
+export function wantedBy(typed: Typed): Registration {
+  return {
+    business_name: typed.business_name.trim(),
+    email: typed.email.trim(),
+    website: typed.website.trim() || null,
+    invite: typed.invite.trim() || null,
+  };
+}
+
+/** The same faults as the page tells them. */
+export function formFaults(words: Words, faults: RegistrationFaults): FormFault[] {
+  return FIELDS.flatMap((field) => {
+    const fault = faults[field];
+    return fault ? [{ field, message: messageOf(words, field, fault.kind) }] : [];
+  });
+}
+
+const LABELS = {
+  business_name: 'register.name',
+  email: 'register.email',
+  website: 'register.website',
+  invite: 'register.invite',
+} as const;
+
+export const labelOf = (words: Words, field: RegistrationField): Html => words.html(LABELS[field]);
+
+function messageOf(words: Words, field: RegistrationField, kind: RegistrationFault['kind']): Html {
+  if (kind === 'text' || kind === 'card')
+    return words.html(`error.${kind}`, { field: labelOf(words, field) });
+  const values = { maximum: MAXIMA[field], example: EXAMPLE };
+  switch (field) {
+    case 'business_name':
+      return words.html(`register.error.name.${kind === 'long' ? 'long' : 'empty'}`, values);
+    case 'email':
+      return words.html(`error.payer-email.${kind === 'long' || kind === 'empty' ? kind : 'form'}`, values);
+    case 'website':
+      return words.html(`register.error.website.${kind === 'long' ? 'long' : 'form'}`, values);
+    case 'invite':
+      return words.html(`register.error.invite.${kind === 'empty' ? 'empty' : 'form'}`);
+  }
+}

@@ -1,0 +1,171 @@
+// The pages of registration as they are asked for and their form as it is sent: which page each comes to.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isForm, isSameOrigin } from '../http/form.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import { pathOf } from '../lib/web-address.ts';
+import {
+  findRegistered,
+  type KeyByMode,
+  type Registered,
+  type RegistrationParts,
+  registerMerchant,
+} from '../merchants/register.ts';
+import {
+  type Registration,
+  type RegistrationFaults,
+  registrationFaults,
+  UNUSABLE_INVITE,
+} from '../merchants/registration.ts';
+import { isOver } from '../merchants/stored-key.ts';
+import { Languages } from '../ui/languages.ts';
+import { pageHeaders } from '../ui/page.ts';
+import { themeCookie } from '../ui/theme.ts';
+import { formFaults, type Typed, typedIn, wantedBy } from './form.ts';
+import { browserSecret, formSeed, keysOf, newBrowserSecret, seedOf } from './form-guard.ts';
+import { closedPage, formPage } from './form-page.ts';
+import { keyPage } from './key-page.ts';
+import { busyPage, failurePage, gonePage, refusedPage } from './problem-page.ts';
+import type { RegistrationCounts } from './throttle.ts';
+import { visitOf } from './visit.ts';
+
+/** For how long after it was made a key is shown again to who sends the same form again, as a second click or a reload does. */
+const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
+
+const NOTHING_TYPED: Typed = { business_name: '', email: '', website: '', invite: '' };
+
+export interface FormSettings extends RegistrationParts {
+  clock: Clock;
+  counts: RegistrationCounts;
+  /** Where the API is reached, and registration; without slashes at their ends. */
+  baseUrl: string;
+  pageUrl: string;
+  timeZone: string;
+  /** A failure as the contract knows it; nothing where it is a defect. */
+  asOperationalError(error: unknown): OperationalError | undefined;
+  /** Logs a failure whose page only shows the request's id. */
+  report(error: unknown, requestId: string): void;
+  /** Logs that a page could not be shown for now. */
+  warn(message: string, requestId: string): void;
+}
+
+/** What a form comes to. */
+type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
+
+/** The handlers of the form: what shows it, what takes it, and what tells of a failure of either. */
+export function registrationForms(settings: FormSettings) {
+  const { database, directory, mode, contact, clock, counts, baseUrl, pageUrl } = settings;
+  const place = { languages: new Languages(settings.timeZone), pageUrl };
+  const headers = pageHeaders(pageUrl);
+  const { origin } = new URL(baseUrl);
+  /** Forms that are being worked on, by one of their keys: the same form sent twice at once is one registration. */
+  const running = new Map<string, Promise<Outcome>>();
+
+  const send = (reply: FastifyReply, status: number, text: string) =>
+    reply.code(status).headers(headers).send(text);
+
+  async function show(request: FastifyRequest, reply: FastifyReply) {
+    const visit = visitOf(request, place);
+    const { theme, invite } = visit.asked;
+    if (theme !== undefined) {
+      const cookie = themeCookie(theme, pathOf(baseUrl), baseUrl);
+      return reply
+        .code(303)
+        .headers({ ...headers, 'set-cookie': cookie, location: visit.address() })
+        .send();
+    }
+    if (mode === 'closed') return send(reply, 403, closedPage(visit, contact));
+    const typed = { ...NOTHING_TYPED, invite: invite ?? '' };
+    const guard = formSeed(secretOf(request, reply));
+    return send(reply, 200, formPage(visit, { mode, contact, guard, typed, faults: [] }));
+  }
+
+  /** The secret of the browser that asks, which is given one where it has none. */
+  function secretOf(request: FastifyRequest, reply: FastifyReply): string {
+    const known = browserSecret(request.headers.cookie, baseUrl);
+    if (known !== undefined) return known;
+    const { secret, cookie } = newBrowserSecret(baseUrl);
+    reply.header('set-cookie', cookie);
+    return secret;
+  }
+
+  async function take(request: FastifyRequest, reply: FastifyReply) {
+    const visit = visitOf(request, place);
+    const { words } = visit;
+    if (mode === 'closed') return send(reply, 403, closedPage(visit, contact));
+    const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const secret = browserSecret(request.headers.cookie, baseUrl);
+    const seed = isSameOrigin(request.headers, origin) && secret !== undefined && seedOf(sent, secret);
+    if (!secret || !seed) return send(reply, 403, refusedPage(visit));
+    const typed = typedIn(sent);
+    const outcome = await outcomeOf(request, wantedBy(typed), secret, seed);
+    if ('waitMs' in outcome) {
+      reply.header('retry-after', String(Math.ceil(outcome.waitMs / SECOND_MS)));
+      return send(reply, 429, busyPage(visit, outcome.waitMs));
+    }
+    if ('faults' in outcome) {
+      const faults = formFaults(words, outcome.faults);
+      const guard = { seed, token: sent.get('token')! };
+      return send(reply, 422, formPage(visit, { mode, contact, guard, typed, faults }));
+    }
+    const { key, row } = outcome.registered;
+    const now = clock.now();
+    if (isOver(row, now) || now >= row.created_at + SHOWN_AGAIN_MS) return send(reply, 410, gonePage(visit));
+    const known = directory.find(key, now);
+    return send(reply, 201, keyPage(visit, outcome.registered, known?.key.mode ?? row.mode, baseUrl));
+  }
+
+  async function outcomeOf(
+    request: FastifyRequest,
+    wanted: Registration,
+    secret: string,
+    seed: string,
+  ): Promise<Outcome> {
+    const faults = registrationFaults(wanted, mode);
+    if (Object.keys(faults).length > 0) return { faults };
+    const keys = keysOf(secret, seed, wanted);
+    let work = running.get(keys.test);
+    if (!work) {
+      work = register(request, wanted, keys).finally(() => running.delete(keys.test));
+      running.set(keys.test, work);
+    }
+    return work;
+  }
+
+  async function register(
+    { id, ip }: FastifyRequest,
+    wanted: Registration,
+    keys: KeyByMode,
+  ): Promise<Outcome> {
+    const before = await findRegistered(database, keys);
+    if (before) return { registered: before };
+    const waitMs = counts.waitMs(ip);
+    if (waitMs > 0) return { waitMs };
+    const uncount = counts.count(ip);
+    try {
+      const act = { actor: 'anonymous', request_id: id };
+      return { registered: await registerMerchant(settings, wanted, act, keys) };
+    } catch (error) {
+      uncount();
+      if (error instanceof OperationalError && error.details?.invite)
+        return { faults: { invite: UNUSABLE_INVITE } };
+      throw error;
+    }
+  }
+
+  /** Tells of a failure as a page where a page was asked for; else throws it for others to tell. */
+  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const known = settings.asOperationalError(error);
+    const isRefusal = known !== undefined && known.status < 500;
+    const isFormSent = request.method === 'POST' && isForm(request.headers);
+    if (isRefusal ? !isFormSent : request.method === 'POST' && !isFormSent) throw error;
+    const visit = visitOf(request, place);
+    if (isRefusal) return send(reply, known.status, refusedPage(visit));
+    if (!known) settings.report(error, request.id);
+    else settings.warn(known.message, request.id);
+    if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
+    return send(reply, known?.status ?? 500, failurePage(visit, request.id));
+  }
+
+  return { show, take, fail };
+}

@@ -1,0 +1,53 @@
+// A form's fields and what is wrong with them, in the same words above the form and beside the field.
+import { attributes, type Html, html } from '../lib/html.ts';
+import type { Words } from './languages.ts';
+
+/** What is wrong with one field, in the reader's language. */
+export interface FormFault<Name extends string = string> {
+  /** The field's name, which is its id too. */
+  field: Name;
+  message: Html;
+}
+
+/** What is wrong, above everything else, each with a link to where; nothing where all is right. */
+export function errorSummary(words: Words, faults: readonly FormFault[]): Html | null {
+  if (faults.length === 0) return null;
+  return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
+<h2 id="errors-heading">${words.html('error.heading', { count: faults.length })}</h2>
+<ul>${faults.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul>
+</div>`;
+}
+
+export interface FieldParts {
+  label: Html;
+  hint?: Html | null;
+  /** What is wrong with it, in the summary's words. */
+  fault?: Html | undefined;
+  /** What was typed. */
+  value?: string;
+  /** Lines of a field that has several. */
+  lines?: number | undefined;
+  attributes?: Readonly<Record<string, string | number>> | undefined;
+}
+
+/** A field that a form asks: with its label, its hint and, where there is one, its fault. */
+export function fieldMarkup(name: string, parts: FieldParts): Html {
+  const { label, hint, fault, value = '', lines } = parts;
+  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
+  const common = {
+    id: name,
+    name,
+    dir: 'auto',
+    ...parts.attributes,
+    'aria-invalid': fault && 'true',
+    'aria-describedby': described || undefined,
+  };
+  const control = lines
+    ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
+    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
+  return html`<div class="field${fault && ' wrong'}">
+<label for="${name}">${label}</label>
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${control}
+</div>
+`;
+}

@@ -1,0 +1,293 @@
+// What must hold with a proxy of deploy/ in front of the service, in production and below a path: the same for each proxy.
+import assert from 'node:assert/strict';
+import { connect as connectHttp2 } from 'node:http2';
+import { after, before, describe, test } from 'node:test';
+import { connect } from 'node:tls';
+import { FROM_OUR_PAGE, read } from '../support/customer.ts';
+import { LIVE_KEY } from '../support/harness.ts';
+import {
+  exchangeTls,
+  HOST,
+  type HttpsClient,
+  newHttpsClient,
+  type ProxyAnswer,
+  type ProxyRequest,
+  type RunningProxy,
+} from '../support/proxy.ts';
+import {
+  BEARER,
+  besiege,
+  countOf,
+  create,
+  FORMS_PER_ADDRESS,
+  JSON_BODY,
+  type Site,
+  startBrokenNode,
+  startSite,
+} from './proxied-site.ts';
+
+/** A proxy believes in a node again this long after it failed. */
+const FORGIVEN_AFTER_MS = 1100;
+
+/** What one proxy can and another cannot. */
+export interface Abilities {
+  /** Why it cannot be run here. */
+  missing: string | false;
+  /** It holds requests back while its only node is away. */
+  waitsForRestarts: boolean;
+  /** It sends a POST with an idempotency key to another node when the first went away before it answered. */
+  repeatsKeyedWrites: boolean;
+}
+
+/** Headers and bodies that two readers might cut into requests at different places. */
+const WAYS_TO_HIDE: Record<string, (inner: string) => string> = {
+  'length-and-chunked': (inner) =>
+    `Content-Length: ${5 + inner.length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
+  'chunked-and-length': (inner) => `Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n${inner}`,
+  'two-lengths': (inner) => `Content-Length: 0\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
+  'obscured-encoding': (inner) =>
+    `Content-Length: ${5 + inner.length}\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${inner}`,
+  'space-before-colon': (inner) =>
+    `Content-Length: ${5 + inner.length}\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n${inner}`,
+  'tab-in-encoding': (inner) =>
+    `Content-Length: ${5 + inner.length}\r\nTransfer-Encoding:\tchunked\r\n\r\n0\r\n\r\n${inner}`,
+  'bare-line-feeds': (inner) =>
+    `Content-Length: ${7 + inner.length}\r\nX: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
+  'folded-header': (inner) =>
+    `Content-Length: ${5 + inner.length}\r\nX: y\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n${inner}`,
+  'signed-length': (inner) => `Content-Length: +${inner.length}\r\n\r\n${inner}`,
+};
+
+/** Describes all that a proxy must do; `proxyName` is a program, `start` runs it before services at these ports. */
+export function proxyPromises(
+  proxyName: string,
+  start: (upstreams: readonly number[]) => Promise<RunningProxy>,
+  { missing, waitsForRestarts, repeatsKeyedWrites }: Abilities,
+): void {
+  describe(`behind ${proxyName}`, { skip: missing }, () => {
+    let site: Site;
+    let proxy: RunningProxy;
+    let client: HttpsClient;
+    before(async () => {
+      site = await startSite('sqlite', 1);
+      proxy = await start(site.ports);
+      client = newHttpsClient(proxy);
+    });
+    after(async () => {
+      client?.close();
+      await proxy?.stop();
+      await site?.close();
+    });
+    const call = (path: string, options?: ProxyRequest): Promise<ProxyAnswer> => client.call(path, options);
+    const page = async (address: URL, options?: ProxyRequest) => {
+      const { status, headers, text } = await call(address.pathname + address.search, options);
+      const plain = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+      return read(address, new Response(status === 303 ? null : text, { status, headers: plain }));
+    };
+
+    test('a customer pays below the path: page, stylesheet, form and where it leads', async () => {
+      const created = await create(client, 'flow');
+      assert.equal(created.status, 201, created.text);
+      const { id, checkout_url } = JSON.parse(created.text).data;
+      assert.equal(created.headers.location, `https://${HOST}/pay/v1/payments/${id}`);
+      assert.equal(checkout_url, `https://${HOST}/pay/payment.php?payment_id=${id}`);
+
+      const shown = await page(new URL(checkout_url));
+      assert.equal(shown.status, 200);
+      const sheet = /<link[^>]+href="([^"]+\.css)"/.exec(shown.text)![1]!;
+      const { pathname } = new URL(sheet, checkout_url);
+      assert.match(pathname, /^\/pay\//);
+      assert.match(String((await call(pathname)).headers['content-type']), /^text\/css/);
+
+      const form = shown.forms.find(({ fields }) => fields.includes('name') || fields.length > 0)!;
+      assert.equal(form.action.pathname, '/pay/payment.php');
+      const typed = Object.fromEntries(
+        form.fields.map((name) => [name, /mail/.test(name) ? 'ada@example.org' : 'Ada Lovelace']),
+      );
+      const sent = await page(form.action, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...FROM_OUR_PAGE },
+        body: new URLSearchParams({ ...form.values, ...typed }).toString(),
+      });
+      assert.equal(sent.status, 303, sent.body);
+      const there = new URL(sent.headers.get('location')!, form.action);
+      assert.equal(there.origin, `https://${HOST}`);
+      assert.match(there.pathname, /^\/pay\//);
+      const read = await call(`/pay/v1/payments/${id}`, { headers: BEARER });
+      assert.equal(JSON.parse(read.text).data.status, 'requires_review');
+    });
+
+    test('the console sets cookies that https alone carries, and is for the networks that are named', async () => {
+      const signIn = await call('/pay/console/sign-in');
+      assert.equal(signIn.status, 200);
+      const cookies = signIn.headers['set-cookie'] ?? [];
+      assert.ok(cookies.length > 0, 'there are cookies to look at');
+      for (const cookie of cookies) assert.match(cookie, /^__Host-.*; Path=\/; .*Secure/);
+      const stranger = newHttpsClient(proxy); // connections are kept for each address they come from
+      for (const path of ['/pay/console', '/pay/console/sign-in', '/pay/admin/payments', '/console'])
+        assert.equal((await stranger.call(path, { from: '127.0.0.2' })).status, 403, path);
+      stranger.close();
+    });
+
+    test('answers ask for https for good, http leads there, and nothing older than TLS 1.2 is spoken', async () => {
+      const health = await call('/pay/health');
+      assert.equal(health.status, 200);
+      assert.match(String(health.headers['strict-transport-security']), /max-age=\d{8}/);
+      const plain = await fetch(`http://127.0.0.1:${proxy.plainPort}/pay/health`, {
+        redirect: 'manual',
+        headers: { host: HOST },
+      });
+      assert.ok([301, 308].includes(plain.status));
+      assert.match(plain.headers.get('location')!, /^https:\/\//);
+      const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' };
+      await assert.rejects(handshake(proxy, old));
+      await assert.rejects(handshake(proxy, { servername: 'other.example', rejectUnauthorized: false }));
+      assert.equal(await handshake(proxy), 'TLSv1.3');
+      assert.equal(await statusOverHttp2(proxy, '/pay/health'), 200);
+    });
+
+    test('a customer is counted by their own address, whatever they say it is', async () => {
+      const { id } = JSON.parse((await create(client, 'addresses')).text).data;
+      const form = { method: 'POST', body: 'token=forged' };
+      const type = { 'content-type': 'application/x-www-form-urlencoded', ...FROM_OUR_PAGE };
+      const statusesFrom = async (from: string) => {
+        const customer = newHttpsClient(proxy);
+        const statuses: number[] = [];
+        for (let n = 0; n < FORMS_PER_ADDRESS + 3; n++) {
+          const claims = `198.51.100.${n}`;
+          const headers = {
+            ...type,
+            'x-forwarded-for': claims,
+            'x-real-ip': claims,
+            forwarded: `for=${claims};proto=http;host=evil.example`,
+            'x-forwarded-host': 'evil.example',
+            'x-forwarded-proto': 'http',
+          };
+          const answer = await customer.call(`/pay/payment.php?payment_id=${id}`, { ...form, headers, from });
+          statuses.push(answer.status);
+          assert.doesNotMatch(answer.text, /evil\.example/);
+        }
+        customer.close();
+        return statuses;
+      };
+      assert.equal((await statusesFrom('127.0.0.3')).at(-1), 429, 'one address is one customer');
+      assert.notEqual((await statusesFrom('127.0.0.4'))[0], 429, 'another is another');
+      const forged = await create(client, 'forged-host', { 'x-forwarded-host': 'evil.example' });
+      assert.match(JSON.parse(forged.text).data.checkout_url, new RegExp(`^https://${HOST}/`));
+    });
+
+    test('no request hides in another', async () => {
+      const hidden = (reference: string) => {
+        const body = JSON.stringify({ amount: 1, merchant_reference: reference });
+        return `POST /pay/v1/payments HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${LIVE_KEY}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      };
+      for (const [name, rest] of Object.entries(WAYS_TO_HIDE)) {
+        const reference = `hidden-${name}`;
+        const outer = `GET /pay/health HTTP/1.1\r\nHost: ${HOST}\r\nConnection: keep-alive\r\n`;
+        const answers = await exchangeTls(proxy, outer + rest(hidden(reference)));
+        const created = answers.match(/HTTP\/1\.1 201/g)?.length ?? 0;
+        assert.equal(await countOf(client, reference), created, `${name}: what was done was answered`);
+        // Only a proxy that reads the whole as two requests in a row may answer twice; then both ends agree on it.
+        assert.ok(created === 0 || /^HTTP\/1\.1 200/.test(answers), `${name}: ${answers.slice(0, 200)}`);
+      }
+      assert.equal((await call('/pay/health')).status, 200);
+    });
+
+    test('a body that is too large is told so in one shape, by whoever refuses it', async () => {
+      for (const bytes of [64 * 1024 + 1, 79_000, 300_000]) {
+        const body = JSON.stringify({ amount: 1 }).padEnd(bytes);
+        const answer = await call('/pay/v1/payments', { method: 'POST', headers: JSON_BODY, body });
+        assert.equal(answer.status, 413, `${bytes} bytes`);
+        assert.equal(JSON.parse(answer.text).error.code, 'payload_too_large');
+      }
+      const whole = JSON.stringify({ amount: 1 }).padEnd(64 * 1024);
+      const taken = await call('/pay/v1/payments', { method: 'POST', headers: JSON_BODY, body: whole });
+      assert.equal(taken.status, 201, '64 KiB are passed on');
+    });
+
+    test('measurements are not passed on, and the log holds addresses but no payment', async () => {
+      for (const path of ['/metrics', '/pay/metrics']) {
+        const { status, headers } = await call(path);
+        assert.equal(status, 404);
+        assert.equal(headers['x-request-id'], undefined, `${path} came to the service`);
+      }
+      const { id } = JSON.parse((await create(client, 'logged')).text).data;
+      await call(`/pay/payment.php?payment_id=${id}`, { headers: { referer: `https://${HOST}/?${id}` } });
+      await new Promise((resolve) => setTimeout(resolve, 200)); // a proxy may write behind its answer
+      const log = proxy.accessLog();
+      assert.match(log, /\/pay\/payment\.php/);
+      assert.match(log, /127\.0\.0\.1/);
+      assert.ok(!log.includes(`payment_id=${id}`) && !log.includes(`?${id}`), 'a payment stands in the log');
+      assert.ok(!log.includes(LIVE_KEY), 'a key stands in the log');
+    });
+
+    test('a node that goes away before it answers is replaced where that does no harm, and only there', async () => {
+      const broken = await startBrokenNode();
+      const beside = await start([broken.port, ...site.ports]);
+      const asking = newHttpsClient(beside);
+      const statusesOf = async (ask: (number: number) => Promise<ProxyAnswer>) => {
+        await new Promise((resolve) => setTimeout(resolve, FORGIVEN_AFTER_MS));
+        const statuses: number[] = [];
+        for (let number = 0; number < 4; number++) statuses.push((await ask(number)).status);
+        return statuses;
+      };
+      const reads = await statusesOf(() => asking.call('/pay/v1/payments', { headers: BEARER }));
+      assert.deepEqual(reads, [200, 200, 200, 200]);
+      const bare = await statusesOf((number) => create(asking, `bare-${number}`));
+      assert.ok(bare.includes(503), `a POST that may have been carried out was sent again: ${bare}`);
+      const keyed = (number: number) =>
+        create(asking, `keyed-${number}`, { 'idempotency-key': `keyed-${number}` });
+      const repeated = await statusesOf(keyed);
+      if (repeatsKeyedWrites) assert.deepEqual(repeated, [201, 201, 201, 201]);
+      for (const [number, status] of repeated.entries())
+        assert.equal(await countOf(client, `keyed-${number}`), status === 201 ? 1 : 0);
+      asking.close();
+      await beside.stop();
+      broken.close();
+    });
+
+    test('one node is restarted under load: what fails is told to try again, and no retry does a thing twice', async (t) => {
+      const { lostReads } = await besiege(site, proxy, (line) => t.diagnostic(`one node: ${line}`));
+      if (waitsForRestarts) assert.equal(lostReads, 0);
+    });
+  });
+
+  const postgres = process.env.COUNTERFOIL_TEST_POSTGRES !== undefined;
+  describe(`two nodes behind ${proxyName}`, { skip: missing || (!postgres && 'no PostgreSQL') }, () => {
+    test('nodes are restarted one after the other, and nothing that may be sent again is lost', async (t) => {
+      const site = await startSite('postgres', 2);
+      const proxy = await start(site.ports);
+      const { lostReads, lostWrites } = await besiege(site, proxy, (line) =>
+        t.diagnostic(`two nodes: ${line}`),
+      );
+      await proxy.stop();
+      await site.close();
+      assert.equal(lostReads, 0);
+      if (repeatsKeyedWrites) assert.equal(lostWrites, 0);
+    });
+  });
+}
+
+/** The version of TLS that is agreed on. */
+function handshake({ port, certificate: ca }: RunningProxy, options: object = {}): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', servername: HOST, ca, ...options }, () => {
+      resolve(socket.getProtocol());
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+function statusOverHttp2({ port, certificate: ca }: RunningProxy, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, servername: HOST });
+    session.on('error', reject);
+    const stream = session.request({ ':path': path, ':authority': HOST });
+    stream.on('response', (headers) => {
+      resolve(headers[':status']!);
+      session.close();
+    });
+    stream.on('error', reject).resume();
+  });
+}

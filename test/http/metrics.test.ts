@@ -1,0 +1,163 @@
+// Measurements: on an address of their own, true, of few values, and the ones that the dashboard and its page speak of.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DatabaseError } from '../../src/database/database.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8');
+/** The variable of the dashboard that holds its data source. */
+const VARIABLE = '$' + '{datasource}';
+const NAME = /\b(?:counterfoil|process|nodejs)_[a-z0-9_]+\b/g;
+
+describe('measurements', () => {
+  let service: Harness;
+  let address: string;
+
+  before(async () => {
+    const [port] = await freePorts(1);
+    address = `http://127.0.0.1:${port}`;
+    service = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
+  });
+  after(() => service.close());
+
+  const scrape = async () => (await fetch(`${address}/metrics`)).text();
+
+  /** The value of a series, as its line names it; undefined where there is none. */
+  function value(text: string, series: string): number | undefined {
+    const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  }
+
+  test('they are at /metrics of their own address, alone, and nowhere else.', async () => {
+    const answer = await fetch(`${address}/metrics`);
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type')!, /^text\/plain; version=0\.0\.4/);
+    for (const path of ['/', '/health', '/v1/payments', '/console', '/metrics/']) {
+      const elsewhere = await fetch(address + path);
+      assert.equal(elsewhere.status, 404, path);
+      assert.equal(((await elsewhere.json()) as { error: { code: string } }).error.code, 'not_found');
+    }
+    assert.equal((await service.request('/metrics', { key: null })).status, 404);
+  });
+
+  test('requests are counted and timed by route, method and status; what is unknown is one route, whatever its path.', async () => {
+    const count = (text: string, method: string, route: string, status: number) =>
+      value(
+        text,
+        `counterfoil_http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`,
+      ) ?? 0;
+    const before = await scrape();
+    const { id } = await service.create();
+    await service.request(`/v1/payments/${id}`);
+    await service.request('/v1/payments/SECRET-path?SECRET=query');
+    for (let i = 0; i < 20; i++) await service.request(`/nothing-${i}`, { key: null });
+    await service.request('/nothing', { key: null, method: 'PROPFIND' });
+    await service.request('/nothing', { key: null, method: 'LOCK' });
+    const text = await scrape();
+    const more = (...series: [string, string, number]) => count(text, ...series) - count(before, ...series);
+    assert.equal(more('POST', '/v1/payments', 201), 1);
+    assert.equal(more('GET', '/v1/payments/:payment_id', 200), 1);
+    assert.equal(more('GET', '/v1/payments/:payment_id', 404), 1);
+    assert.equal(more('GET', 'unknown', 404), 20);
+    assert.equal(more('other', 'unknown', 404), 2);
+    assert.deepEqual(text.match(/SECRET|nothing-|PROPFIND|LOCK|pay_/g), null);
+    const slowest = `counterfoil_http_request_duration_seconds_bucket{le="10",method="POST",route="/v1/payments",status="201"}`;
+    assert.ok(value(text, slowest)! >= 1);
+  });
+
+  test('commits, works, batches and the sweeper are counted.', async () => {
+    const before = await scrape();
+    await Promise.all(Array.from({ length: 20 }, () => service.create({ expires_in: 300 })));
+    service.clock.advance(301_000);
+    await pause(1500);
+    const text = await scrape();
+    const more = (series: string) => (value(text, series) ?? 0) - (value(before, series) ?? 0);
+    assert.ok(more('counterfoil_journal_works_total') >= 40);
+    assert.ok(more('counterfoil_journal_commits_total') >= 2);
+    assert.equal(
+      value(text, 'counterfoil_journal_batch_works_sum'),
+      value(text, 'counterfoil_journal_works_total'),
+    );
+    assert.equal(
+      value(text, 'counterfoil_journal_batch_works_count'),
+      value(text, 'counterfoil_journal_commits_total'),
+    );
+    assert.equal(more('counterfoil_sweeper_expired_payments_total'), 20);
+    const swept = value(text, 'counterfoil_sweeper_last_success_timestamp_seconds')!;
+    assert.ok(Math.abs(swept - service.clock.now() / 1000) < 3, String(swept));
+    assert.equal(value(text, 'counterfoil_journal_queue_works'), 0);
+  });
+
+  test('failures of the store are counted by their kind, and the queue that cannot be read is left out.', async () => {
+    const { database } = service.service;
+    const before = await scrape();
+    const waiting = 'counterfoil_review_waiting_payments';
+    assert.equal(value(before, waiting), 0);
+    assert.equal(value(before, 'counterfoil_review_oldest_waiting_age_seconds'), 0);
+    await assert.rejects(database.query('select nothing from nowhere'), DatabaseError);
+    const text = await scrape();
+    const faults = 'counterfoil_store_errors_total{failure="fault"}';
+    assert.equal((value(text, faults) ?? 0) - (value(before, faults) ?? 0), 1);
+    const { query } = database;
+    service.clock.advance(10_000);
+    database.query = () => Promise.reject(new DatabaseError('unavailable', 'gone'));
+    try {
+      assert.equal(value(await scrape(), waiting), undefined);
+    } finally {
+      database.query = query;
+    }
+  });
+
+  test('before there is a checkpoint there is no moment of one.', async () => {
+    assert.equal(value(await scrape(), 'counterfoil_checkpoint_newest_timestamp_seconds'), undefined);
+  });
+
+  test('whatever the dashboard and the page on measurements name is measured, and the page names all of ours.', async () => {
+    const text = await scrape();
+    const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
+    const known = (name: string) =>
+      exposed.has(name) || exposed.has(name.replace(/_(bucket|sum|count)$/, ''));
+    for (const file of ['deploy/grafana-dashboard.json', 'docs/metrics.md']) {
+      const named = new Set([...read(file).matchAll(NAME)].map(([name]) => name));
+      assert.ok(named.size > 10, file);
+      assert.deepEqual(
+        [...named].filter((name) => !known(name)),
+        [],
+        file,
+      );
+    }
+    const page = read('docs/metrics.md');
+    assert.deepEqual(
+      [...exposed].filter((name) => name.startsWith('counterfoil_') && !page.includes(`\`${name}\``)),
+      [],
+    );
+  });
+
+  test('names end in their unit, and totals in _total.', async () => {
+    const text = await scrape();
+    for (const [, name, type] of text.matchAll(/^# TYPE (counterfoil_\S+) (\w+)/gm)) {
+      if (type === 'counter') assert.match(name!, /_total$/);
+      else assert.match(name!, /_(seconds|works|payments|info)$/);
+    }
+  });
+
+  test('the dashboard can be imported: it asks for its data source, and every panel has a query.', () => {
+    const dashboard = JSON.parse(read('deploy/grafana-dashboard.json'));
+    assert.deepEqual(
+      dashboard.__inputs.map(({ name, pluginId }: { name: string; pluginId: string }) => [name, pluginId]),
+      [['DS_PROMETHEUS', 'prometheus']],
+    );
+    const panels = dashboard.panels.filter(({ type }: { type: string }) => type !== 'row');
+    assert.ok(panels.length >= 10);
+    assert.equal(new Set(panels.map(({ id }: { id: number }) => id)).size, panels.length);
+    for (const { title, targets, datasource } of panels) {
+      assert.ok(targets.length > 0 && targets.every(({ expr }: { expr: string }) => expr), title);
+      assert.deepEqual(datasource, { type: 'prometheus', uid: VARIABLE }, title);
+    }
+  });
+});

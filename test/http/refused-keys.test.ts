@@ -1,0 +1,156 @@
+// Keys and tokens that are refused: who sends many is told to wait and learns nothing, and a right key is always taken.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { RefusalCounts } from '../../src/http/refused-keys.ts';
+import { newSecret } from '../../src/lib/secrets.ts';
+import { addPerson } from '../support/admin.ts';
+import { EXPIRED_KEY, type Harness, KEY, LIVE_KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const ENABLED = 'trust_proxy: [127.0.0.1]\nrate_limits: {enabled: true}\n';
+const unknownKey = () => newSecret('cfk_test_');
+
+for (const engine of ENGINES) {
+  describe(`refused keys on ${engine}`, () => {
+    let service: Harness;
+    let addresses = 0;
+    before(async () => {
+      service = await startHarness(engine, { configuration: ENABLED });
+    });
+    after(() => service.close());
+
+    const newAddress = () => `198.51.100.${++addresses}`;
+    const call = (from: string, key: string | null, path = '/v1/payments') =>
+      service.request(path, { key, headers: { 'x-forwarded-for': from } });
+    const refuseTwenty = async (from: string) => {
+      for (let i = 0; i < 20; i++) assert.equal((await call(from, unknownKey())).status, 401, String(i));
+    };
+
+    test('the 21st within a minute from one address is told to wait, other addresses are not.', async () => {
+      const address = newAddress();
+      await refuseTwenty(address);
+      const answer = await call(address, unknownKey());
+      assert.equal(answer.status, 429);
+      assert.equal(
+        answer.text,
+        '{"error":{"code":"rate_limited","message":"Too many wrong keys or tokens came from this address."}}',
+      );
+      const seconds = Number(answer.headers.get('retry-after'));
+      assert.ok(seconds >= 50 && seconds <= 60, String(seconds));
+      assert.equal(answer.headers.get('ratelimit'), null);
+      assert.equal(answer.headers.get('www-authenticate'), null);
+      assert.equal((await call(newAddress(), unknownKey())).status, 401);
+      service.clock.advance(seconds * 1000);
+      assert.equal((await call(address, unknownKey())).status, 401);
+    });
+
+    test('a right key from the same address goes on working, and is not counted.', async () => {
+      const address = newAddress();
+      await refuseTwenty(address);
+      for (let i = 0; i < 5; i++) assert.equal((await call(address, unknownKey())).status, 429);
+      for (let i = 0; i < 30; i++) assert.equal((await call(address, KEY)).status, 200);
+      const other = newAddress();
+      for (let i = 0; i < 30; i++) assert.equal((await call(other, KEY)).status, 200);
+      assert.equal((await call(other, unknownKey())).status, 401);
+    });
+
+    test('the answer is the same bytes however near the key was.', async () => {
+      const address = newAddress();
+      await refuseTwenty(address);
+      const near = OTHER_KEY.slice(0, -1);
+      const keys = [unknownKey(), near, `${OTHER_KEY}0`, EXPIRED_KEY, 'x', '', LIVE_KEY];
+      const answers = await Promise.all(keys.map((key) => call(address, key)));
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [429]);
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+      const names = answers.map(({ headers }) => [...headers.keys()].join(' '));
+      assert.equal(new Set(names).size, 1);
+    });
+
+    test('keys under /v1 and tokens under /admin add up.', async () => {
+      const person = await addPerson(service, 'reviewer');
+      const address = newAddress();
+      for (let i = 0; i < 10; i++) {
+        assert.equal((await call(address, unknownKey())).status, 401);
+        assert.equal((await call(address, newSecret('cfa_'), '/admin/payments')).status, 401);
+      }
+      assert.equal((await call(address, unknownKey())).status, 429);
+      assert.equal((await call(address, newSecret('cfa_'), '/admin/payments')).status, 429);
+      assert.equal((await call(address, person.token, '/admin/payments')).status, 200);
+      assert.equal((await call(address, KEY)).status, 200);
+    });
+
+    test('who sends no key at all is always told that one is missing.', async () => {
+      const address = newAddress();
+      for (let i = 0; i < 25; i++) assert.equal((await call(address, null)).status, 401);
+      assert.equal((await call(address, unknownKey())).status, 401);
+      await refuseTwenty(newAddress());
+      assert.equal((await call(address, null)).status, 401);
+    });
+
+    test('they are counted before it is asked whether there is such an endpoint.', async () => {
+      const address = newAddress();
+      for (let i = 0; i < 20; i++)
+        assert.equal((await call(address, unknownKey(), `/v1/nothing/${i}`)).status, 401);
+      assert.equal((await call(address, unknownKey())).status, 429);
+    });
+
+    test('an IPv6 subscriber is one address: their whole /64 network.', async () => {
+      const within = (end: number) => `2001:db8:1:2:${end.toString(16)}::${end.toString(16)}`;
+      for (let i = 0; i < 20; i++) assert.equal((await call(within(i), unknownKey())).status, 401);
+      assert.equal((await call(within(999), unknownKey())).status, 429);
+      assert.equal((await call('2001:db8:1:3::1', unknownKey())).status, 401);
+    });
+  });
+
+  test(`without rate limits nobody is told to wait on ${engine}.`, async () => {
+    const service = await startHarness(engine);
+    try {
+      for (const path of ['/v1/payments', '/admin/payments'])
+        for (let i = 0; i < 30; i++)
+          assert.equal((await service.request(path, { key: unknownKey() })).status, 401);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+describe('refusals of an address', () => {
+  const LIMITS = { writes_per_second: 50, reads_per_second: 200, refused_keys_per_minute: 20, nodes: 1 };
+  const countTimes = (counts: RefusalCounts, times: number, now: number) => {
+    for (let i = 0; i < times; i++) counts.count('192.0.2.1', now);
+  };
+
+  test('the wait ends a minute after the first of them.', () => {
+    const counts = new RefusalCounts(LIMITS);
+    countTimes(counts, 20, 0);
+    assert.equal(counts.count('192.0.2.1', 10_000), 50_000);
+    assert.equal(counts.count('192.0.2.1', 59_999), 1);
+    assert.equal(counts.count('192.0.2.1', 60_000), 0);
+  });
+
+  test('of several nodes each takes its part, one at least.', () => {
+    const shared = new RefusalCounts({ ...LIMITS, nodes: 2 });
+    countTimes(shared, 10, 0);
+    assert.equal(shared.count('192.0.2.1', 0), 60_000);
+    const many = new RefusalCounts({ ...LIMITS, nodes: 1000 });
+    assert.equal(many.count('192.0.2.1', 0), 0);
+    assert.equal(many.count('192.0.2.1', 0), 60_000);
+  });
+
+  test('a clock that is set back makes nobody wait for longer than a minute.', () => {
+    const counts = new RefusalCounts(LIMITS);
+    countTimes(counts, 21, 3_600_000);
+    assert.equal(counts.count('192.0.2.1', 0), 0);
+  });
+
+  test('of 100,000 addresses those refused last are remembered, and no others.', () => {
+    const counts = new RefusalCounts({ ...LIMITS, refused_keys_per_minute: 1 });
+    const address = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+    for (let i = 0; i < 100_000; i++) counts.count(address(i), 0);
+    assert.equal(counts.count(address(99_999), 0), 60_000, 'remembered');
+    assert.equal(counts.count(address(0), 0), 0, 'forgotten');
+    let remembered = 0;
+    for (let i = 99_998; i > 0; i--) if (counts.count(address(i), 0) > 0) remembered++;
+    assert.ok(remembered < 25_000, String(remembered));
+  });
+});

@@ -1,0 +1,124 @@
+// docs/operating.md held to the program: its links, files, settings and commands are there, and its backup is one.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { configurationSchema } from '../src/settings/settings.ts';
+import { ROOT, run } from './support/command.ts';
+import { startHarness, writeConfiguration } from './support/harness.ts';
+import { isInstalled } from './support/proxy.ts';
+
+const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+
+/** Where GitHub puts a heading's anchor. */
+const anchorsOf = (text: string) =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+test('every link leads to a file of the project, and to a heading that is there', () => {
+  const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target!);
+  assert.ok(links.length > 15);
+  for (const link of links.filter((one) => !/^https?:/.test(one))) {
+    const [file, anchor] = link.split('#');
+    const path = file ? join(ROOT, 'docs', file) : join(ROOT, 'docs/operating.md');
+    assert.ok(existsSync(path), link);
+    if (anchor) assert.ok(anchorsOf(readFileSync(path, 'utf8')).includes(anchor), link);
+  }
+});
+
+test('every file of the project that it names is there', () => {
+  const named = [
+    ...page.matchAll(/(?<![\w/.-])(?:\/opt\/counterfoil\/)?((?:deploy|bin|docs|test|scripts)\/[\w./-]+\w)/g),
+  ];
+  assert.ok(named.length > 5);
+  for (const [, file] of named) assert.ok(existsSync(join(ROOT, file!)), file);
+});
+
+test('every setting in its examples is one', () => {
+  const blocks = [...page.matchAll(/^( *)```yaml\n([\s\S]*?)^\1```/gm)];
+  assert.ok(blocks.length >= 3);
+  for (const [, , text] of blocks) configurationSchema.parse(parse(text!));
+});
+
+describe('commands', () => {
+  /** The words and options of each `counterfoil …`, as it stands in a block or between backticks. */
+  const lines = [
+    ...page.matchAll(
+      /(?<=^|[\s`])(?<!\* )(?:\S+\/counterfoil\.js|counterfoil|tools) ((?:[a-z]+\b ?)+)([^\n`]*)/gm,
+    ),
+  ].map(([, words, rest]) => ({ words: words!.trim().split(' '), rest: rest! }));
+  const commands = new Map<string, string>();
+  before(async () => {
+    const known = new Map<string, Promise<string>>();
+    const helpOf = (words: readonly string[]) => {
+      const name = words.join(' ');
+      if (!known.has(name))
+        known.set(
+          name,
+          run([...words, '--help']).then(({ stdout }) => stdout),
+        );
+      return known.get(name)!;
+    };
+    for (const { words } of lines) {
+      // Words behind the command's own are arguments: the longest beginning that has help of its own is the command.
+      for (let length = words.length; length > 0; length--) {
+        const command = words.slice(0, length);
+        const help = await helpOf(command);
+        if (!help.startsWith(`Usage: counterfoil ${command.join(' ')} `)) continue;
+        commands.set(words.join(' '), help);
+        break;
+      }
+    }
+  });
+
+  test('each is known to --help, with its options', () => {
+    assert.ok(lines.length > 20, `${lines.length} commands are found`);
+    for (const { words, rest } of lines) {
+      const help = commands.get(words.join(' '));
+      assert.ok(help, `there is no command ${words.join(' ')}`);
+      for (const [option] of rest.matchAll(/(?<=^|\s)--[a-z-]+/g))
+        assert.ok(help.includes(option), `${words.join(' ')} has no ${option}`);
+    }
+  });
+});
+
+const canBackUp = isInstalled('sqlite3', '-version');
+test('a backup made while the server writes is whole', {
+  skip: !canBackUp && 'no sqlite3',
+}, async () => {
+  const harness = await startHarness('sqlite');
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-backups-'));
+  let goesOn = true;
+  let made = 0;
+  const writing = Array.from({ length: 4 }, async () => {
+    for (; goesOn; made++) await harness.create();
+  });
+  while (made < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+  const script = join(ROOT, 'deploy/backup-sqlite');
+  const { stdout } = await promisify(execFile)(script, [harness.store.storage, folder]);
+  goesOn = false;
+  await Promise.all(writing);
+  const backup = stdout.trim();
+  assert.deepEqual([dirname(backup), readdirSync(folder)], [folder, [basename(backup)]]);
+  await harness.close();
+
+  const config = writeConfiguration({
+    engine: 'sqlite',
+    storage: backup,
+    database_url: null,
+    drop: async () => {},
+  });
+  const env = { COUNTERFOIL_CONFIG: config, COUNTERFOIL_STORAGE: backup };
+  const verified = await run(['audit', 'verify', '--json'], { env });
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  assert.ok(JSON.parse(verified.stdout).payments >= 50, verified.stdout);
+  rmSync(folder, { recursive: true });
+});

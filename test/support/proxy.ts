@@ -1,0 +1,221 @@
+// nginx and Caddy as this machine has them, run with the configurations of deploy/, and a client that speaks https to them.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, request } from 'node:https';
+import { connect as connectPlain } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { connect } from 'node:tls';
+import { ROOT } from './command.ts';
+import { freePort } from './postgres-server.ts';
+
+/** The host name that the configurations of deploy/ are written for. */
+export const HOST = 'pay.example';
+const LISTENS_WITHIN_MS = 10_000;
+
+/** Whether a program is installed on this machine. */
+export function isInstalled(program: string, versionOption: string): boolean {
+  try {
+    execFileSync(program, [versionOption], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface RunningProxy {
+  /** Where it speaks https. */
+  port: number;
+  /** Where it speaks http, to say that it does not. */
+  plainPort: number;
+  certificate: string;
+  /** What it wrote of the requests it passed on. */
+  accessLog(): string;
+  stop(): Promise<void>;
+}
+
+interface Workplace {
+  folder: string;
+  certificate: string;
+  key: string;
+  port: number;
+  plainPort: number;
+}
+
+/** A folder with a certificate for HOST, signed by itself, and two free ports. */
+async function workplace(): Promise<Workplace> {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-proxy-'));
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`];
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key];
+  execFileSync('openssl', ['req', '-x509', '-days', '2', ...newKey, '-out', certificate, ...subject], {
+    stdio: 'ignore',
+  });
+  return { folder, certificate, key, port: await freePort(), plainPort: await freePort() };
+}
+
+/** Puts other text in the place of what must be there. */
+export function replaced(text: string, pairs: readonly (readonly [RegExp, string])[]): string {
+  return pairs.reduce((left, [pattern, value]) => {
+    if (!pattern.test(left)) throw new Error(`nothing there matches ${pattern}`);
+    return left.replace(pattern, value);
+  }, text);
+}
+
+/** Runs nginx with deploy/nginx.conf in front of the services at these ports. */
+export async function startNginx(upstreams: readonly number[]): Promise<RunningProxy> {
+  const place = await workplace();
+  const { folder } = place;
+  const servers = upstreams.map((port) => `server 127.0.0.1:${port} max_fails=3 fail_timeout=1s;`).join(' ');
+  const site = replaced(readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8'), [
+    [/^ *server 127\.0\.0\.1:8080 max_fails=3 fail_timeout=1s;$/m, servers],
+    [/^ *listen \[::\].*\n/gm, ''],
+    [/\blisten 443\b/g, `listen 127.0.0.1:${place.port}`],
+    [/\blisten 80\b/g, `listen 127.0.0.1:${place.plainPort}`],
+    [/\S+\/fullchain\.pem/, place.certificate],
+    [/\S+\/privkey\.pem/, place.key],
+    [/\/var\/log\/nginx/g, folder],
+  ]);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => {
+    mkdirSync(join(folder, name));
+    return `${name}_temp_path ${folder}/${name};`;
+  });
+  writeFileSync(join(folder, 'site.conf'), site);
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; worker_processes 1; pid ${folder}/pid; ${process.getuid?.() === 0 ? 'user root;' : ''}
+    events { worker_connections 1024; }
+    http { ${temporary.join(' ')} include ${folder}/site.conf; }`,
+  );
+  const child = spawn('nginx', ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  return running(child, place, 'SIGQUIT', () => readFileSync(join(folder, 'counterfoil.log'), 'utf8'));
+}
+
+/** Runs Caddy with deploy/Caddyfile in front of the services at these ports. */
+export async function startCaddy(upstreams: readonly number[]): Promise<RunningProxy> {
+  const place = await workplace();
+  const { folder, certificate, key, port, plainPort } = place;
+  const site = replaced(readFileSync(join(ROOT, 'deploy/Caddyfile'), 'utf8'), [
+    [/\{\n/, `{\n\tadmin off\n\thttp_port ${plainPort}\n\thttps_port ${port}\n\tskip_install_trust\n`],
+    [/^pay\.example \{\n/m, `pay.example {\n\ttls ${certificate} ${key}\n`],
+    [/^(\t*reverse_proxy) 127\.0\.0\.1:8080/gm, `$1 ${upstreams.map((one) => `127.0.0.1:${one}`).join(' ')}`],
+    [/\/var\/log\/caddy/g, folder],
+  ]);
+  writeFileSync(join(folder, 'Caddyfile'), site);
+  const child = spawn('caddy', ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+  });
+  return running(child, place, 'SIGTERM', () => readFileSync(join(folder, 'counterfoil.log'), 'utf8'));
+}
+
+/** The proxy once it listens. Fails with what it said where it ended instead. */
+async function running(
+  child: ChildProcess,
+  { folder, certificate, port, plainPort }: Workplace,
+  stopSignal: NodeJS.Signals,
+  accessLog: () => string,
+): Promise<RunningProxy> {
+  const said = text(child.stderr!);
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.kill(stopSignal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), LISTENS_WITHIN_MS);
+    await exited;
+    clearTimeout(timer);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const deadline = performance.now() + LISTENS_WITHIN_MS;
+  while (!(await listens(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the proxy does not listen: ${await said}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return { port, plainPort, certificate: readFileSync(certificate, 'utf8'), accessLog, stop };
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connectPlain(port, '127.0.0.1', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.on('error', () => resolve(false));
+  });
+}
+
+export interface ProxyAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+export interface ProxyRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  /** Which of this machine's addresses the client has. */
+  from?: string;
+}
+
+/** A client that keeps its connections to a proxy and holds it to its certificate. */
+export function newHttpsClient({ port, certificate }: RunningProxy, connections = 8) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, ca: certificate });
+  return {
+    /** `path` as it stands in the request line. Fails where the connection does. */
+    call(
+      path: string,
+      { method = 'GET', headers = {}, body, from }: ProxyRequest = {},
+    ): Promise<ProxyAnswer> {
+      return new Promise((resolve, reject) => {
+        const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+        const sent = request(
+          {
+            agent,
+            host: '127.0.0.1',
+            port,
+            servername: HOST,
+            path,
+            method,
+            headers: { host: HOST, ...length, ...headers },
+            ...(from && { localAddress: from }),
+          },
+          async (response) => {
+            try {
+              const { statusCode, headers } = response;
+              resolve({ status: statusCode!, headers, text: await text(response) });
+            } catch (error) {
+              reject(error);
+            }
+          },
+        );
+        sent.on('error', reject);
+        sent.end(body);
+      });
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+export type HttpsClient = ReturnType<typeof newHttpsClient>;
+
+/** Sends bytes to a proxy over TLS and answers with all that comes back until it closes, or is silent for a second. */
+export function exchangeTls({ port, certificate }: RunningProxy, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1', servername: HOST, ca: certificate }, () =>
+      socket.write(bytes, 'latin1'),
+    );
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', () => {}); // a reset is an answer, too
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+  });
+}
