@@ -1,10 +1,11 @@
-// Takes the pictures of docs/images: the customer's pages and the console's as a browser shows them.
+// Takes the pictures of docs/images: the customer's pages, registration and the console's as a browser shows them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { newPage, type Stage, show, startStage } from '../test/support/browser.ts';
 import { CONSOLE_PICTURES, takeOfConsole } from './pictures/console.ts';
 import { encode, pixelsOf } from './pictures/png.ts';
+import { takeOfRegistration } from './pictures/registration.ts';
 import { startReviewDay } from './pictures/review-day.ts';
 
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
@@ -12,6 +13,7 @@ const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const BYTES_MAXIMUM = 120 * 1024;
 const WIDE = 960;
 const PHONE = 390;
+const REGISTRATION = 'registration-key';
 
 interface Picture {
   name: string;
@@ -42,6 +44,8 @@ try {
     const name = `checkout-${picture.name}`;
     if (isWanted(name)) await keep(painter, name, await take(stage, picture));
   }
+  if (isWanted(REGISTRATION))
+    await keep(painter, REGISTRATION, await takeOfRegistration(stage.browser, WIDE));
   if (CONSOLE_PICTURES.some(({ name }) => isWanted(`console-${name}`))) {
     const day = await startReviewDay();
     try {

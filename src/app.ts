@@ -144,6 +144,7 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
   app.register(consolePages, {
     ...shared,
     baseUrl,
+    registerUrl: `${shared.places.baseUrls.public}/register`,
     verification,
     inspector: new Inspector({
       ...shared.installation,

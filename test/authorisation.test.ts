@@ -8,6 +8,7 @@ import { cookieValue, endSession, startSession } from '../src/administrators/ses
 import { setCookie } from '../src/console/cookies.ts';
 import { tokenField } from '../src/console/form-guard.ts';
 import { newSecret } from '../src/lib/secrets.ts';
+import { keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { changeMerchantState } from '../src/merchants/suspend.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { MANY_SIGN_INS } from './support/console.ts';
@@ -87,6 +88,11 @@ const FORMS_NOWHERE: Expected = {
   'session without a form token': IN,
   'session with a wrong form token': IN,
 };
+const FORMS_NOWHERE_ADMINISTER: Expected = {
+  ...FORMS_ADMINISTER,
+  'session without a form token': IN,
+  'session with a wrong form token': IN,
+};
 /** The forms before anybody is signed in, whose token is that of a cookie which comes with the page. Who is signed in has their session's. */
 const DOORS = all(403, {
   'auditor’s session': IN,
@@ -119,6 +125,16 @@ const ROWS: Row[] = [
   { route: 'GET /v1/api_keys/:key_id', expected: MERCHANTS, in: 404 },
   { route: 'POST /v1/api_keys/:key_id/rotate', expected: MERCHANTS, in: 404, body: {} },
   { route: 'POST /v1/api_keys/:key_id/revoke', expected: MERCHANTS, in: 404, body: {} },
+
+  { route: 'GET /register', expected: OPEN, in: 200 },
+  { route: 'POST /register', expected: OPEN, in: 422, body: {} },
+  {
+    route: 'POST /register/csp-report',
+    expected: OPEN,
+    in: 204,
+    type: 'application/csp-report',
+    body: {},
+  },
 
   { route: 'GET /payment.php', expected: OPEN, in: 200 },
   { route: 'POST /payment.php', expected: OPEN, in: 403 },
@@ -195,6 +211,27 @@ const ROWS: Row[] = [
   { route: 'GET /console/health', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/merchants', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/merchants/:merchant_id', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/merchants/:merchant_id/keys/new', expected: SESSIONS_ADMINISTER, in: 200 },
+  { route: 'POST /console/merchants/:merchant_id/keys/new', expected: FORMS_ADMINISTER, in: 422 },
+  {
+    route: 'GET /console/merchants/:merchant_id/keys/:key_id/rotate',
+    expected: SESSIONS_ADMINISTER,
+    in: 200,
+  },
+  { route: 'POST /console/merchants/:merchant_id/keys/:key_id/rotate', expected: FORMS_ADMINISTER, in: 422 },
+  {
+    route: 'GET /console/merchants/:merchant_id/keys/:key_id/revoke',
+    expected: SESSIONS_ADMINISTER,
+    in: 404,
+  },
+  {
+    route: 'POST /console/merchants/:merchant_id/keys/:key_id/revoke',
+    expected: FORMS_NOWHERE_ADMINISTER,
+    in: 404,
+  },
+  { route: 'GET /console/invitations', expected: SESSIONS_ADMINISTER, in: 200 },
+  { route: 'POST /console/invitations', expected: FORMS_ADMINISTER, in: 422 },
+  { route: 'POST /console/invitations/:invite_id/revoke', expected: FORMS_ADMINISTER, in: 404 },
   {
     route: 'GET /console/merchants/:merchant_id/suspend',
     expected: SESSIONS_ADMINISTER,
@@ -213,8 +250,11 @@ const ROWS: Row[] = [
   },
 ];
 
+/** A key whose page can be looked at, for the form on it that nobody fills in. */
+const ROTATED = keyId(keyDigest(KEY));
+const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** What browsers load for the pages, by the digest of its content. */
-const ASSET = /^GET (\/console)?\/assets\/\w+\.[\w-]{12}\.(css|js|svg)$/;
+const ASSET = /^GET (\/console|\/register)?\/assets\/\w+\.[\w-]{12}\.(css|js|svg)$/;
 
 for (const engine of ENGINES) {
   describe(`who may do what, on ${engine}`, () => {
@@ -310,9 +350,11 @@ for (const engine of ENGINES) {
       route
         .split(' ')[1]!
         .replace(':payment_id', payment)
-        .replace(':key_id', `key_${'0'.repeat(16)}`)
+        .replace(/:key_id(?=\/rotate)/, route.includes('/console/') ? ROTATED : UNKNOWN_KEY)
+        .replace(':key_id', UNKNOWN_KEY)
         .replace('payment.php', `payment.php?payment_id=${payment}`)
         .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
+        .replace(':invite_id', 'inv_none')
         .replace(':number', '999999999')
         .replace(/\/\*$/, '/nowhere');
 
@@ -322,7 +364,7 @@ for (const engine of ENGINES) {
       { headers, token }: Sent,
     ): Promise<number> {
       headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-      const isJson = /^POST \/(v1|admin|csp-report|console\/csp-report)\b/.test(route);
+      const isJson = /^POST \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
       if (method !== 'POST') return (await request(method, addressOf(route), headers)).status;
       const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
       headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');

@@ -44,6 +44,7 @@ describe('openapi.json', () => {
       'GET /v1/api_keys/{key_id}',
       'POST /v1/api_keys/{key_id}/rotate',
       'POST /v1/api_keys/{key_id}/revoke',
+      'POST /register',
       'GET /admin/payments',
       'GET /admin/payments/{payment_id}',
       'POST /admin/payments/{payment_id}/approve',

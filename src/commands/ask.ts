@@ -10,9 +10,11 @@ export function canAsk(): boolean {
 /** Whether somebody at the terminal says yes to `question`; anything else is no, Ctrl-C too. */
 export async function saysYes(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C fails the question, Ctrl-D only closes the terminal.
   const closed = once(terminal, 'close').then(() => '');
   try {
-    const answer = await Promise.race([terminal.question(`${question} [y/N] `), closed]);
+    const asked = terminal.question(`${question} [y/N] `).catch(() => '');
+    const answer = await Promise.race([asked, closed]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     terminal.close();

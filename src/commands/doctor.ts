@@ -95,7 +95,7 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
     if (error.failure === 'fault') return { none: skipped(`The store is not opened: ${error.message}`) };
     return {
       none: failed(
-        `The store cannot be opened: ${error.message}`,
+        `The store cannot be opened: ${error.message || 'nothing answers at its address'}`,
         'see that the database runs, and that this account may use it',
       ),
     };

@@ -74,8 +74,8 @@ async function init(options: InitOptions, command: Command): Promise<void> {
     key === null ? null : { id: randomId('mer_', 20), name: flags.merchant!, key_sha256: keyDigest(key) };
   const text = configurationText(answersOf(flags, merchant));
   const { storage } = parseConfiguration(text, file, {});
+  makePrivate(storage); // before the file: what cannot be made must not cost the key that is shown at the end
   write(file, text, options.force === true);
-  makePrivate(storage);
 
   const wrong = (await inspect(readConfiguration(file, environment, { unfinished: true }), CHECKED)).filter(
     ({ is }) => is === 'failed',
@@ -174,11 +174,18 @@ function write(file: string, text: string, overwrites: boolean): void {
   renameSync(beside, file);
 }
 
-/** Makes the folder; one that is there stays as it is, and the checks say what is wrong with it. */
+/** Makes the folder; one that is there stays as it is, and the checks say what is wrong with it. Raises `Failure`. */
 function makePrivate(folder: string): void {
   if (existsSync(folder)) return;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      `${shownPath(folder)} cannot be made (${code}), and nothing was written: make it yourself, or name another with --storage`,
+    );
+  }
 }
 
 /** Commands to paste: one that gives the files to who serves, where that is somebody else; the start; and what comes while it serves. */

@@ -60,17 +60,18 @@ export function filterField(
   value: string | undefined,
   fault?: string,
   more: Readonly<Record<string, string>> = {},
+  id = name,
 ): Html {
-  return html`<div class="field${fault && ' wrong'}"><label for="${name}">${label}</label>
-${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}<input${attributes({
-    id: name,
+  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
+${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<input${attributes({
+    id,
     name,
     type: 'text',
     autocomplete: 'off',
     ...more,
     value,
     'aria-invalid': fault !== undefined && 'true',
-    'aria-describedby': fault !== undefined && `${name}-error`,
+    'aria-describedby': fault !== undefined && `${id}-error`,
   })}></div>
 `;
 }

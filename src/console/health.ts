@@ -64,10 +64,10 @@ ${findings.map(row)}</tbody>
 
 function row({ id, is, about, where, says, mend }: Finding): Html {
   const { stamp, icon: name, word } = STAMPS[is];
-  return html`<tr id="check-${id}"><td data-label="State"><span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span></td><td data-label="Check">${about}</td><td data-label="Finding"><div><p>${withCode(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${mend !== undefined && html`<p class="mend">${withCode(advice(mend))}</p>`}</div></td></tr>\n`;
+  return html`<tr id="check-${id}"><td data-label="State"><span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span></td><td data-label="Check">${printed(about)}</td><td data-label="Finding"><div><p>${printed(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${mend !== undefined && html`<p class="mend">${printed(advice(mend))}</p>`}</div></td></tr>\n`;
 }
 
-/** A sentence with what stands between backticks as code. */
-function withCode(text: string): Html {
-  return html`${text.split('`').map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
+/** A sentence as a page has it: what stands between backticks as code, and apostrophes as they are printed. */
+function printed(text: string): Html {
+  return html`${text.split('`').map((part, i) => (i % 2 === 0 ? html`${part.replaceAll("'", '’')}` : html`<code>${part}</code>`))}`;
 }

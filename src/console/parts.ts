@@ -104,6 +104,28 @@ ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`
 `;
 }
 
+export interface ChoiceParts {
+  name: string;
+  legend: string;
+  options: readonly (readonly [value: string, label: string])[];
+  chosen: string;
+  fault?: string | undefined;
+}
+
+/** One of a few, all of them to be seen. */
+export function choice({ name, legend, options, chosen, fault }: ChoiceParts): Html {
+  const error = fault !== undefined && `${name}-error`;
+  return html`<fieldset${attributes({ class: fault === undefined ? 'choice' : 'choice wrong', id: name, tabindex: fault !== undefined && '-1', 'aria-describedby': error })}><legend>${legend}</legend>
+${fault !== undefined && html`<p class="error" id="${name}-error">${fault}</p>\n`}${options.map(
+  ([value, label]) => {
+    const id = `${name}-${value}`;
+    const input = attributes({ type: 'radio', id, name, value, checked: value === chosen });
+    return html`<div class="radio"><input${input}><label for="${id}">${label}</label></div>\n`;
+  },
+)}</fieldset>
+`;
+}
+
 /** What was done, or what to know before anything else. */
 export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html {
   return kind === 'status'

@@ -5,6 +5,7 @@ import { STATUSES, type Status } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from '../payments/review/queries.ts';
 import { findByTransferReference } from '../payments/review/search/transfer-reference.ts';
 import { askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
+import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -33,14 +34,17 @@ export interface PaymentSearch {
 export async function paymentSearchOf({
   query,
   database,
+  directory,
   now,
   timeZone,
-}: Pick<Context, 'query' | 'database' | 'now' | 'timeZone'>): Promise<PaymentSearch> {
+}: Pick<Context, 'query' | 'database' | 'directory' | 'now' | 'timeZone'>): Promise<PaymentSearch> {
   const asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
+  const merchant = merchantAsked(directory, asked.merchant);
+  if (merchant.fault !== undefined) faults.merchant = merchant.fault;
   const filter: SearchFilter = {
     status: STATUSES.find((one) => one === asked.status),
-    merchant_id: asked.merchant,
+    merchant_id: merchant.id,
     mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
     ...daysAsked(asked, timeZone, faults),
   };
@@ -85,11 +89,6 @@ ${filterChoice(
   STATUSES.map((status) => [status, STATUS_NAMES[status]] as const),
   asked.status,
   faults.status,
-)}${filterChoice(
-  'merchant',
-  'Merchant',
-  directory.merchants.map(({ id, name }) => [id, `${name} (${id})`] as const),
-  asked.merchant,
-)}${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
+)}${merchantFilter(directory, asked.merchant, faults.merchant)}${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
 </form>`;
 }

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import type { QueueFilter, QueuePlace } from '../payments/review/queries.ts';
 import { type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
+import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Context } from './route.ts';
 
 /** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
@@ -43,11 +44,14 @@ export interface Filtering {
   asked: Asked;
   /** What is wrong with the least amount. */
   fault: string | undefined;
+  /** What is wrong with the merchant. */
+  merchantFault: string | undefined;
 }
 
 /** Reads the filters of an address. What means nothing does not narrow. */
-export function filteringOf({ query, principal, now }: Context): Filtering {
+export function filteringOf({ query, directory, principal, now }: Context): Filtering {
   const asked = askedOf(query);
+  const merchant = merchantAsked(directory, asked.merchant);
   const currency = asked.currency?.toUpperCase();
   const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
   const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
@@ -56,8 +60,9 @@ export function filteringOf({ query, principal, now }: Context): Filtering {
   return {
     asked,
     fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,
+    merchantFault: merchant.fault,
     filter: {
-      merchant_id: asked.merchant,
+      merchant_id: merchant.id,
       method: asked.method,
       currency: currency !== undefined && isCurrency(currency) ? currency : undefined,
       minimum_minor,
@@ -81,18 +86,13 @@ const select = (name: FilterName, label: string, choices: Choices, asked: Asked)
 /** The filters as a form whose answer is an address that can be kept. `methods` are those known of the queue, by their ids. */
 export function filterForm(
   { address, directory }: Context,
-  { asked, fault }: Filtering,
+  { asked, fault, merchantFault }: Filtering,
   known: { methods: Choices; currencies: readonly string[] },
 ): Html {
   const count = Object.keys(asked).length;
   return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${count > 0 && html` <span class="muted">(${count} set)</span>`}</summary>
 <form method="get" action="${address('/queue')}">
-${select(
-  'merchant',
-  'Merchant',
-  directory.merchants.map(({ id, name }) => [id, `${name} (${id})`] as const),
-  asked,
-)}${select('method', 'Method', known.methods, asked)}${select(
+${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}${select(
   'currency',
   'Currency',
   known.currencies.map((code) => [code, code] as const),

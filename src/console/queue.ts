@@ -53,7 +53,11 @@ async function queuePage(context: Context): Promise<Outcome> {
       : html`${figures(context, matching ?? total, isFiltered)}
 ${table(context, shown, people, filtering, open?.id)}
 ${pager(context, filtering, next && writtenPlace(next))}`;
-  const faults = filtering.fault === undefined ? {} : { 'filter-minimum': filtering.fault };
+  const { fault, merchantFault } = filtering;
+  const faults = {
+    ...(merchantFault !== undefined && { 'filter-merchant': merchantFault }),
+    ...(fault !== undefined && { 'filter-minimum': fault }),
+  };
   const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
 ${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
@@ -63,7 +67,7 @@ ${list}
 </div>
 ${detail}
 </div>`;
-  return { title: 'Queue', content, place: '/queue', wrong: filtering.fault !== undefined };
+  return { title: 'Queue', content, place: '/queue', wrong: Object.keys(faults).length > 0 };
 }
 
 /** The payment that a parameter names. */

@@ -9,6 +9,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
+import type { KeyUses } from '../merchants/key-uses.ts';
 import type { ReviewFigures } from '../payments/review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
 import type { Verification } from './verification.ts';
@@ -19,9 +20,12 @@ export interface ConsoleParts {
   journal: Journal;
   clock: Clock;
   directory: Directory;
+  keyUses: KeyUses;
   /** Without a slash at its end. */
   baseUrl: string;
   checkoutBaseUrl: string;
+  /** Where merchants register. */
+  registerUrl: string;
   /** The private directory, where checkpoints and the public key lie. */
   storage: string;
   timeZone: string;
@@ -59,6 +63,8 @@ export interface Context extends ConsoleParts {
   address(path: string, query?: Readonly<Record<string, string | undefined>>): string;
   /** The hidden field that shows a form to be ours; every form with method=post holds it. */
   token: Html;
+  /** A secret made of this session's and of `seed`, which neither tells alone: the same each time the same form is sent. */
+  secretOf(prefix: string, seed: string): string;
   /** Money and moments, in the console's language. */
   money(minor: number, currency: string): string;
   moment(ms: number): string;

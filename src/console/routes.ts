@@ -3,7 +3,10 @@ import { accountRoutes } from './account.ts';
 import { auditRoutes } from './audit-log.ts';
 import { healthRoutes } from './health.ts';
 import { homeRoutes } from './home.ts';
-import { merchantRoutes } from './merchants.ts';
+import { invitationRoutes } from './invitations.ts';
+import { merchantRoutes } from './merchant.ts';
+import { merchantKeyRoutes } from './merchant-keys.ts';
+import { merchantListRoutes } from './merchants.ts';
 import { paymentRoutes } from './payment.ts';
 import { paymentListRoutes } from './payments.ts';
 import { exportRoutes } from './payments-export.ts';
@@ -18,7 +21,10 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...paymentRoutes,
   ...auditRoutes,
+  ...merchantListRoutes,
   ...merchantRoutes,
+  ...merchantKeyRoutes,
+  ...invitationRoutes,
   ...healthRoutes,
   ...signOutRoutes,
   ...accountRoutes,

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../administrators/administrator.ts';
 import { openCookie } from '../administrators/session.ts';
 import { Locale, MOMENT } from '../lib/locale.ts';
+import { derivedSecret } from '../lib/secrets.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.ts';
@@ -155,6 +156,7 @@ export function contextOf(
     form,
     address: (below, asked) => addressOf(path, below, asked),
     token: tokenField(formKey),
+    secretOf: (prefix, seed) => derivedSecret(prefix, Buffer.from(formKey.secret), `console form ${seed}`),
   };
 }
 

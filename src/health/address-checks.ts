@@ -34,7 +34,7 @@ function reaches(
   };
 }
 
-const status = ({ status }: Visited) => `the answer is ${status}`;
+const answerOf = ({ status }: Visited) => `the answer is ${status}`;
 
 const reach_api = reaches(
   'reach_api',
@@ -43,7 +43,7 @@ const reach_api = reaches(
   (visited) => {
     if (!/"status":"(ok|unavailable)","version":/.test(visited.text))
       return `another program answers (${visited.status})`;
-    return visited.status === 200 ? undefined : `${status(visited)}: the store takes no writes`;
+    return visited.status === 200 ? undefined : `${answerOf(visited)}: the store takes no writes`;
   },
 );
 
@@ -59,7 +59,7 @@ const reach_checkout = reaches(
     if ('fault' in style) return `its style sheet is not there: ${style.fault}`;
     return style.status === 200 && style.type.startsWith('text/css')
       ? undefined
-      : `${status(style)} for its style sheet`;
+      : `${answerOf(style)} for its style sheet`;
   },
 );
 
@@ -67,7 +67,10 @@ const reach_console = reaches(
   'reach_console',
   'The console',
   (urls) => `${urls.console}/console/sign-in`,
-  (visited) => (visited.status === 200 && visited.type.startsWith('text/html') ? undefined : status(visited)),
+  (visited) => {
+    if (visited.status === 403) return undefined; // a proxy that lets the reviewers' networks in alone
+    return visited.status === 200 && visited.type.startsWith('text/html') ? undefined : answerOf(visited);
+  },
 );
 
 /** What the beginnings of our own files look like. */

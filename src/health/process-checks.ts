@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { type Check, failed, ok, skipped } from './check.ts';
 
-/** Options of Node that open a door: a debugger, lenient parsing, sessions' keys in a file. */
-const UNSAFE_OPTION =
-  /^--(inspect(?:-brk|-wait|-port|-publish-uid)?|debug-port|insecure-http-parser|tls-keylog)(?:=|$)/;
+/** Options of Node that open a door: a debugger, lenient parsing, the keys of TLS sessions in a file. */
+const UNSAFE_OPTION = /^--(inspect(?:-brk|-wait)?|insecure-http-parser|tls-keylog)(?:=|$)/;
 
 const DESCRIPTORS_MINIMUM = 4096;
 
@@ -70,9 +69,7 @@ const descriptors: Check = {
     const limit = descriptorLimit();
     if (limit === undefined) return skipped('This system does not say how many files may be open');
     if (limit >= DESCRIPTORS_MINIMUM)
-      return ok(
-        `${limit === Number.POSITIVE_INFINITY ? 'Any number of' : limit} files and connections may be open`,
-      );
+      return ok(`${limit.toLocaleString('en')} files and connections may be open`);
     return failed(
       `Only ${limit} files and connections may be open at once, and ${DESCRIPTORS_MINIMUM} are needed`,
       `raise the limit: ulimit -n ${DESCRIPTORS_MINIMUM}, or LimitNOFILE in systemd`,

@@ -39,7 +39,7 @@ export function lineOf({ where, says, mend }: Verdict): string {
   return [where, asPart(says), mend].filter((part) => part !== undefined).join(': ');
 }
 
-/** A sentence's beginning as the middle of a line has it; names keep their capitals. */
+/** A sentence's beginning as the middle of a line has it; names with capitals within (`SQLite`) keep theirs. */
 function asPart(clause: string): string {
-  return clause.replace(/^[A-Z][a-z]*(?= )/, (word) => (word === 'PostgreSQL' ? word : word.toLowerCase()));
+  return clause.replace(/^[A-Z][a-z]*(?= )/, (word) => word.toLowerCase());
 }

@@ -1,7 +1,7 @@
 // Checks of the store: its schema, what a commit outlives, whether clocks agree, who may sign in, and who vouches for the history.
 import { countPasskeys, listAdministrators } from '../administrators/queries.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
-import { missingMigrations, SchemaTooNew } from '../database/migrate.ts';
+import { knownMigrations, missingMigrations, SchemaTooNew } from '../database/migrate.ts';
 import { serverClock } from '../database/server-clock.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { newestSeal } from '../journal/queries.ts';
@@ -33,7 +33,7 @@ const schema: Check = {
   look: intoStore(async (database) => {
     try {
       const missing = await missingMigrations(database);
-      if (missing === 0) return ok("The schema is this program's");
+      if (missing === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
       return warning(
         `The schema lacks ${counted(missing, 'step')}`,
         'run counterfoil migrate; a start does so too',

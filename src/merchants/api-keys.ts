@@ -147,7 +147,7 @@ export function recordKey(
 export async function rotateKey(
   transaction: Transaction,
   old: KnownKey,
-  { overlapMs, name = null }: { overlapMs: number; name?: string | null },
+  { overlapMs, name = null, key }: { overlapMs: number; name?: string | null; key?: string },
   act: KeyAct,
 ): Promise<IssuedKey & { old: StoredKey }> {
   const before = await changeable(transaction, old);
@@ -159,7 +159,14 @@ export async function rotateKey(
     );
   const { merchant_id: merchantId, mode } = old;
   if (overlapMs > 0) await requireRoom(transaction, merchantId, mode, 2 * WORKING_KEYS_MAXIMUM);
-  const wish = { merchantId, mode, name: name ?? before.name, expires_at: null, replaces: old.id };
+  const wish = {
+    merchantId,
+    mode,
+    name: name ?? before.name,
+    expires_at: null,
+    replaces: old.id,
+    ...(key !== undefined && { key }),
+  };
   const issued = await issueKey(transaction, wish, act);
   const end = now + overlapMs;
   const expires_at = Math.min(before.expires_at ?? end, old.expires_at ?? end, end);

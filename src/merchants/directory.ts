@@ -35,7 +35,8 @@ interface KeptMerchant {
  * configuration says what it is called.
  */
 export class Directory {
-  readonly #testOnly: boolean;
+  /** Whether every key makes test payments. */
+  readonly testOnly: boolean;
   #configured = new Map<string, MerchantWithKeys>();
   /** By their digests. */
   #configuredKeys = new Map<string, ConfiguredKey>();
@@ -50,7 +51,7 @@ export class Directory {
 
   /** With `testOnly`, as in development, every key makes test payments. */
   constructor(merchants: readonly MerchantWithKeys[], { testOnly = false }: { testOnly?: boolean } = {}) {
-    this.#testOnly = testOnly;
+    this.testOnly = testOnly;
     this.replace(merchants);
   }
 
@@ -154,7 +155,7 @@ export class Directory {
 
   /** A key by its digest. */
   key(digest: string): KnownKey | undefined {
-    return knownKey(this.#configuredKeys.get(digest), this.#storedKeys.get(digest), this.#testOnly);
+    return knownKey(this.#configuredKeys.get(digest), this.#storedKeys.get(digest), this.testOnly);
   }
 
   /** A key of the configuration by its id. */

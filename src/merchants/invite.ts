@@ -20,13 +20,21 @@ export const INVITE_DAYS_MAXIMUM = 90;
 /** Code points of an invitation's note. */
 export const NOTE_MAXIMUM = 200;
 
+/** What is asked of a new invitation. `code`: the code itself, of 256 bits that nobody else knows; without it one is made. */
+export interface InviteWish {
+  mode: Mode;
+  note: string | null;
+  days: number;
+  code?: string;
+}
+
 /**
  * Makes an invitation for `days` days; its code is told nowhere else. Raises `validation_failed` where the note or the days are
  * not right.
  */
 export function createInvite(
   transaction: Transaction,
-  { mode, note, days }: { mode: Mode; note: string | null; days: number },
+  { mode, note, days, code = newSecret(INVITE_PREFIX) }: InviteWish,
   act: Act,
 ): { code: string; row: Invite } {
   if (!Number.isInteger(days) || days < 1 || days > INVITE_DAYS_MAXIMUM)
@@ -37,7 +45,6 @@ export function createInvite(
       : (textFault(note, NOTE_MAXIMUM) ??
         (holdsCardNumber(note) ? 'Must not contain a card number.' : undefined));
   if (fault) throw validationFailed({ note: fault });
-  const code = newSecret(INVITE_PREFIX);
   const { now } = transaction;
   const row: Invite = {
     id: timeOrderedId(INVITE_ID_PREFIX, now),

@@ -27,7 +27,7 @@ import { closedPage, formPage } from './form-page.ts';
 import { keyPage } from './key-page.ts';
 import { busyPage, failurePage, gonePage, refusedPage } from './problem-page.ts';
 import type { RegistrationCounts } from './throttle.ts';
-import { visitOf } from './visit.ts';
+import { type Place, type Visit, visitOf } from './visit.ts';
 
 /** For how long after it was made a key is shown again to who sends the same form again, as a second click or a reload does. */
 const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
@@ -52,36 +52,46 @@ export interface FormSettings extends RegistrationParts {
 /** What a form comes to. */
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
 
-/** The handlers of the form: what shows it, what takes it, and what tells of a failure of either. */
-export function registrationForms(settings: FormSettings) {
-  const { database, directory, mode, contact, clock, counts, baseUrl, pageUrl } = settings;
-  const place = { languages: new Languages(settings.timeZone), pageUrl };
-  const headers = pageHeaders(pageUrl);
-  const { origin } = new URL(baseUrl);
+/** The pages as they are asked for and the form as it is sent. `show`, `take` and `fail` are handlers of the framework. */
+export class RegistrationForms {
+  readonly #settings: FormSettings;
+  readonly #place: Place;
+  readonly #headers: Record<string, string>;
   /** Forms that are being worked on, by one of their keys: the same form sent twice at once is one registration. */
-  const running = new Map<string, Promise<Outcome>>();
+  readonly #running = new Map<string, Promise<Outcome>>();
 
-  const send = (reply: FastifyReply, status: number, text: string) =>
-    reply.code(status).headers(headers).send(text);
+  constructor(settings: FormSettings) {
+    const { timeZone, pageUrl } = settings;
+    this.#settings = settings;
+    this.#place = { languages: new Languages(timeZone), pageUrl };
+    this.#headers = pageHeaders(pageUrl);
+  }
 
-  async function show(request: FastifyRequest, reply: FastifyReply) {
-    const visit = visitOf(request, place);
+  #send(reply: FastifyReply, status: number, text: string): FastifyReply {
+    return reply.code(status).headers(this.#headers).send(text);
+  }
+
+  /** Shows the form, or that nobody may register. */
+  async show(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { mode, contact, baseUrl } = this.#settings;
+    const visit = visitOf(request, this.#place);
     const { theme, invite } = visit.asked;
     if (theme !== undefined) {
       const cookie = themeCookie(theme, pathOf(baseUrl), baseUrl);
       return reply
         .code(303)
-        .headers({ ...headers, 'set-cookie': cookie, location: visit.address() })
+        .headers({ ...this.#headers, 'set-cookie': cookie, location: visit.address() })
         .send();
     }
-    if (mode === 'closed') return send(reply, 403, closedPage(visit, contact));
+    if (mode === 'closed') return this.#send(reply, 403, closedPage(visit, contact));
     const typed = { ...NOTHING_TYPED, invite: invite ?? '' };
-    const guard = formSeed(secretOf(request, reply));
-    return send(reply, 200, formPage(visit, { mode, contact, guard, typed, faults: [] }));
+    const guard = formSeed(this.#secretOf(request, reply));
+    return this.#send(reply, 200, formPage(visit, { mode, contact, guard, typed, faults: [] }));
   }
 
   /** The secret of the browser that asks, which is given one where it has none. */
-  function secretOf(request: FastifyRequest, reply: FastifyReply): string {
+  #secretOf(request: FastifyRequest, reply: FastifyReply): string {
+    const { baseUrl } = this.#settings;
     const known = browserSecret(request.headers.cookie, baseUrl);
     if (known !== undefined) return known;
     const { secret, cookie } = newBrowserSecret(baseUrl);
@@ -89,54 +99,60 @@ export function registrationForms(settings: FormSettings) {
     return secret;
   }
 
-  async function take(request: FastifyRequest, reply: FastifyReply) {
-    const visit = visitOf(request, place);
-    const { words } = visit;
-    if (mode === 'closed') return send(reply, 403, closedPage(visit, contact));
+  /** Takes a form, and shows the key or why there is none. */
+  async take(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { mode, contact, baseUrl } = this.#settings;
+    const visit = visitOf(request, this.#place);
+    if (mode === 'closed') return this.#send(reply, 403, closedPage(visit, contact));
     const sent = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
     const secret = browserSecret(request.headers.cookie, baseUrl);
-    const seed = isSameOrigin(request.headers, origin) && secret !== undefined && seedOf(sent, secret);
-    if (!secret || !seed) return send(reply, 403, refusedPage(visit));
+    const isOurs = isSameOrigin(request.headers, new URL(baseUrl).origin);
+    const seed = isOurs && secret !== undefined ? seedOf(sent, secret) : undefined;
+    if (secret === undefined || seed === undefined) return this.#send(reply, 403, refusedPage(visit));
     const typed = typedIn(sent);
-    const outcome = await outcomeOf(request, wantedBy(typed), secret, seed);
+    const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
     if ('waitMs' in outcome) {
       reply.header('retry-after', String(Math.ceil(outcome.waitMs / SECOND_MS)));
-      return send(reply, 429, busyPage(visit, outcome.waitMs));
+      return this.#send(reply, 429, busyPage(visit, outcome.waitMs));
     }
     if ('faults' in outcome) {
-      const faults = formFaults(words, outcome.faults);
+      const faults = formFaults(visit.words, outcome.faults);
       const guard = { seed, token: sent.get('token')! };
-      return send(reply, 422, formPage(visit, { mode, contact, guard, typed, faults }));
+      return this.#send(reply, 422, formPage(visit, { mode, contact, guard, typed, faults }));
     }
-    const { key, row } = outcome.registered;
-    const now = clock.now();
-    if (isOver(row, now) || now >= row.created_at + SHOWN_AGAIN_MS) return send(reply, 410, gonePage(visit));
-    const known = directory.find(key, now);
-    return send(reply, 201, keyPage(visit, outcome.registered, known?.key.mode ?? row.mode, baseUrl));
+    return this.#showKey(reply, visit, outcome.registered);
   }
 
-  async function outcomeOf(
+  /** Shows the key of who has registered, for as long as the same form may still ask for it. */
+  #showKey(reply: FastifyReply, visit: Visit, registered: Registered): FastifyReply {
+    const { clock, directory, baseUrl } = this.#settings;
+    const { key, row } = registered;
+    const now = clock.now();
+    if (isOver(row, now) || now >= row.created_at + SHOWN_AGAIN_MS)
+      return this.#send(reply, 410, gonePage(visit));
+    const mode = directory.find(key, now)?.key.mode ?? row.mode;
+    return this.#send(reply, 201, keyPage(visit, registered, mode, baseUrl));
+  }
+
+  async #outcomeOf(
     request: FastifyRequest,
     wanted: Registration,
     secret: string,
     seed: string,
   ): Promise<Outcome> {
-    const faults = registrationFaults(wanted, mode);
+    const faults = registrationFaults(wanted, this.#settings.mode);
     if (Object.keys(faults).length > 0) return { faults };
     const keys = keysOf(secret, seed, wanted);
-    let work = running.get(keys.test);
+    let work = this.#running.get(keys.test);
     if (!work) {
-      work = register(request, wanted, keys).finally(() => running.delete(keys.test));
-      running.set(keys.test, work);
+      work = this.#register(request, wanted, keys).finally(() => this.#running.delete(keys.test));
+      this.#running.set(keys.test, work);
     }
     return work;
   }
 
-  async function register(
-    { id, ip }: FastifyRequest,
-    wanted: Registration,
-    keys: KeyByMode,
-  ): Promise<Outcome> {
+  async #register({ id, ip }: FastifyRequest, wanted: Registration, keys: KeyByMode): Promise<Outcome> {
+    const { database, counts } = this.#settings;
     const before = await findRegistered(database, keys);
     if (before) return { registered: before };
     const waitMs = counts.waitMs(ip);
@@ -144,7 +160,7 @@ export function registrationForms(settings: FormSettings) {
     const uncount = counts.count(ip);
     try {
       const act = { actor: 'anonymous', request_id: id };
-      return { registered: await registerMerchant(settings, wanted, act, keys) };
+      return { registered: await registerMerchant(this.#settings, wanted, act, keys) };
     } catch (error) {
       uncount();
       if (error instanceof OperationalError && error.details?.invite)
@@ -154,18 +170,17 @@ export function registrationForms(settings: FormSettings) {
   }
 
   /** Tells of a failure as a page where a page was asked for; else throws it for others to tell. */
-  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-    const known = settings.asOperationalError(error);
+  fail(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { asOperationalError, report, warn } = this.#settings;
+    const known = asOperationalError(error);
     const isRefusal = known !== undefined && known.status < 500;
     const isFormSent = request.method === 'POST' && isForm(request.headers);
     if (isRefusal ? !isFormSent : request.method === 'POST' && !isFormSent) throw error;
-    const visit = visitOf(request, place);
-    if (isRefusal) return send(reply, known.status, refusedPage(visit));
-    if (!known) settings.report(error, request.id);
-    else settings.warn(known.message, request.id);
+    const visit = visitOf(request, this.#place);
+    if (isRefusal) return this.#send(reply, known.status, refusedPage(visit));
+    if (known) warn(known.message, request.id);
+    else report(error, request.id);
     if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-    return send(reply, known?.status ?? 500, failurePage(visit, request.id));
+    return this.#send(reply, known?.status ?? 500, failurePage(visit, request.id));
   }
-
-  return { show, take, fail };
 }

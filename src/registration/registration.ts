@@ -13,7 +13,7 @@ import { type RegistrationParts, registerMerchant } from '../merchants/register.
 import { refuseIfClosed } from '../merchants/registration.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
 import { POLICY_REPORTS } from '../ui/page.ts';
-import { type FormSettings, registrationForms } from './forms.ts';
+import { type FormSettings, RegistrationForms } from './forms.ts';
 import { presentRegistered } from './present.ts';
 import { parseRegistration } from './request.ts';
 import { RegistrationCounts } from './throttle.ts';
@@ -31,7 +31,7 @@ export interface RegistrationSettings extends RegistrationParts, Omit<FormSettin
 export async function registration(app: FastifyInstance, settings: RegistrationSettings): Promise<void> {
   const { clock, directory, mode, contact, perAddress } = settings;
   const counts = new RegistrationCounts(perAddress, clock);
-  const forms = registrationForms({ ...settings, counts, pageUrl: `${settings.baseUrl}/register` });
+  const forms = new RegistrationForms({ ...settings, counts, pageUrl: `${settings.baseUrl}/register` });
 
   /** What a program is refused for before its body is read. */
   async function admit(request: FastifyRequest) {
@@ -67,8 +67,8 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
     return JSON.stringify(presentRegistered(registered, known?.key.mode ?? row.mode));
   }
 
-  app.setErrorHandler(forms.fail);
-  app.get('', forms.show);
+  app.setErrorHandler((error, request, reply) => forms.fail(error, request, reply));
+  app.get('', (request, reply) => forms.show(request, reply));
   app.register(async (scope) => {
     scope.addHook('onRequest', admit);
     readForms(scope);

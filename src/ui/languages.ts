@@ -1,4 +1,4 @@
-// The languages of the customer's pages, and which of them a request is answered in.
+// The languages of checkout and of registration, and which of them a request is answered in.
 import { readFileSync } from 'node:fs';
 import { match } from '@formatjs/intl-localematcher';
 import { LRUCache } from 'lru-cache';

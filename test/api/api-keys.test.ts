@@ -24,6 +24,8 @@ const OPERATOR = { actor: 'operator', request_id: null };
 /** A merchant whose keys only one test makes. */
 const CROWDED_KEY = newSecret('cfk_test_');
 const ROTATED_KEY = newSecret('cfk_test_');
+/** Keys that the configuration alone names until a test replaces them. */
+const CONTESTED_KEYS = Array.from({ length: 20 }, () => newSecret('cfk_test_'));
 const MERCHANTS = `  - id: mer_crowded
     name: Crowded Shop
     keys:
@@ -32,7 +34,7 @@ const MERCHANTS = `  - id: mer_crowded
     name: Rotated Shop
     keys:
       - key: ${ROTATED_KEY}
-`;
+${CONTESTED_KEYS.map((key) => `      - key: ${key}\n`).join('')}`;
 
 interface ApiKeyObject {
   id: string;
@@ -216,6 +218,35 @@ for (const engine of ENGINES) {
       );
     });
 
+    test('whoever lost the answer of a rotation gets another key with the old one, and the lost one ends.', async () => {
+      const old = await make();
+      const lost = (await post(`/${old.id}/rotate`, undefined, { key: old.key })).json.data as ApiKeyObject;
+      const again = await post(`/${old.id}/rotate`, undefined, { key: old.key });
+      const [named] = /key_[0-9a-f]{16}(?= replaces)/.exec(again.json.error.message)!;
+      const mended = await post(`/${named}/rotate`, { overlap_seconds: 0 }, { key: old.key });
+      assert.equal(mended.status, 201);
+      await refusedAfter(lost.key);
+      assert.deepEqual(await everywhere(mended.json.data.key), all(200));
+    });
+
+    test('of two faults the one that is judged first is told: key, media type, JSON, fields, ownership, state.', async () => {
+      const { id, key } = await make();
+      await post(`/${id}/revoke`);
+      const unknown = `key_${'0'.repeat(16)}`;
+      const text = { 'content-type': 'text/plain' };
+      for (const [status, one, options] of [
+        [401, unknown, { key: null, body: '{', headers: text }],
+        [415, unknown, { body: '{', headers: text }],
+        [400, unknown, { body: '{' }],
+        [422, unknown, { body: { name: 1 } }],
+        [404, unknown, { body: {} }],
+        [422, id, { body: { name: 1 } }],
+        [409, id, { body: {} }],
+      ] as const)
+        assert.equal((await post(`/${one}/rotate`, undefined, options)).status, status);
+      assert.equal(await statusOn(0, key), 401);
+    });
+
     test('a key that ends sooner than the overlap keeps its end.', async () => {
       const old = await make({ expires_in: 600 });
       const { replaced } = (await post(`/${old.id}/rotate`, { overlap_seconds: 604_800 })).json;
@@ -291,6 +322,20 @@ for (const engine of ENGINES) {
         'select replaced_by from api_keys where id = ?',
         id,
       );
+
+    test('of two rotations on two nodes of a key that has no row yet, one is done and the other told so.', async () => {
+      const rotateOn = async (origin: string, key: string) => {
+        const headers = { authorization: `Bearer ${key}` };
+        const address = `${origin}/v1/api_keys/${idOf(key)}/rotate`;
+        return (await fetch(address, { method: 'POST', headers })).status;
+      };
+      for (const key of CONTESTED_KEYS) {
+        const origins = [nodes.origins[0]!, nodes.origins.at(-1)!];
+        const statuses = await Promise.all(origins.map((origin) => rotateOn(origin, key)));
+        assert.deepEqual(statuses.sort(), [201, 409]);
+      }
+      await service.verify();
+    });
 
     test('there is room for so many keys, and always for the rotation of one.', async () => {
       const wish = { merchantId: 'mer_crowded', mode: 'test', name: null, expires_at: null } as const;

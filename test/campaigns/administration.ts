@@ -1,4 +1,4 @@
-// What administrators bring to a history: they come, sign in and out, get tokens, change, go, and suspend merchants.
+// What administrators bring to a history: they come, sign in and out, get tokens, change, go, suspend merchants, and give and take keys.
 
 import { ROLES } from '../../src/administrators/administrator.ts';
 import { recordFailure } from '../../src/administrators/failures.ts';
@@ -14,6 +14,7 @@ import { approve } from '../../src/payments/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { act, forgetAnswers, submit } from './history.ts';
+import { manageMerchants, oneOfEachKey } from './merchant-acts.ts';
 
 const BY = { actor: 'operator', request_id: null };
 /** A merchant with whom nothing else is done, so that nobody misses the payments it may not create. */
@@ -97,6 +98,9 @@ export async function administer(service: Harness, random: SeededRandom): Promis
         { actor: `administrator:${id}`, by: id, request_id: 'req_test' },
         'Zoë asked for it.',
       ),
+    () => manageMerchants(service, random),
+    () => manageMerchants(service, random),
+    () => manageMerchants(service, random),
   ];
   try {
     await random.pick(acts)();
@@ -145,6 +149,7 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const { link: second } = await journal.commit((one) => createAdministrator(one, other, BY));
   const withKey = { ...chosen, factor: { passkey, name: 'Key' } };
   await journal.commit((one) => completeSetUp(one, second, withKey, 'req_test'));
+  await oneOfEachKey(service, random);
   if ((await findMerchant(database, SUSPENDED))?.suspended_at == null) {
     const who = { actor: `administrator:${id}`, by: id, request_id: null };
     await changeMerchantState(journal, SUSPENDED, 'suspended', who, 'For the intruder to lift.');

@@ -148,6 +148,56 @@ export const CRIMES: readonly Crime[] = [
       suspended_by: null,
     })),
   },
+  {
+    kind: 'insert a merchant',
+    edit: forge('merchants', (_, mark) => ({ name: `Shop ${mark}`, email: `${mark}@example.com` })),
+  },
+  {
+    kind: 'raise the limits of a merchant',
+    edit: change('merchants', 'name is not null', () => ({ limits: '{"writes_per_second":100000}' })),
+  },
+  {
+    kind: 'take over a merchant',
+    edit: change('merchants', 'email is not null', () => ({ email: 'of-mine@example.com' })),
+  },
+  {
+    kind: 'forge an API key',
+    edit: forge('api_keys', (_, mark) => ({ digest: mark, expires_at: null, revoked_at: null })),
+  },
+  {
+    kind: 'put a digest of mine in the place of a key',
+    edit: change('api_keys', '1 = 1', () => ({ digest: 'of-a-key-of-mine' })),
+  },
+  {
+    kind: 'bring a revoked key back',
+    edit: change('api_keys', 'revoked_at is not null', () => ({ revoked_at: null })),
+  },
+  {
+    kind: 'give a key more time',
+    edit: change('api_keys', 'expires_at is not null', ({ expires_at }) => ({
+      expires_at: Number(expires_at) + HOUR_MS,
+    })),
+  },
+  {
+    kind: 'make a test key a live one',
+    edit: change('api_keys', "mode = 'test'", () => ({ mode: 'live' })),
+  },
+  {
+    kind: "give a merchant's key to another merchant",
+    edit: change('api_keys', '1 = 1', () => ({ merchant_id: 'mer_of_mine' })),
+  },
+  {
+    kind: 'forge an invitation',
+    edit: forge('invites', (_, mark) => ({ digest: mark, used_at: null, revoked_at: null, mode: 'live' })),
+  },
+  {
+    kind: 'make a used invitation good again',
+    edit: change('invites', 'used_at is not null', () => ({ used_at: null, merchant_id: null })),
+  },
+  {
+    kind: 'bring a revoked invitation back',
+    edit: change('invites', 'revoked_at is not null', () => ({ revoked_at: null })),
+  },
   { kind: "edit a payment's review", edit: change('payments', "status <> 'pending'", otherReview) },
   {
     kind: 'change who claimed a payment',

@@ -25,6 +25,8 @@ const KEYS: Record<string, string[]> = {
   sessions: ['id'],
   administrator_tokens: ['id'],
   merchants: ['id'],
+  api_keys: ['id'],
+  invites: ['id'],
 };
 const TABLES = Object.keys(KEYS);
 /** The tables that hold more rows are drawn more often. */

@@ -6,14 +6,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { LIVE_KEY } from '../support/harness.ts';
+import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
 import { freePort } from '../support/postgres-server.ts';
-import {
-  HOST,
-  type HttpsClient,
-  newHttpsClient,
-  type ProxyAnswer,
-  type RunningProxy,
-} from '../support/proxy.ts';
+import type { RunningProxy } from '../support/proxy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { type Engine, type Store, temporaryStore } from '../support/stores.ts';
 
@@ -84,14 +79,18 @@ export async function startSite(engine: Engine, nodeCount: number): Promise<Site
 }
 
 /** Something on a port that takes a request and goes away without a word, as a node does that is killed. */
-export async function startBrokenNode(): Promise<{ port: number; close(): void }> {
+export async function startBrokenNode(): Promise<{ port: number; taken(): number; close(): void }> {
+  let taken = 0;
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.once('data', () => socket.destroy());
+    socket.once('data', () => {
+      taken++;
+      socket.destroy();
+    });
   });
   const port = await freePort();
   await once(server.listen(port, '127.0.0.1'), 'listening');
-  return { port, close: () => server.close() };
+  return { port, taken: () => taken, close: () => server.close() };
 }
 
 export async function create(client: HttpsClient, reference: string, headers: Record<string, string> = {}) {

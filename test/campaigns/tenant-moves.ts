@@ -1,10 +1,10 @@
 // The moves of the walk among tenants: each a call that somebody makes, what it must come to, and what is remembered of it.
 import assert from 'node:assert/strict';
+import type { Answer } from '../support/harness.ts';
 import {
   absent,
   absentId,
   by,
-  changed,
   idempotency,
   KEY,
   type Move,
@@ -12,10 +12,13 @@ import {
   stranger,
   type Walk,
 } from './tenant-calls.ts';
-import { newCanary, type OwnPayment, ownKey, registrationOf, type Tenant } from './tenants.ts';
+import { openCheckout, register } from './tenant-outsiders.ts';
+import { ownKey, type Tenant } from './tenants.ts';
 
 /** Keys of one tenant; the service has room for a few more. */
 const KEYS_MAXIMUM = 40;
+/** None of the API's routes has them. */
+const NO_METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 function createPayment(walk: Walk, tenant: Tenant): Move {
   const { random } = walk;
@@ -114,7 +117,7 @@ function newKey(walk: Walk, tenant: Tenant): Move {
   const own = others(walk, tenant).filter(({ isOver, isReplaced }) => !isOver && !isReplaced);
   if (tenant.keys.length >= KEYS_MAXIMUM) return listKeys(walk, tenant);
   const name = `Till ${tenant.canary}`;
-  const heard: Move['heard'] = ({ json }) => {
+  const isTold = ({ json }: Answer) => {
     const made = ownKey(json.data.key);
     assert.equal(made.id, json.data.id);
     tenant.keys.push(made);
@@ -124,28 +127,34 @@ function newKey(walk: Walk, tenant: Tenant): Move {
     return by(walk, tenant, 'POST /v1/api_keys', '/v1/api_keys', {
       options: { body: { name } },
       statuses: [201],
-      heard,
+      heard: isTold,
     });
-  const overlap_seconds = walk.random.pick([0, 3600, undefined]);
-  const move = by(walk, tenant, `POST ${KEY}/rotate`, `/v1/api_keys/${old.id}/rotate`, {
-    options: walk.random.chance(0.3) ? {} : { body: { name, overlap_seconds } },
-    statuses: [201],
-    heard,
-  });
+  const [overlap, body] = walk.random.pick([
+    [86_400, undefined],
+    ...[0, 3600].map((seconds) => [seconds, { name, overlap_seconds: seconds }] as const),
+  ]);
   walk.drawn.add(old.id);
-  old.isReplaced = true;
-  old.isOver = move.options.body !== undefined && overlap_seconds === 0;
-  return move;
+  return by(walk, tenant, `POST ${KEY}/rotate`, `/v1/api_keys/${old.id}/rotate`, {
+    options: { body },
+    statuses: [201],
+    heard(answer) {
+      isTold(answer);
+      old.isReplaced = true;
+      old.isOver = overlap === 0;
+    },
+  });
 }
 
 function revokeKey(walk: Walk, tenant: Tenant): Move {
   const old = walk.random.pick([...others(walk, tenant), undefined]);
   if (!old) return readKey(walk, tenant);
   walk.drawn.add(old.id);
-  const statuses = [old.isOver ? 409 : 200];
-  const move = by(walk, tenant, `POST ${KEY}/revoke`, `/v1/api_keys/${old.id}/revoke`, { statuses });
-  old.isOver = true;
-  return move;
+  return by(walk, tenant, `POST ${KEY}/revoke`, `/v1/api_keys/${old.id}/revoke`, {
+    statuses: [old.isOver ? 409 : 200],
+    heard: () => {
+      old.isOver = true;
+    },
+  });
 }
 
 function readKey(walk: Walk, tenant: Tenant): Move {
@@ -171,6 +180,8 @@ function trespass(walk: Walk, tenant: Tenant): Move {
         options: { headers: once?.headers ?? {} },
         ...cancelled,
       }),
+    () => by(walk, tenant, `${random.pick(NO_METHODS)} ${PAYMENT}`, `/v1/payments/${payment}`, absent),
+    () => by(walk, tenant, `${random.pick(NO_METHODS)} ${KEY}`, `/v1/api_keys/${key}`, absent),
     () => by(walk, tenant, `GET ${KEY}`, `/v1/api_keys/${key}`, absent),
     () =>
       by(walk, tenant, `POST ${KEY}/rotate`, `/v1/api_keys/${key}/rotate`, {
@@ -179,25 +190,6 @@ function trespass(walk: Walk, tenant: Tenant): Move {
       }),
     () => by(walk, tenant, `POST ${KEY}/revoke`, `/v1/api_keys/${key}/revoke`, absent),
   ])();
-}
-
-/** The customer's page: for whoever has the link, and of that payment alone. */
-function openCheckout({ random, tenants }: Walk, tenant: Tenant): Move {
-  const other = random.pick(tenants);
-  const owner = other.payments.length > 0 ? other : tenant;
-  const payment: OwnPayment | undefined = random.chance(0.8) ? owner.payments.at(-1) : undefined;
-  const id = payment?.id ?? changed(random.pick(owner.payments).id);
-  return {
-    route: 'GET /payment.php',
-    path: `/payment.php?payment_id=${id}&lang=en`,
-    options: { key: null },
-    readers: payment ? [owner.name, owner.merchant] : [],
-    statuses: payment ? [200, 410] : [404],
-    isAbsent: !payment,
-    heard({ text }) {
-      for (const one of text.match(/pay_[0-9a-z]{36}/g) ?? []) assert.equal(one, payment?.id);
-    },
-  };
 }
 
 /** A call with no key, or one that opens nothing. */
@@ -211,23 +203,6 @@ function refused(walk: Walk, tenant: Tenant): Move {
     options: { ...move.options, key: sent },
     statuses: [401],
     readers: [],
-  };
-}
-
-/** Another merchant comes, with an address that may be known already: that tells nobody anything. */
-function register({ random, tenants }: Walk): Move {
-  const known = random.pick(tenants);
-  const canary = newCanary(random);
-  const body = {
-    ...registrationOf(canary),
-    email: `${known.merchantCanary}@${known.merchantCanary}.example`,
-  };
-  return {
-    route: 'POST /register',
-    path: '/register',
-    options: { method: 'POST', key: null, body },
-    statuses: [201],
-    readers: [canary, known.merchant], // the address was sent by whoever reads it
   };
 }
 

@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
       const whole = JSON.stringify({ status, headers, text });
       assert.deepEqual(walk.marks.foreignIn(`${JSON.stringify(headers)} ${text}`, readers), [], whole);
       // A key may end while a call with it is under way.
-      if (status === 401 && key?.isOver) return;
+      if (status === 401 && key && walk.drawn.has(key.id)) return;
       assert.ok(statuses.includes(status), `${statuses} expected: ${whole}`);
       const called = `${options.method ?? 'GET'} ${route}`;
       if (isAbsent) assert.equal(whole, absent.get(called) ?? whole, 'unknown and foreign differ');

@@ -1,4 +1,4 @@
-// The languages of checkout: each whole, with every value in its place, and nothing of another left over.
+// The languages of checkout and of registration: each whole, with every value in its place, and nothing of another left over.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

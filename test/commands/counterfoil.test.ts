@@ -7,6 +7,8 @@ import { ANSI, COMMAND, plainEnvironment, ROOT, run, temporaryFolder } from '../
 const COMMANDS = [
   [],
   ['serve'],
+  ['init'],
+  ['doctor'],
   ['migrate'],
   ['keys'],
   ['keys', 'create'],
@@ -58,6 +60,7 @@ describe('a configuration error exits 78 in one line', () => {
   after(() => folder.remove());
   for (const command of [
     ['serve'],
+    ['doctor'],
     ['migrate'],
     ['keys', 'create', '--merchant', 'A'],
     ['keys', 'list'],

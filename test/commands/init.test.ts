@@ -141,6 +141,18 @@ test('it never writes over a file, unless told to, and then all of it', async ()
   assert.equal(written().environment, 'production');
 });
 
+test('a storage folder that cannot be made costs neither a file nor a key', async () => {
+  writeFileSync(join(folder, 'occupied'), '');
+  const told = await init(...EVERYTHING, '--storage', './occupied/private');
+  assert.equal(told.code, 1);
+  assert.equal(told.stdout, '');
+  assert.match(
+    told.stderr,
+    /occupied\/private cannot be made \(ENOTDIR\), and nothing was written: .*--storage\n$/,
+  );
+  assert.ok(!existsSync(file()));
+});
+
 test('it makes the folder of the file, for its owner alone', async () => {
   const config = join(folder, 'etc/pay/counterfoil.yaml');
   assert.equal((await init(...EVERYTHING, '--config', config)).code, 0);

@@ -20,11 +20,12 @@ for (const engine of ENGINES) {
     let merchantId: string;
     const keys = (...args: string[]) => run(['keys', ...args], { env });
     const status = async (key: string) => (await harness.request('/v1/payments?limit=1', { key })).status;
-    /** Answers when the running server says so to a key; fails after a second. */
+    /** Answers when the running server says so to a key; fails when that takes too long. */
     async function becomes(key: string, wanted: number): Promise<void> {
       const begun = performance.now();
       while ((await status(key)) !== wanted) {
-        assert.ok(performance.now() - begun < 1000, `not ${wanted} within a second`);
+        // What is taken away is gone within a second; what is given may wait for a busy machine.
+        assert.ok(performance.now() - begun < (wanted === 200 ? 5000 : 1000), `not ${wanted} in time`);
         await sleep(10);
       }
     }

@@ -41,7 +41,8 @@ for (const engine of ENGINES) {
     async function becomes(secret: string, wanted: number): Promise<void> {
       const begun = performance.now();
       while ((await harness.request('/v1/payments?limit=1', { key: secret })).status !== wanted) {
-        assert.ok(performance.now() - begun < 1000, `not ${wanted} within a second`);
+        // What is taken away is gone within a second; what is given may wait for a busy machine.
+        assert.ok(performance.now() - begun < (wanted === 200 ? 5000 : 1000), `not ${wanted} in time`);
         await sleep(10);
       }
     }

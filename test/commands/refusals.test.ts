@@ -198,8 +198,8 @@ const CASES: Case[] = [
   {
     id: 'node_options',
     what: 'a debugger in the environment',
-    env: { NODE_OPTIONS: '--max-old-space-size=500 --inspect-port=127.0.0.1:0' },
-    said: /^NODE_OPTIONS: --inspect-port lets others look .*: start it without$/,
+    env: { NODE_OPTIONS: '--max-old-space-size=500 --inspect=127.0.0.1:0' },
+    said: /^NODE_OPTIONS: --inspect lets others look .*: start it without$/,
   },
   {
     id: 'node_options',
@@ -513,6 +513,30 @@ test('development starts with all of it, and doctor says what production would r
   } finally {
     running.child.kill('SIGTERM');
     await running.ended;
+    place.remove();
+  }
+});
+
+test('a schema of a newer program and storage that others can read are refused in development too', async () => {
+  const place = installation('environment: development\n');
+  try {
+    await CASES.find(({ id }) => id === 'schema')!.arrange!(place);
+    const newer = await run(['serve'], place, {} as Case, undefined);
+    assert.deepEqual([newer.code, newer.stdout, newer.stderr.length], [78, '', 1]);
+    assert.match(
+      newer.stderr[0]!,
+      /^counterfoil: the database has schema version 9999, .*: run the newer program$/,
+    );
+    const doctor = await run(['doctor', '--json'], place, {} as Case, undefined);
+    const failed = JSON.parse(doctor.stdout).findings.filter(
+      (one: { outcome: string }) => one.outcome === 'failed',
+    );
+    assert.deepEqual([doctor.code, failed.map(({ id }: { id: string }) => id)], [1, ['schema']]);
+    chmodSync(place.storage, 0o755);
+    const exposed = await run(['serve'], place, {} as Case, undefined);
+    assert.deepEqual([exposed.code, exposed.stderr.length], [78, 1]);
+    assert.match(exposed.stderr[0]!, /storage can be read by others\. Run: chmod/);
+  } finally {
     place.remove();
   }
 });

@@ -9,6 +9,7 @@ import {
   hasTerminal,
   oldNode,
   plainEnvironment,
+  plainText,
   ROOT,
   type Running,
   start,
@@ -40,17 +41,15 @@ async function onTerminal(line: string, env: Record<string, string> = {}, cwd = 
   return terminal;
 }
 
-const plain = (text: string) =>
-  text.replace(new RegExp(`${ANSI.source}\\[\\d+m`, 'g'), '').replaceAll('\r\n', '\n');
-
 describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
   test('the banner tells version, environment, addresses, key and where the data lies, in colour', async () => {
     const terminal = await onTerminal(SERVE);
     assert.match(terminal.stdout, ANSI);
-    const banner = plain(terminal.stdout);
+    const banner = plainText(terminal.stdout);
     assert.match(banner, /counterfoil \d+\.\d+\.\d+ {2}ready in \d+\.\d s {2}development · 127\.0\.0\.1/);
     assert.match(banner, /API +http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     assert.match(banner, new RegExp(`API key +${KEY}\n`));
+    assert.match(banner, /Register +http:\/\/127\.0\.0\.1:\d+\/register\n/);
     assert.match(banner, /Review it +http:\S+\/console\/set-up\?link=\w+\n +one-time set-up, 30 min\n/);
     assert.match(banner, /Data +\.\/storage \(SQLite; private, never served\)/);
     assert.match(banner, /Settings +\.\/counterfoil\.yaml/);
@@ -59,9 +58,9 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
 
   test('its payment link opens, its addresses answer, and its command works as pasted', async () => {
     const terminal = await onTerminal(SERVE);
-    const banner = plain(terminal.stdout);
+    const banner = plainText(terminal.stdout);
     const links = [...banner.matchAll(/^ {2}\w+ +(http\S+)$/gm)].map(([, link]) => link!);
-    assert.equal(links.length, 3);
+    assert.equal(links.length, 4);
     for (const link of links.filter((one) => !one.endsWith('/v1')))
       assert.equal((await fetch(link)).status, 200, link);
     const [command] = /^curl [\s\S]*?[^\\]$/m.exec(banner)!;
@@ -77,7 +76,7 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     const seen: string[] = [];
     for (let i = 0; i < 2; i++) {
       const terminal = await onTerminal(SERVE);
-      seen.push(link.exec(plain(terminal.stdout))![1]!);
+      seen.push(link.exec(plainText(terminal.stdout))![1]!);
       terminal.child.stdin!.write(CTRL_C);
       assert.deepEqual(await terminal.ended, { code: 0, signal: null });
     }

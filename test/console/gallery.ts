@@ -706,6 +706,10 @@ function records({ ana, olga, ids }: Stage, verification: Verification): Scene[]
     { name: 'merchant, an auditor', path: '/merchants/mer_all', who: olga },
     { name: 'merchant, suspended', path: '/merchants/mer_card', who: ana },
     { name: 'merchant, expired key', path: '/merchants/mer_development', who: ana },
+    { name: 'merchants, searched', path: '/merchants?q=mer_', who: ana },
+    { name: 'merchants, none found', path: '/merchants?q=nobody', who: ana },
+    ...merchantKeys(ana),
+    ...invitations(ana),
     { name: 'suspend', path: '/merchants/mer_transfer/suspend', who: ana },
     {
       name: 'suspend, no reason',
@@ -715,5 +719,88 @@ function records({ ana, olga, ids }: Stage, verification: Verification): Scene[]
       steps: press(/^Suspend/),
     },
     { name: 'resume', path: '/merchants/mer_card/resume', who: ana },
+  ];
+}
+
+function invitations(ana: Client): Scene[] {
+  const path = '/invitations';
+  const invite = async (page: Page) => {
+    await page.fill('#note', 'The Northern Brothers’ Musical Instruments, who asked for it by letter');
+    await press('Make an invitation')(page);
+    await page.waitForSelector('pre.copy');
+  };
+  const again = async (page: Page) => {
+    await invite(page);
+    await page.getByRole('link', { name: /continue/ }).click();
+  };
+  return [
+    { name: 'invitations, none', path, who: ana },
+    {
+      name: 'invitations, wrongly',
+      path,
+      who: ana,
+      status: 422,
+      steps: async (page) => {
+        await page.fill('#days', 'many');
+        await press('Make an invitation')(page);
+      },
+    },
+    { name: 'invitation', path, who: ana, steps: invite },
+    {
+      name: 'invitations',
+      path,
+      who: ana,
+      steps: async (page) => {
+        await again(page);
+        await page
+          .getByRole('button', { name: /^Revoke inv_/ })
+          .first()
+          .click();
+        await page.waitForURL(/#main/);
+      },
+    },
+  ];
+}
+
+function merchantKeys(ana: Client): Scene[] {
+  const merchant = '/merchants/mer_transfer';
+  const follow = (link: RegExp) => (page: Page) => page.getByRole('link', { name: link }).first().click();
+  const named = async (page: Page) => {
+    await page.fill('#name', 'The till beside the door of the shop in Aberdeen, under the stairs');
+    await page.check('#end-90');
+    await press('Make the key')(page);
+    await page.waitForSelector('pre.copy');
+  };
+  const rotated = async (page: Page) => {
+    await follow(/^Rotate key_/)(page);
+    await press('Make the new key')(page);
+    await page.waitForSelector('pre.copy');
+  };
+  return [
+    { name: 'make a key', path: `${merchant}/keys/new`, who: ana },
+    {
+      name: 'make a key, wrongly',
+      path: `${merchant}/keys/new`,
+      who: ana,
+      status: 422,
+      steps: async (page) => {
+        await page.fill('#name', 'x'.repeat(100));
+        await press('Make the key')(page);
+      },
+    },
+    { name: 'new key', path: `${merchant}/keys/new`, who: ana, steps: named },
+    { name: 'rotate a key', path: merchant, who: ana, steps: follow(/^Rotate key_/) },
+    { name: 'new key in the place of another', path: merchant, who: ana, steps: rotated },
+    { name: 'revoke a key', path: merchant, who: ana, steps: follow(/^Revoke key_/) },
+    {
+      name: 'merchant, keys',
+      path: merchant,
+      who: ana,
+      steps: async (page) => {
+        await follow(/^Revoke key_/)(page);
+        await press('Revoke the key')(page);
+        await page.waitForURL(/mer_transfer#/);
+      },
+    },
   ];
 }

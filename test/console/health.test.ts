@@ -102,4 +102,15 @@ for (const engine of ENGINES)
       await olga.get('/health');
       assert.equal(calls() - begun, 2);
     });
+
+    test('A clock that is not the database’s is seen, where the database has its own.', async () => {
+      // By now the tests have moved this clock by minutes.
+      const { state, says } = finding((await olga.get('/health')).text, 'database_clock');
+      if (engine === 'sqlite') assert.equal(state, 'Skipped');
+      else
+        assert.match(
+          `${state}: ${says}`,
+          /^Failed: This machine.* clock and the database.* are 1\d\d s apart/,
+        );
+    });
   });

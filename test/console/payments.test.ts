@@ -133,7 +133,11 @@ for (const engine of ENGINES)
       assert.equal(entries[0]!.actor, `administrator:${auditor.account.administrator.id}`);
       assert.equal(JSON.parse(entries[0]!.facts).searched, 'email');
       assert.equal(JSON.parse(entries[1]!.facts).merchant, 'mer_other');
-      await (await download(harness, auditor, '/payments.csv?merchant=ada%40example.org')).text();
+      assert.equal(
+        (await download(harness, auditor, '/payments.csv?merchant=ada%40example.org')).status,
+        422,
+      );
+      await (await download(harness, auditor, '/payments.csv?merchant=mer_ada%40example.org')).text();
       const { facts } = (await entriesOf(harness.service.database, 'payments')).at(-1)!;
       assert.equal(JSON.parse(facts).merchant, 'unknown', 'what was typed may name a person');
       const cookie = [...auditor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -6,7 +6,7 @@ import { schemaFile } from '../../scripts/write-schema.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
-import { schemaFaults } from '../../src/database/schema.ts';
+import { readSchema, schemaFaults } from '../../src/database/schema.ts';
 import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
 
 async function withMigrated(engine: Engine, use: (database: Database) => Promise<void>): Promise<void> {
@@ -49,6 +49,16 @@ test('on PostgreSQL it is the one in postgres-schema.txt', async () => {
   await withMigrated('postgres', async (database) => {
     const file = new URL('../../src/database/postgres-schema.txt', import.meta.url);
     assert.equal(readFileSync(file, 'utf8'), await schemaFile(database), 'run: node scripts/write-schema.ts');
+  });
+});
+
+test('no table that the migrations leave on PostgreSQL is left out, whatever it was called at first', async () => {
+  await withMigrated('postgres', async (database) => {
+    const there = await database.query<{ name: string }>(
+      "select tablename as name from pg_catalog.pg_tables where schemaname = 'public'",
+    );
+    const read = (await readSchema(database, 'postgres')).filter(({ kind }) => kind === 'table');
+    assert.deepEqual(read.map(({ name }) => name).sort(), there.map(({ name }) => name).sort());
   });
 });
 

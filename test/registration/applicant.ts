@@ -11,7 +11,7 @@ export const CORNER_SHOP = {
 };
 
 /** Any key, wherever it stands. */
-export const KEY_PATTERN = /cfk_(?:live|test)_[0-9A-Za-z]{49}/g;
+export const KEY_PATTERN = /cfk_(?:live|test)_[0-9A-Za-z]{49}/;
 
 /** Registers as a program does. */
 export function register(
@@ -96,7 +96,7 @@ export class Applicant {
 
 /** The key that a page shows; fails where it shows none, or several. */
 export function keyOn({ text, h1 }: CheckoutPage): string {
-  const keys = [...new Set(text.match(KEY_PATTERN))];
+  const keys = [...new Set(text.match(new RegExp(KEY_PATTERN, 'g')))];
   if (keys.length !== 1) throw new Error(`the page "${h1}" shows ${keys.length} keys`);
   return keys[0]!;
 }

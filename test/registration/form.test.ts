@@ -1,9 +1,11 @@
 // The form of registration: taken from our own page alone, and a registration once however often it is sent.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { newSecret } from '../../src/lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { revokeKey } from '../../src/merchants/api-keys.ts';
-import { keyDigest } from '../../src/merchants/merchant.ts';
+import { isWholeKey, keyDigest } from '../../src/merchants/merchant.ts';
+import { formSeed, keysOf, newBrowserSecret } from '../../src/registration/form-guard.ts';
 import { startNodes } from '../campaigns/nodes.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -97,8 +99,9 @@ for (const engine of ENGINES) {
     });
   });
 
-  test(`two nodes that are sent the same form at once make one merchant of it, on ${engine}.`, async () => {
+  test(`two nodes that are sent the same form at once make one merchant of it, on ${engine}.`, async (context) => {
     const nodes = await startNodes(engine, 'registration:\n  per_address: 10000\n');
+    context.after(() => nodes.close());
     const { harness, origins } = nodes;
     for (let round = 0; round < 5; round++) {
       const ana = new Applicant(harness.origin);
@@ -115,7 +118,6 @@ for (const engine of ENGINES) {
       assert.equal((await stored(harness)).merchants - before.merchants, 1);
     }
     await harness.verify();
-    await nodes.close();
   });
 }
 
@@ -180,27 +182,38 @@ describe('whose form it is', () => {
     assert.ok(values.seed !== other.seed);
   });
 
-  test('the key follows from neither the page nor the cookie alone.', async () => {
-    const [ana, bob] = [new Applicant(harness.origin), new Applicant(harness.origin)];
-    const form = await ana.open();
-    const first = keyOn(await ana.send(form, CORNER_SHOP, fromElsewhere()));
-    const again = keyOn(await ana.send(await ana.open(), CORNER_SHOP, fromElsewhere()));
-    const elsewhere = keyOn(await bob.send(await bob.open(), CORNER_SHOP, fromElsewhere()));
-    assert.equal(new Set([first, again, elsewhere]).size, 3);
+  test('the key follows from the page, the cookie and what was typed together, and from none of them without the others.', () => {
+    const wanted = { ...CORNER_SHOP, invite: null };
+    const [secret, other] = [
+      newBrowserSecret('http://x.example').secret,
+      newBrowserSecret('http://x.example').secret,
+    ];
+    const [{ seed }, { seed: another }] = [formSeed(secret), formSeed(secret)];
+    const first = keysOf(secret, seed, wanted);
+    assert.deepEqual(keysOf(secret, seed, { ...wanted }), first);
+    const others = [
+      keysOf(other, seed, wanted),
+      keysOf(secret, another, wanted),
+      ...Object.keys(wanted).map((field) => keysOf(secret, seed, { ...wanted, [field]: 'x' })),
+    ];
+    const all = [first, ...others].flatMap(({ live, test }) => [live, test].map((key) => key.slice(9)));
+    assert.equal(new Set(all).size, 2 * 7);
+    for (const mode of ['live', 'test'] as const)
+      assert.ok(isWholeKey(first[mode]) && first[mode].startsWith(`cfk_${mode}_`));
   });
 
-  test('in production its cookie is bound to the host and to https.', async () => {
+  test('in production its cookie is bound to the host and to https.', async (context) => {
     const production = await startHarness('sqlite', {
       environment: 'production',
       configuration: 'registration:\n  mode: open\n',
     });
+    context.after(() => production.close());
     const response = await fetch(`${production.origin}/register`);
     assert.match(
       response.headers.get('set-cookie')!,
       /^__Host-counterfoil_registration=[\w-]{43}; .*; Secure$/,
     );
     assert.match(await response.text(), /action="\/api\/register#errors"/);
-    await production.close();
   });
 });
 
@@ -260,6 +273,8 @@ describe('what the form is told', () => {
     const headers = fromElsewhere();
     const ana = new Applicant(harness.origin);
     const form = await ana.open();
+    const fruitless = await ana.send(form, { ...CORNER_SHOP, invite: newSecret('cfi_') }, headers);
+    assert.equal(fruitless.status, 422, 'what comes to nothing counts for nothing');
     assert.equal((await ana.send(form, CORNER_SHOP, headers)).status, 201);
     const late = await ana.send(await ana.open(), CORNER_SHOP, headers);
     assert.deepEqual([late.status, late.h1], [429, 'Too many attempts']);
@@ -297,11 +312,12 @@ describe('what the form is told', () => {
     assert.match((await ana.open()).text, /data-theme="dark"/);
   });
 
-  test('where registration is closed the page says so and whom to ask, and no form is taken.', async () => {
+  test('where registration is closed the page says so and whom to ask, and no form is taken.', async (context) => {
     const open = new Applicant(harness.origin);
     const form = await open.open();
     const configuration = 'registration:\n  mode: closed\n  contact: access@pay.example\n';
     const closed = await startHarness('sqlite', { configuration });
+    context.after(() => closed.close());
     const ana = new Applicant(closed.origin);
     const page = await ana.open();
     assert.deepEqual([page.status, page.h1, page.forms.length], [403, 'Registration is closed', 0]);
@@ -309,11 +325,11 @@ describe('what the form is told', () => {
     const action = new URL('/register', closed.origin);
     const sent = await ana.send({ ...form, forms: [{ ...form.forms[0]!, action }] }, CORNER_SHOP);
     assert.deepEqual([sent.status, sent.h1], [403, 'Registration is closed']);
-    await closed.close();
   });
 
-  test('a failure says that the same form may be sent again, which then registers once.', async () => {
+  test('a failure says that the same form may be sent again, which then registers once.', async (context) => {
     const failing = await startHarness('sqlite');
+    context.after(() => failing.close());
     const ana = new Applicant(failing.origin);
     const form = await ana.open();
     await failing.service.journal.close();
@@ -326,6 +342,5 @@ describe('what the form is told', () => {
     const again = { ...form, forms: [{ ...form.forms[0]!, action }] };
     assert.equal(keyOn(await ana.send(again, CORNER_SHOP)), keyOn(await ana.send(again, CORNER_SHOP)));
     assert.equal((await stored(failing)).merchants, 1);
-    await failing.close();
   });
 });

@@ -48,8 +48,9 @@ const commandsOn = ({ text }: CheckoutPage) =>
     .elements.filter(({ tagName }) => tagName === 'pre')
     .map(({ childNodes }) => childNodes.map((node) => ('value' in node ? node.value : '')).join(''));
 
-test('what the key page says to paste creates a payment, lists it, and changes the key, in a real shell.', async () => {
+test('what the key page says to paste creates a payment, lists it, and changes the key, in a real shell.', async (context) => {
   const harness = await startHarness('sqlite');
+  context.after(() => harness.close());
   const ana = new Applicant(harness.origin);
   const business_name = "Ana's `shop` $(x)";
   const page = await ana.send(await ana.open(), { ...CORNER_SHOP, business_name });
@@ -62,7 +63,6 @@ test('what the key page says to paste creates a payment, lists it, and changes t
   const listed = (await inShell(list)).data as { id: string }[];
   assert.deepEqual(listed, [data]);
   assert.match(JSON.stringify(await inShell(rotate)), KEY_PATTERN);
-  await harness.close();
 });
 
 /** What a command prints, which is JSON. Never in step with this process, which serves what the command asks for. */
@@ -71,12 +71,12 @@ async function inShell(command: string) {
   return JSON.parse(stdout);
 }
 
-test('an address that a shell would read otherwise is quoted.', async () => {
+test('an address that a shell would read otherwise is quoted.', async (context) => {
   const harness = await startHarness('sqlite', { configuration: "base_url: 'http://[::1]:8080'\n" });
+  context.after(() => harness.close());
   const ana = new Applicant(harness.origin);
   const [, create] = commandsOn(await ana.send(await ana.open(), CORNER_SHOP));
   assert.match(create!, /^curl -s 'http:\/\/\[::1\]:8080\/v1\/payments' \\\n/);
-  await harness.close();
 });
 
 describe('injection', () => {

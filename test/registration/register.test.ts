@@ -1,6 +1,9 @@
 // Registration as a program does it: what is taken, what is refused and in which order, and what comes of it.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret, sha256Hex } from '../../src/lib/secrets.ts';
 import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
 import { open } from '../support/customer.ts';
@@ -281,9 +284,10 @@ for (const engine of ENGINES) {
 }
 
 describe('who may register', () => {
-  test('where it is closed nobody, whatever they send, and they are told whom to ask.', async () => {
+  test('where it is closed nobody, whatever they send, and they are told whom to ask.', async (context) => {
     const configuration = 'registration:\n  mode: closed\n  contact: access@pay.example\n';
     const harness = await startHarness('sqlite', { configuration });
+    context.after(() => harness.close());
     const invite = await invited(harness);
     for (const [body, headers] of [
       [{ ...CORNER_SHOP, invite }, {}],
@@ -295,21 +299,20 @@ describe('who may register', () => {
       assert.match(json.error.message, /access@pay\.example/);
     }
     assert.equal((await stored(harness)).merchants, 0);
-    await harness.close();
   });
 
-  test('in production nobody, unless that is configured; a live invitation then makes a live key.', async () => {
+  test('in production nobody, unless that is configured; a live invitation then makes a live key.', async (context) => {
     const closed = await startHarness('sqlite', { environment: 'production' });
+    context.after(() => closed.close());
     assert.equal((await register(closed)).status, 403);
-    await closed.close();
     const harness = await startHarness('sqlite', { environment: 'production', configuration: INVITES });
+    context.after(() => harness.close());
     for (const mode of ['live', 'test'] as const) {
       const { json } = await register(harness, { ...CORNER_SHOP, invite: await invited(harness, mode) });
       assert.ok(json.data.api_key.startsWith(`cfk_${mode}_`));
       assert.equal(json.data.livemode, mode === 'live');
       assert.equal((await harness.create({}, { key: json.data.api_key })).livemode, mode === 'live');
     }
-    await harness.close();
   });
 
   describe('as often as one address may', () => {
@@ -329,6 +332,8 @@ describe('who may register', () => {
           422,
           'what comes to nothing counts for nothing',
         );
+        const invite = newSecret('cfi_');
+        assert.equal((await from('2001:db8::2', { ...CORNER_SHOP, invite })).status, 422);
         assert.equal((await from(`2001:db8::${i}`)).status, 201);
       }
       for (const body of [CORNER_SHOP, '{', { email: 'x' }]) {
@@ -340,6 +345,23 @@ describe('who may register', () => {
       assert.equal((await from('2001:db8:0:1::1')).status, 201, 'another network');
       harness.clock.advance(HOUR_MS);
       assert.equal((await from('2001:db8::1')).status, 201, 'an hour later');
+    });
+
+    test('of those whose bodies come when all were let in, as many register as may.', async () => {
+      const late = Array.from({ length: 8 }, () => {
+        const sending = request(`${harness.origin}/register`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.8' },
+        });
+        sending.flushHeaders();
+        const answered = once(sending, 'response').then(([{ statusCode }]) => statusCode as number);
+        return { sending, answered };
+      });
+      await pause(200);
+      for (const { sending } of late) sending.end(JSON.stringify(CORNER_SHOP));
+      const statuses = await Promise.all(late.map(({ answered }) => answered));
+      assert.equal(statuses.filter((status) => status === 201).length, 3);
+      assert.equal(statuses.filter((status) => status === 429).length, 5);
     });
 
     test('of twenty at once as many register as may.', async () => {

@@ -62,20 +62,24 @@ export interface Running {
 export interface RunOptions {
   cwd?: string;
   env?: Record<string, string>;
+  /** The whole environment, where it is not a plain one with `env` over it. */
+  environment?: NodeJS.ProcessEnv;
+  /** What still runs then is killed, in milliseconds. */
+  endWithinMs?: number;
 }
 
 /** Starts any program. Its standard input stays open. */
 export function start(program: string, args: readonly string[], options: RunOptions = {}): Running {
   const child = spawn(program, args, {
     cwd: options.cwd ?? tmpdir(),
-    env: plainEnvironment(options.env),
+    env: options.environment ?? plainEnvironment(options.env),
     stdio: 'pipe',
   });
   const timer = setTimeout(() => {
     child.kill('SIGKILL');
     child.stdout.destroy(); // a grandchild left behind may hold the other ends
     child.stderr.destroy();
-  }, END_WITHIN_MS);
+  }, options.endWithinMs ?? END_WITHIN_MS);
   const running: Running = {
     child,
     stdout: '',
@@ -90,7 +94,10 @@ export function start(program: string, args: readonly string[], options: RunOpti
         if (found) return found;
         if (child.exitCode !== null || child.signalCode !== null)
           throw new Error(`ended without ${pattern}: ${running.stdout}${running.stderr}`);
-        await Promise.race([once(child.stdout!, 'data'), once(child, 'close')]);
+        const heard = new AbortController();
+        const { signal } = heard;
+        await Promise.race([once(child.stdout!, 'data', { signal }), once(child, 'close', { signal })]);
+        heard.abort(); // whoever prints much would leave a listener behind each time
       }
     },
   };
@@ -140,3 +147,8 @@ export const oldNode = (process.env.PATH ?? '')
   .find((node) => succeeds(node, ['--version'], /^v(20|22|24)\./));
 
 export const ANSI = new RegExp(String.fromCharCode(27));
+
+/** What is read of a terminal's output: without colours, lines as they end in files. */
+export function plainText(text: string): string {
+  return text.replace(new RegExp(`${ANSI.source}\\[\\d+m`, 'g'), '').replaceAll('\r\n', '\n');
+}

@@ -1,19 +1,15 @@
-// nginx and Caddy as this machine has them, run with the configurations of deploy/, and a client that speaks https to them.
+// nginx and Caddy as this machine has them, run with the configurations of deploy/ on free ports.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { connect } from 'node:tls';
 import { ROOT } from './command.ts';
+import { type Endpoint, HOST } from './https-client.ts';
 import { freePort } from './postgres-server.ts';
 
-/** The host name that the configurations of deploy/ are written for. */
-export const HOST = 'pay.example';
 const LISTENS_WITHIN_MS = 10_000;
 
 /** Whether a program is installed on this machine. */
@@ -26,12 +22,9 @@ export function isInstalled(program: string, versionOption: string): boolean {
   }
 }
 
-export interface RunningProxy {
-  /** Where it speaks https. */
-  port: number;
+export interface RunningProxy extends Endpoint {
   /** Where it speaks http, to say that it does not. */
   plainPort: number;
-  certificate: string;
   /** What it wrote of the requests it passed on. */
   accessLog(): string;
   stop(): Promise<void>;
@@ -148,74 +141,5 @@ function listens(port: number): Promise<boolean> {
       resolve(true);
     });
     probe.on('error', () => resolve(false));
-  });
-}
-
-export interface ProxyAnswer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-}
-
-export interface ProxyRequest {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string;
-  /** Which of this machine's addresses the client has. */
-  from?: string;
-}
-
-/** A client that keeps its connections to a proxy and holds it to its certificate. */
-export function newHttpsClient({ port, certificate }: RunningProxy, connections = 8) {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, ca: certificate });
-  return {
-    /** `path` as it stands in the request line. Fails where the connection does. */
-    call(
-      path: string,
-      { method = 'GET', headers = {}, body, from }: ProxyRequest = {},
-    ): Promise<ProxyAnswer> {
-      return new Promise((resolve, reject) => {
-        const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-        const sent = request(
-          {
-            agent,
-            host: '127.0.0.1',
-            port,
-            servername: HOST,
-            path,
-            method,
-            headers: { host: HOST, ...length, ...headers },
-            ...(from && { localAddress: from }),
-          },
-          async (response) => {
-            try {
-              const { statusCode, headers } = response;
-              resolve({ status: statusCode!, headers, text: await text(response) });
-            } catch (error) {
-              reject(error);
-            }
-          },
-        );
-        sent.on('error', reject);
-        sent.end(body);
-      });
-    },
-    close: () => agent.destroy(),
-  };
-}
-
-export type HttpsClient = ReturnType<typeof newHttpsClient>;
-
-/** Sends bytes to a proxy over TLS and answers with all that comes back until it closes, or is silent for a second. */
-export function exchangeTls({ port, certificate }: RunningProxy, bytes: string): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    const socket = connect({ port, host: '127.0.0.1', servername: HOST, ca: certificate }, () =>
-      socket.write(bytes, 'latin1'),
-    );
-    socket.setTimeout(1000, () => socket.destroy());
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-    socket.on('error', () => {}); // a reset is an answer, too
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
   });
 }

@@ -1,16 +1,25 @@
 -- Merchants that registered or were taken over from the configuration, their keys, and invitations to register.
 
 -- One row for each merchant of the store; one that stands in the configuration has a row once it was suspended.
-alter table merchant_states rename to merchants;
-alter table merchants rename column merchant_id to id;
-alter table merchants rename column reason to changes;
-alter table merchants add column name text;
-alter table merchants add column email text;
-alter table merchants add column website text;
-alter table merchants add column support text;
-alter table merchants add column methods text;
-alter table merchants add column limits text;
-alter table merchants add column created_at bigint;
+create table merchants (
+  id text /*postgres collate "C" */ primary key,
+  suspended_at bigint,
+  suspended_by text,
+  changes text,
+  salt text not null,
+  version bigint not null,
+  updated_at bigint not null,
+  name text,
+  email text,
+  website text,
+  support text,
+  methods text,
+  limits text,
+  created_at bigint
+) /*sqlite without rowid */;
+insert into merchants (id, suspended_at, suspended_by, changes, salt, version, updated_at)
+  select merchant_id, suspended_at, suspended_by, reason, salt, version, updated_at from merchant_states;
+drop table merchant_states;
 create index merchants_by_email on merchants (email) where email is not null;
 
 create table api_keys (

@@ -1,0 +1,145 @@
+// Invitations to register: which there are and what became of them, another, and one less, by administrators alone.
+import { OperationalError } from '../lib/errors.ts';
+import { type Html, html } from '../lib/html.ts';
+import { sha256Hex } from '../lib/secrets.ts';
+import {
+  createInvite,
+  INVITE_DAYS,
+  INVITE_DAYS_MAXIMUM,
+  INVITE_PREFIX,
+  type Invite,
+  listInvites,
+  NOTE_MAXIMUM,
+  revokeInvite,
+} from '../merchants/invite.ts';
+import { findInviteByDigest } from '../merchants/queries.ts';
+import { formSecret, isShownAgain, seedField } from './form-secret.ts';
+import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
+import { choice, errorSummary, type Faults, field, literal, moment, notice, said } from './parts.ts';
+import type { Context, Outcome, Route, Shown } from './route.ts';
+
+const PATH = '/invitations';
+/** Older ones are in the audit log. */
+const SHOWN = 100;
+
+export const invitationRoutes: readonly Route[] = [
+  { method: 'GET', path: PATH, permission: 'administer', answer: (context) => invitationsPage(context) },
+  { method: 'POST', path: PATH, permission: 'administer', answer: invite },
+  {
+    method: 'POST',
+    path: `${PATH}/:invite_id/revoke`,
+    page: PATH,
+    permission: 'administer',
+    answer: revoke,
+  },
+];
+
+async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
+  const { database, address, token, form } = context;
+  const all = (await listInvites(database)).slice(0, SHOWN);
+  const wrong = Object.keys(faults).length > 0;
+  return {
+    title: 'Invitations',
+    place: '/merchants',
+    wrong,
+    status: wrong ? 422 : 200,
+    content: html`${errorSummary(faults)}
+<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
+<h1>Invitations</h1>
+${all.length === 0 ? html`<p>Nobody was invited yet.</p>` : list(context, all)}
+<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite somebody</h2>
+<form class="narrow" method="post" action="${address(PATH)}#errors" novalidate>
+${token}${seedField(context)}${field({
+  name: 'note',
+  label: 'For whom',
+  hint: `For administrators alone. At most ${NOTE_MAXIMUM} characters.`,
+  value: form.get('note') ?? '',
+  fault: faults.note,
+})}${choice({
+  name: 'mode',
+  legend: 'Their first key makes',
+  options: modesOf(context),
+  chosen: form.get('mode') ?? 'test',
+  fault: faults.mode,
+})}${field({
+  name: 'days',
+  label: 'Days until it is over',
+  hint: `1 to ${INVITE_DAYS_MAXIMUM}.`,
+  value: form.get('days') ?? String(INVITE_DAYS),
+  fault: faults.days,
+  attributes: { inputmode: 'numeric', class: 'short' },
+})}<p class="actions"><button class="primary">Make an invitation</button></p>
+</form>
+</section>`,
+  };
+}
+
+function list(context: Context, all: readonly Invite[]): Html {
+  return html`<table class="records">
+<thead><tr><th scope="col">For whom</th><th scope="col">Mode</th><th scope="col">Made</th><th scope="col">State</th><th scope="col">Change</th></tr></thead>
+<tbody>
+${all.map((one) => line(context, one))}</tbody>
+</table>`;
+}
+
+function line(context: Context, one: Invite): Html {
+  const { address, token, now } = context;
+  const isOpen = one.used_at === null && one.revoked_at === null && one.expires_at > now;
+  const button = html`<form method="post" action="${address(`${PATH}/${one.id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${one.id}">Revoke</button></form>`;
+  return html`<tr><td data-label="For whom">${one.note !== null && html`${said(one.note)} `}${literal(`…${one.id.slice(-8)}`)}</td><td data-label="Mode">${MODE_NAMES[one.mode]}</td><td data-label="Made">${moment(context, one.created_at)}</td><td data-label="State"><span>${stateOf(context, one)}</span></td><td data-label="Change">${isOpen ? button : '–'}</td></tr>\n`;
+}
+
+function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
+  if (used_at !== null) {
+    const merchant = html`<a class="plain" href="${context.address(`/merchants/${merchant_id}`)}">${literal(merchant_id!)}</a>`;
+    return html`Used ${moment(context, used_at)} by ${merchant}`;
+  }
+  if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
+  return html`${expires_at <= context.now ? 'Over since' : 'Open until'} ${moment(context, expires_at)}`;
+}
+
+async function invite(context: Context): Promise<Outcome> {
+  const { journal, form, principal, request, database } = context;
+  const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
+  if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
+  const code = formSecret(context, INVITE_PREFIX);
+  const wanted = { mode, note: form.get('note')?.trim() || null, days: Number(form.get('days')), code };
+  const act = { actor: principal.actor, request_id: request.id };
+  try {
+    const { row } = await journal.commit((transaction) => createInvite(transaction, wanted, act));
+    return invitationPage(context, code, row);
+  } catch (error) {
+    const row = await findInviteByDigest(database, sha256Hex(code));
+    if (row && isShownAgain(row, context.now)) return invitationPage(context, code, row);
+    if (error instanceof OperationalError && error.details)
+      return invitationsPage(context, wording(error.details));
+    throw error;
+  }
+}
+
+const wording = ({ note, days }: Readonly<Record<string, string>>): Faults => ({
+  ...(note !== undefined && { note: `For whom: ${note.replace(/\.$/, '')}` }),
+  ...(days !== undefined && { days: `Days: ${days.replace(/\.$/, '')}` }),
+});
+
+/** The page that an invitation stands on, this once. */
+function invitationPage(context: Context, code: string, row: Invite): Shown {
+  const { address, registerUrl } = context;
+  return {
+    title: 'The invitation',
+    place: '/merchants',
+    content: html`<h1>The invitation</h1>
+<pre class="copy code" dir="ltr" translate="no">${registerUrl}?invite=${code}</pre>
+${notice(html`<p>Copy it now: it is shown only this once. Whoever has it can use it, once: send it by a way that you trust.</p>`, 'warn')}
+<p>It makes one merchant with a ${row.mode} key, until ${moment(context, row.expires_at)}.</p>
+<p class="actions"><a class="primary" href="${address(PATH)}">I have kept it: continue</a></p>`,
+  };
+}
+
+async function revoke(context: Context): Promise<Outcome> {
+  const { journal, params, principal, request, address } = context;
+  const id = params.invite_id!;
+  const act = { actor: principal.actor, request_id: request.id };
+  await journal.commit((transaction) => revokeInvite(transaction, id, act), id);
+  return { to: address(PATH) };
+}

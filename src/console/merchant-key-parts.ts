@@ -1,0 +1,102 @@
+// What the pages of keys are made of: the list of them, what is known of one, and a new one, which is shown once.
+import { may } from '../administrators/administrator.ts';
+import { ago } from '../lib/duration.ts';
+import { type Html, html } from '../lib/html.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import type { KnownKey } from '../merchants/known-key.ts';
+import { KEY_PREFIX, type Merchant, type Mode } from '../merchants/merchant.ts';
+import { isOver, type StoredKey } from '../merchants/stored-key.ts';
+import { literal, moment, notice, rows, said } from './parts.ts';
+import type { Context, Shown } from './route.ts';
+
+/** For how long keys that are over are still listed. */
+export const TOLD_FOR_DAYS = 30;
+
+export const MODE_NAMES = { live: 'Live', test: 'Test' } as const;
+
+/** Keys by what they are for, how they begin and end, and when they were last used: the keys themselves are kept nowhere. */
+export function keyList(
+  context: Context,
+  keys: readonly KnownKey[],
+  uses: ReadonlyMap<string, number>,
+): Html {
+  if (keys.length === 0) return html`<p>It has no keys.</p>`;
+  const administers = may(context.principal.role, 'administer');
+  const last = administers && html`<th scope="col">Change</th>`;
+  return html`<table class="records">
+<thead><tr><th scope="col">Key</th><th scope="col">Begins, ends with</th><th scope="col">Made</th><th scope="col">Last used</th><th scope="col">State</th>${last}</tr></thead>
+<tbody>
+${keys.map((key) => keyLine(context, key, uses.get(key.id), administers))}</tbody>
+</table>`;
+}
+
+function keyLine(context: Context, key: KnownKey, used: number | undefined, administers: boolean): Html {
+  const { id, name, created_at } = key;
+  return html`<tr><td data-label="Key">${name !== null && html`${said(name)} `}${literal(id)}</td><td data-label="Begins, ends with">${beginning(key)}</td><td data-label="Made">${created_at === null ? 'In the configuration' : moment(context, created_at)}</td><td data-label="Last used">${lastUsed(context, used)}</td><td data-label="State"><span>${stateOf(context, key)}</span></td>${administers && html`<td data-label="Change">${doings(context, key) ?? '–'}</td>`}</tr>\n`;
+}
+
+/** The ways on from a key that works. */
+function doings({ address, now }: Context, key: KnownKey): Html | null {
+  if (isOver(key, now)) return null;
+  const { id, merchant_id, replaced_by } = key;
+  const link = (act: 'rotate' | 'revoke', label: string) =>
+    html`<a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/${act}`)}" aria-label="${label} ${id}">${label}…</a>`;
+  return html`${replaced_by === null && html`${link('rotate', 'Rotate')} `}${link('revoke', 'Revoke')}`;
+}
+
+/** What tells a key from others: its beginning and, where they are known, its last four characters. */
+function beginning({ mode, last_four }: Pick<KnownKey, 'mode' | 'last_four'>): Html {
+  return literal(`${KEY_PREFIX[mode]}…${last_four ?? ''}`);
+}
+
+/** `3 min ago`, with the minute itself in the markup; `not used yet`. */
+export function lastUsed({ now }: Context, used: number | undefined): Html {
+  if (used === undefined) return html`not used yet`;
+  return html`<time datetime="${formatTimestamp(used)}">${ago(used, now)}</time>`;
+}
+
+/** What there is to know of a key before it is replaced or ended. */
+export function keyFacts(context: Context, key: KnownKey, used: number | undefined): Html {
+  return rows([
+    ['Key', literal(key.id)],
+    ['For', key.name && said(key.name)],
+    ['Mode', MODE_NAMES[key.mode]],
+    ['Begins and ends with', beginning(key)],
+    ['Last used', lastUsed(context, used)],
+  ]);
+}
+
+function stateOf(context: Context, key: KnownKey): Html {
+  const { expires_at, revoked_at, replaced_by } = key;
+  if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
+  if (expires_at === null) return html`Active`;
+  const successor = replaced_by !== null && html`, replaced by ${literal(replaced_by)}`;
+  const isPast = isOver(key, context.now);
+  return html`${isPast ? 'Expired' : 'Active until'} ${moment(context, expires_at)}${successor}`;
+}
+
+/** The page that a new key stands on, this once. `more`: what else has happened. */
+export function newKeyPage(
+  context: Context,
+  { id, name }: Merchant,
+  { key, row }: { key: string; row: StoredKey },
+  more: Html | null = null,
+): Shown {
+  const { address } = context;
+  return {
+    title: 'The new key',
+    place: '/merchants',
+    content: html`<h1>The new key of ${said(name)}</h1>
+<pre class="copy code" dir="ltr" translate="no">${key}</pre>
+${notice(html`<p>Copy it now, whole: it is shown only this once, and kept nowhere. Hand it on as you would a password.</p>`, 'warn')}
+<p>${literal(row.id)} makes ${row.mode} payments${row.expires_at === null ? ' until it is revoked' : html` until ${moment(context, row.expires_at)}`}. It works already.</p>
+${more}
+<p class="actions"><a class="primary" href="${address(`/merchants/${id}`)}">I have kept it: continue</a></p>`,
+  };
+}
+
+/** The modes that a key may be made in here, and what each makes. */
+export function modesOf({ directory }: Context): (readonly [mode: Mode, label: string])[] {
+  const test = ['test', 'Test payments'] as const;
+  return directory.testOnly ? [test] : [test, ['live', 'Live payments: real money']];
+}

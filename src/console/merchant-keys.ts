@@ -1,0 +1,225 @@
+// The API keys of a merchant: another, one in the place of another, and one less, by administrators alone.
+import { OperationalError } from '../lib/errors.ts';
+import { html } from '../lib/html.ts';
+import { DAY_MS } from '../lib/time.ts';
+import {
+  changeKeys,
+  type IssuedKey,
+  issueKey,
+  KEY_NAME_MAXIMUM,
+  OVERLAPS_MS,
+  type Overlap,
+  revokeKey,
+  rotateKey,
+} from '../merchants/api-keys.ts';
+import { keyById } from '../merchants/follow.ts';
+import type { KnownKey } from '../merchants/known-key.ts';
+import { KEY_PREFIX, keyDigest, type Merchant } from '../merchants/merchant.ts';
+import { findKeyByDigest } from '../merchants/queries.ts';
+import { isOver } from '../merchants/stored-key.ts';
+import { formSecret, isShownAgain, seedField } from './form-secret.ts';
+import { keyFacts, lastUsed, modesOf, newKeyPage } from './merchant-key-parts.ts';
+import { choice, errorSummary, type Faults, field, literal, moment, said } from './parts.ts';
+import type { Context, Outcome, Route, Shown } from './route.ts';
+
+const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
+  never: ['When it is revoked', null],
+  '30': ['After 30 days', 30],
+  '90': ['After 90 days', 90],
+  '365': ['After a year', 365],
+};
+const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
+  '0': 'Not at all: it leaked',
+  '1h': 'For an hour',
+  '24h': 'For a day',
+  '7d': 'For a week',
+};
+
+const ALL = '/merchants/:merchant_id/keys';
+const ONE = `${ALL}/:key_id`;
+const administered = (method: Route['method'], path: string, answer: Route['answer']): Route => ({
+  method,
+  path,
+  permission: 'administer',
+  answer,
+});
+
+export const merchantKeyRoutes: readonly Route[] = [
+  administered('GET', `${ALL}/new`, (context) => makingPage(context)),
+  administered('POST', `${ALL}/new`, make),
+  administered('GET', `${ONE}/rotate`, (context) => rotationPage(context)),
+  administered('POST', `${ONE}/rotate`, rotate),
+  administered('GET', `${ONE}/revoke`, revocationPage),
+  administered('POST', `${ONE}/revoke`, revoke),
+];
+
+/** The merchant that the path names, whom the configuration or the store knows. Raises `not_found`. */
+function merchantOf({ directory, params }: Context): Merchant {
+  const merchant = directory.merchant(params.merchant_id!);
+  if (!merchant) throw new OperationalError('not_found', 'There is no such merchant.');
+  return merchant;
+}
+
+/** The key that the path names, and when it was last used. Raises `not_found`. */
+async function keyOf(
+  context: Context,
+): Promise<{ merchant: Merchant; key: KnownKey; used: number | undefined }> {
+  const { database, directory, keyUses, params } = context;
+  const merchant = merchantOf(context);
+  const key = await keyById(database, directory, params.key_id!);
+  if (key?.merchant_id !== merchant.id) throw new OperationalError('not_found', 'There is no such key.');
+  const used = (await keyUses.lastUsed(database, [key.id])).get(key.id);
+  return { merchant, key, used };
+}
+
+const addressOfMerchant = ({ address }: Context, { id }: Merchant) => address(`/merchants/${id}`);
+const actOf = ({ principal, request }: Context) => ({ actor: principal.actor, request_id: request.id });
+
+/** Makes a key of `secret`; where that very form made it already, a moment ago, gives it once more. Raises what making it raises. */
+async function made(
+  { database, now }: Context,
+  secret: string,
+  make: () => Promise<IssuedKey>,
+): Promise<IssuedKey> {
+  try {
+    return await make();
+  } catch (error) {
+    const row = await findKeyByDigest(database, keyDigest(secret));
+    if (!row || !isShownAgain(row, now) || isOver(row, now)) throw error;
+    return { key: secret, row };
+  }
+}
+
+function makingPage(context: Context, faults: Faults = {}): Promise<Shown> {
+  const { address, token, form } = context;
+  const merchant = merchantOf(context);
+  const wrong = Object.keys(faults).length > 0;
+  return Promise.resolve({
+    title: `Make a key for ${merchant.name}`,
+    place: '/merchants',
+    wrong,
+    status: wrong ? 422 : 200,
+    content: html`${errorSummary(faults)}
+<h1>Make a key for ${said(merchant.name)}?</h1>
+<p>It is shown once, on the next page. Its merchant can make others itself, as long as it has one.</p>
+<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/new`)}#errors" novalidate>
+${token}${seedField(context)}${field({
+  name: 'name',
+  label: 'What it is for',
+  hint: `Optional: the shop, the till. At most ${KEY_NAME_MAXIMUM} characters.`,
+  value: form.get('name') ?? '',
+  fault: faults.name,
+})}${choice({
+  name: 'mode',
+  legend: 'It makes',
+  options: modesOf(context),
+  chosen: form.get('mode') ?? 'test',
+  fault: faults.mode,
+})}${choice({
+  name: 'end',
+  legend: 'It ends',
+  options: Object.entries(ENDS).map(([value, [label]]) => [value, label]),
+  chosen: form.get('end') ?? 'never',
+  fault: faults.end,
+})}<p class="actions"><button class="primary">Make the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
+</form>`,
+  });
+}
+
+/** What the domain says of a name, as its field says it. */
+const nameFault = (fault: string) => `What it is for ${fault.replace(/^M/, 'm').replace(/\.$/, '')}`;
+
+async function make(context: Context): Promise<Outcome> {
+  const { form, now } = context;
+  const merchant = merchantOf(context);
+  const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
+  const end = ENDS[form.get('end') ?? ''];
+  const faults = {
+    ...(!mode && { mode: 'Choose what it makes' }),
+    ...(!end && { end: 'Choose when it ends' }),
+  };
+  if (!mode || !end || Object.keys(faults).length > 0) return makingPage(context, faults);
+  const expires_at = end[1] === null ? null : now + end[1] * DAY_MS;
+  const key = formSecret(context, KEY_PREFIX[mode]);
+  const wish = { merchantId: merchant.id, mode, name: form.get('name'), expires_at, key };
+  try {
+    const issued = await made(context, key, () =>
+      changeKeys(context, merchant.id, (transaction) => issueKey(transaction, wish, actOf(context))),
+    );
+    return newKeyPage(context, merchant, issued);
+  } catch (error) {
+    if (error instanceof OperationalError && error.details)
+      return makingPage(context, { name: nameFault(error.details.name ?? error.message) });
+    throw error;
+  }
+}
+
+async function rotationPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+  const { merchant, key, used } = await keyOf(context);
+  const { address, token, form, now } = context;
+  if (isOver(key, now) || key.replaced_by !== null) return { to: addressOfMerchant(context, merchant) };
+  const wrong = Object.keys(faults).length > 0;
+  return {
+    title: 'Rotate a key',
+    place: '/merchants',
+    wrong,
+    status: wrong ? 422 : 200,
+    content: html`${errorSummary(faults)}
+<h1>Rotate a key of ${said(merchant.name)}?</h1>
+${keyFacts(context, key, used)}
+<p>The next page shows a new key, which works at once.</p>
+<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/rotate`)}#errors" novalidate>
+${token}${seedField(context)}${choice({
+  name: 'overlap',
+  legend: 'The old key works on',
+  options: Object.entries(OVERLAP_NAMES),
+  chosen: form.get('overlap') ?? '24h',
+  fault: faults.overlap,
+})}<p class="actions"><button class="primary">Make the new key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
+</form>`,
+  };
+}
+
+async function rotate(context: Context): Promise<Outcome> {
+  const { form } = context;
+  const { merchant, key: old } = await keyOf(context);
+  const overlap = (Object.keys(OVERLAPS_MS) as Overlap[]).find((one) => one === form.get('overlap'));
+  if (!overlap) return rotationPage(context, { overlap: 'Choose for how long the old key works on' });
+  const key = formSecret(context, KEY_PREFIX[old.mode]);
+  const wanted = { overlapMs: OVERLAPS_MS[overlap], key };
+  const issued = await made(context, key, () =>
+    changeKeys(context, old.id, (transaction) => rotateKey(transaction, old, wanted, actOf(context))),
+  );
+  const { key: after, used } = await keyOf(context);
+  const ends = isOver(after, context.clock.now())
+    ? html`works no more`
+    : html`works until ${moment(context, after.expires_at!)}`;
+  const told = html`<p>The old key, ${literal(old.id)}, ${ends}. Last used: ${lastUsed(context, used)}.</p>`;
+  return newKeyPage(context, merchant, issued, told);
+}
+
+async function revocationPage(context: Context): Promise<Outcome> {
+  const { merchant, key, used } = await keyOf(context);
+  const { address, token, now } = context;
+  if (isOver(key, now)) return { to: addressOfMerchant(context, merchant) };
+  return {
+    title: 'Revoke a key',
+    place: '/merchants',
+    content: html`<h1>Revoke a key of ${said(merchant.name)}?</h1>
+${keyFacts(context, key, used)}
+<p>Within a second whatever calls with it is refused${used !== undefined && html`. It was last used ${lastUsed(context, used)}`}. This cannot be undone.</p>
+<form method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/revoke`)}">
+${token}<p class="actions"><button class="danger">Revoke the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
+</form>`,
+  };
+}
+
+async function revoke(context: Context): Promise<Outcome> {
+  const { merchant, key } = await keyOf(context);
+  try {
+    await changeKeys(context, key.id, (transaction) => revokeKey(transaction, key, actOf(context)));
+  } catch (error) {
+    if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error; // else somebody was quicker
+  }
+  return { to: addressOfMerchant(context, merchant) };
+}

@@ -1,0 +1,101 @@
+// The directory: what the configuration and the store say of one key, put together, and rows that arrive late or out of order.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newSecret } from '../../src/lib/secrets.ts';
+import { keyRow } from '../../src/merchants/api-keys.ts';
+import { Directory } from '../../src/merchants/directory.ts';
+import { keyDigest, keyId, type MerchantWithKeys, type Mode } from '../../src/merchants/merchant.ts';
+import { newMerchant } from '../../src/merchants/register.ts';
+import type { StoredKey } from '../../src/merchants/stored-key.ts';
+
+const NOW = 1_800_000_000_000;
+const KEY = newSecret('cfk_live_');
+const digest = keyDigest(KEY);
+
+function shop(id: string, keys: MerchantWithKeys['keys'] = []): MerchantWithKeys {
+  return { id, name: `Shop ${id}`, website: null, support: null, methods: null, limits: {}, keys };
+}
+const configured = (mode: Mode, expires_at: number | null = null) =>
+  shop('mer_file', [{ id: keyId(digest), digest, mode, expires_at }]);
+const stored = (more: Partial<StoredKey> = {}): StoredKey => ({
+  ...keyRow(
+    digest,
+    { merchantId: 'mer_file', mode: 'live', name: null, expires_at: null, last_four: null },
+    NOW,
+  ),
+  ...more,
+});
+const registered = (id: string) => ({ ...newMerchant(id, NOW), name: 'Registered' });
+
+test('a key that both name ends as soon as either says so', () => {
+  for (const [file, row, now, works] of [
+    [null, null, NOW, true],
+    [NOW + 1, null, NOW, true],
+    [NOW, null, NOW, false],
+    [null, NOW, NOW, false],
+    [NOW + 5, NOW + 9, NOW + 5, false],
+    [NOW + 9, NOW + 5, NOW + 5, false],
+  ] as const) {
+    const directory = new Directory([configured('live', file)]);
+    directory.putKey(stored({ expires_at: row }));
+    assert.equal(directory.find(KEY, now) !== undefined, works, `${file} ${row}`);
+  }
+  const directory = new Directory([configured('live')]);
+  directory.putKey(stored({ revoked_at: NOW }));
+  assert.equal(directory.find(KEY, NOW), undefined);
+});
+
+test('a key that both name is of the mode that the configuration says, in development of none but test', () => {
+  const directory = new Directory([configured('live')]);
+  directory.putKey(stored({ mode: 'test' }));
+  assert.equal(directory.find(KEY, NOW)!.key.mode, 'live');
+  const development = new Directory([], { testOnly: true });
+  development.putMerchant({ ...registered('mer_file') });
+  development.putKey(stored({ mode: 'live' }));
+  assert.equal(development.find(KEY, NOW)!.key.mode, 'test');
+});
+
+test('a row never takes the place of a newer one', () => {
+  const directory = new Directory([]);
+  const merchant = registered('mer_file');
+  directory.putMerchant({ ...merchant, version: 3, suspended_at: NOW });
+  directory.putMerchant({ ...merchant, version: 2 });
+  assert.ok(directory.isSuspended('mer_file'));
+  directory.putKey(stored({ version: 2, revoked_at: NOW }));
+  directory.putKey(stored({ version: 1 }));
+  assert.equal(directory.find(KEY, NOW), undefined);
+  directory.putMerchant({ ...merchant, version: 4 });
+  assert.ok(!directory.isSuspended('mer_file'));
+});
+
+test('a key whose merchant left the configuration is refused, and works again once the merchant is back or in the store', () => {
+  const directory = new Directory([configured('live')]);
+  directory.putKey(stored());
+  assert.ok(directory.find(KEY, NOW));
+  directory.replace([]);
+  assert.equal(directory.find(KEY, NOW), undefined);
+  assert.ok(!directory.knows(KEY), 'the store may know more of it');
+  directory.putMerchant(registered('mer_file'));
+  assert.equal(directory.find(KEY, NOW)!.merchant.name, 'Registered');
+  directory.replace([configured('live')]);
+  assert.equal(directory.find(KEY, NOW)!.merchant.name, 'Shop mer_file');
+});
+
+test('a key that left the configuration and is nowhere else is refused at once', () => {
+  const directory = new Directory([configured('live')]);
+  assert.ok(directory.find(KEY, NOW));
+  directory.replace([shop('mer_file')]);
+  assert.equal(directory.find(KEY, NOW), undefined);
+});
+
+test('merchants are those of the configuration, then those of the store, each once', () => {
+  const directory = new Directory([shop('mer_z'), shop('mer_b')]);
+  for (const id of ['mer_y', 'mer_b', 'mer_c']) directory.putMerchant(registered(id));
+  directory.putMerchant({ ...newMerchant('mer_state', NOW), name: null });
+  assert.deepEqual(
+    directory.merchants.map(({ id, name }) => `${id} ${name}`),
+    ['mer_z Shop mer_z', 'mer_b Shop mer_b', 'mer_c Registered', 'mer_y Registered'],
+  );
+  assert.equal(directory.count, 4);
+  assert.equal(directory.merchant('mer_state'), undefined);
+});
