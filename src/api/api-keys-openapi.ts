@@ -1,6 +1,6 @@
 // What the OpenAPI document says of API keys under /v1, built from the schemas that check requests and shape answers.
 import { type Description, json, jsonSchema, query, ref } from '../http/openapi.ts';
-import { apiKeyRequestSchema, rotationRequestSchema } from './api-keys.ts';
+import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.ts';
 import { answer, refusals, security } from './openapi.ts';
 import {
   apiKeyAnswerSchema,

@@ -40,27 +40,7 @@ Examples:
 Keys of merchants who registered or were imported act on the store at once, a running server included. Keys that are added to
 the configuration file are taken over on SIGHUP.`,
     )
-    .addCommand(
-      new Command('create')
-        .description('make a key, print it once, and keep its digest where its merchant stands')
-        .requiredOption('--merchant <name>', 'business name or id; a name that is not there makes a merchant')
-        .option('--test', 'a key for test payments (default)')
-        .option('--live', 'a key for real payments')
-        .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
-        .option('--name <text>', 'what the key is for')
-        .option('--new', 'make a merchant, though one is called almost the same')
-        .addHelpText(
-          'after',
-          `
-Examples:
-  counterfoil keys create --merchant "Corner Shop"
-  counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
-
-A merchant of the store (it registered, or was imported) gets its key there: it works at once. Any other gets it in the
-configuration file: a running server takes it over on SIGHUP. A name that neither has makes a merchant in the file.`,
-        )
-        .action(create),
-    )
+    .addCommand(createCommand())
     .addCommand(
       new Command('list')
         .description('list keys and when they were last used; never the keys themselves')
@@ -95,6 +75,28 @@ configuration file: a running server takes it over on SIGHUP. A name that neithe
   for (const one of command.commands)
     one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
   return command;
+}
+
+function createCommand(): Command {
+  return new Command('create')
+    .description('make a key, print it once, and keep its digest where its merchant stands')
+    .requiredOption('--merchant <name>', 'business name or id; a name that is not there makes a merchant')
+    .option('--test', 'a key for test payments (default)')
+    .option('--live', 'a key for real payments')
+    .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
+    .option('--name <text>', 'what the key is for')
+    .option('--new', 'make a merchant, though one is called almost the same')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil keys create --merchant "Corner Shop"
+  counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
+
+A merchant of the store (it registered, or was imported) gets its key there: it works at once. Any other gets it in the
+configuration file: a running server takes it over on SIGHUP. A name that neither has makes a merchant in the file.`,
+    )
+    .action(create);
 }
 
 /** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. */
