@@ -1,6 +1,6 @@
 // The whole service without a port: every surface that a site serves, wired from what it is given.
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import packageJson from '../package.json' with { type: 'json' };
 import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
@@ -11,7 +11,7 @@ import { type Checkout, checkout } from './checkout/checkout.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
 import { Verification } from './console/verification.ts';
 import type { Database } from './database/database.ts';
-import type { Subject } from './health/check.ts';
+import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
 import { asOperationalError } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
@@ -24,6 +24,7 @@ import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Logger } from './lib/log.ts';
 import { type Clock, SECOND_MS } from './lib/time.ts';
+import { VERSION } from './lib/version.ts';
 import { pathOf } from './lib/web-address.ts';
 import type { Directory } from './merchants/directory.ts';
 import type { KeyUses } from './merchants/key-uses.ts';
@@ -34,7 +35,6 @@ import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
 import { isSecure, type Places, type Site } from './settings/places.ts';
 
-export const VERSION = packageJson.version;
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 
@@ -55,11 +55,11 @@ export interface AppParts {
   /** The private directory. */
   storage: string;
   /** What the health page looks at. */
-  installation: Pick<Subject, 'settings' | 'env' | 'urls'>;
+  installation: Installation;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
   limits: Checkout['limits'];
-  registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'perAddress'>;
+  registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'limits'>;
   /** How many forms of signing in to the console one network address may send in 15 minutes. */
   signInForms: number;
   /** How often each key may call; null where that is not limited. */
@@ -68,6 +68,8 @@ export interface AppParts {
   refuse: Refuse;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
+  /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; nothing where all may. */
+  mayComePlain: ((socket: Socket) => boolean) | undefined;
 }
 
 /** Builds what one site serves, below the paths of its base URLs, on the server that `server` makes for it. */
@@ -78,8 +80,16 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { log, places, storage } = parts;
   const { baseUrls, checkoutBaseUrl } = places;
-  const app = createShell({ ...parts, https: isSecure(site, places), actor: actorOf, server, observe });
   const basePaths = new Set(site.surfaces.map((surface) => pathOf(baseUrls[surface])));
+  const openRoutes = new Set([...basePaths].flatMap((path) => [`${path}/health`, `${path}/health/ready`]));
+  const app = createShell({
+    ...parts,
+    https: isSecure(site, places),
+    plainHttp: parts.mayComePlain && { mayCome: parts.mayComePlain, openRoutes },
+    actor: actorOf,
+    server,
+    observe,
+  });
   for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
   const pages = {
     asOperationalError,

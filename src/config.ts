@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import type { Subject, Written } from './health/check.ts';
+import type { Installation, Written } from './health/check.ts';
 import { readingRefusal } from './health/refuse.ts';
 import {
   DEVELOPMENT_KEY,
@@ -14,6 +14,7 @@ import {
   type Mode,
 } from './merchants/merchant.ts';
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
+import { withoutEmpty } from './settings/empty-lists.ts';
 import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings/settings.ts';
 
@@ -119,7 +120,7 @@ export function parseConfiguration(
   if (!isMap(document.contents) && document.contents !== null && values !== '')
     throw fail([], 'must hold settings, one `name: value` on each line');
 
-  const parsed = configurationSchema.safeParse(values, { reportInput: true });
+  const parsed = configurationSchema.safeParse(withoutEmpty(values), { reportInput: true });
   if (!parsed.success) {
     // A misspelt name explains the right one's being missing.
     const { issues } = parsed.error;
@@ -157,9 +158,9 @@ export function installationOf(
   configuration: Configuration,
   env: Environment = environment,
   port = configuration.port,
-): Pick<Subject, 'settings' | 'env' | 'urls'> {
-  const { baseUrls, checkoutBaseUrl } = placesOf(configuration, port);
-  return { settings: configuration, env, urls: { ...baseUrls, checkout: checkoutBaseUrl } };
+): Installation {
+  const { baseUrls, checkoutBaseUrl, listeners } = placesOf(configuration, port);
+  return { settings: configuration, env, urls: { ...baseUrls, checkout: checkoutBaseUrl }, listeners };
 }
 
 /** Where the deepest part of a path stands that the file has: what is missing has no place, its parent does. */
@@ -208,6 +209,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
         digest,
         mode: development ? ('test' as const) : written,
         expires_at: entry.expires_at === undefined ? null : Date.parse(entry.expires_at),
+        ...(entry.name !== undefined && { name: entry.name }),
       };
     }),
   }));

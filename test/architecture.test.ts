@@ -14,6 +14,7 @@ const sources = everywhere.filter((file) => file.startsWith('src/'));
 const LAYERS = [
   ['commands'],
   ['main.ts'],
+  ['start'],
   ['app.ts', 'config.ts'],
   ['settings'],
   ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'],

@@ -43,6 +43,17 @@ test('docs/configuration.md is what npm run docs writes', () => {
   assert.equal(page, configurationPage(), 'run: npm run docs');
 });
 
+test('lists that nothing is left of are empty, and a key keeps its name', () => {
+  const read = (text: string) => parseConfiguration(`environment: development\n${text}`, FILE, {});
+  const bare = read('merchants:\nmethods:\n');
+  assert.deepEqual([bare.merchants, bare.methods], [[], []]);
+  assert.deepEqual(read('merchants:\n  - id: mer_a\n    name: A\n    keys:\n').merchants[0]!.keys, []);
+  const [merchant] = read(
+    `merchants:\n  - {id: mer_a, name: A, keys: [{key_sha256: ${'a'.repeat(64)}, name: Till}]}\n`,
+  ).merchants;
+  assert.equal(merchant!.keys[0]!.name, 'Till');
+});
+
 test('the complete example of the page parses', () => {
   const { merchants, base_url, port } = parse(EXAMPLE);
   assert.deepEqual([base_url, port], ['https://pay.example/api', 8080]);
@@ -73,7 +84,7 @@ test('what is left out has its default', () => {
     checkout_forms_per_address: 300,
     sign_in_forms_per_address: 20,
     review: { four_eyes_above: {} },
-    registration: { mode: 'open', per_address: 5 },
+    registration: { mode: 'open', per_address: 5, per_hour: 500 },
     rate_limits: {
       enabled: false,
       writes_per_second: 50,

@@ -9,7 +9,8 @@ import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
 import { EXIT_CONFIGURATION, parseConfiguration } from '../src/config.ts';
 import { configurationSchema } from '../src/settings/settings.ts';
-import { ROOT } from './support/command.ts';
+import { hasOpenssl, temporaryCertificates } from './support/certificates.ts';
+import { ROOT, start } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
 import { isInstalled } from './support/proxy.ts';
 
@@ -46,11 +47,35 @@ describe('Dockerfile', () => {
 
   test('runs as an account of its own number, asks for health without a shell, and installs nothing for development', () => {
     assert.match(only('USER'), /^[1-9]\d{3,}:[1-9]\d{3,}$/);
-    assert.match(only('HEALTHCHECK'), / CMD \["node", "-e", "fetch\(process\.env\.HEALTH_URL\)/);
+    assert.match(only('HEALTHCHECK'), / CMD \["node", "-e", "/);
     assert.match(only('ENV'), new RegExp(`HEALTH_URL=http://127\\.0\\.0\\.1:${DEFAULTS.port}/health/ready`));
     const installing = all('RUN').find((line) => /\bnpm ci\b/.test(line))!;
     for (const option of ['--omit=dev', '--ignore-scripts']) assert.ok(installing.includes(option), option);
     assert.deepEqual(all('ADD'), []);
+  });
+
+  test('asks for health by http, and by https with a certificate for another name', async () => {
+    const [node, ...args] = JSON.parse(/ CMD (\[.*\])$/.exec(only('HEALTHCHECK'))![1]!);
+    assert.equal(node, 'node');
+    const exitOf = async (HEALTH_URL: string) => {
+      const running = start(process.execPath, args, { env: { HEALTH_URL } });
+      return (await running.ended).code;
+    };
+    const certificates = temporaryCertificates();
+    const files = hasOpenssl ? certificates.make('pay.example') : undefined;
+    for (const configuration of [
+      '',
+      ...(files ? [`tls: { certificate: ${files.certificate}, key: ${files.key} }\n`] : []),
+    ]) {
+      const service = await startHarness('sqlite', { configuration });
+      const { port } = new URL(service.origin);
+      const at = `${configuration ? 'https' : 'http'}://127.0.0.1:${port}`;
+      const exits = [await exitOf(`${at}/health/ready`), await exitOf(`${at}/nothing`)];
+      await service.close();
+      assert.deepEqual(exits, [0, 1], at);
+      assert.equal(await exitOf(`${at}/health/ready`), 1, 'nothing listens any more');
+    }
+    certificates.remove();
   });
 
   test('copies what is there and what .dockerignore lets through, and all that the sources import', () => {

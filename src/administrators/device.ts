@@ -1,5 +1,6 @@
 // Device cookies: what tells a browser that somebody has signed in with from those of strangers. They open nothing.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { hmac, isSame } from '../lib/secrets.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 
@@ -30,9 +31,9 @@ export function knownDevice(
   if (!parts || administrator.password === null) return undefined;
   const [, body, id, expires, nonce, given] = parts;
   if (id !== administrator.id || Number(expires) <= now) return undefined;
-  return timingSafeEqual(Buffer.from(given!), Buffer.from(seal(administrator, body!))) ? nonce : undefined;
+  return isSame(given!, seal(administrator, body!)) ? nonce : undefined;
 }
 
 function seal({ salt, password }: Administrator, body: string): string {
-  return createHmac('sha256', salt).update(`device ${body} ${password}`).digest('base64url');
+  return hmac(salt, `device ${body} ${password}`);
 }

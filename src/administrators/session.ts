@@ -1,10 +1,10 @@
 // Sessions: who is signed in, looked up at every request, so that what ends one ends it everywhere at once.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/database.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
-import { sha256 } from '../lib/secrets.ts';
+import { hmac, isSame, sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Principal } from './administrator.ts';
 import {
@@ -37,7 +37,7 @@ export function cookieValue(secret: string, { salt }: Pick<Session, 'salt'>, now
 }
 
 function seenSeal(salt: string, secret: string, seen: number): string {
-  return createHmac('sha256', salt).update(`seen ${secret} ${seen}`).digest('base64url');
+  return hmac(salt, `seen ${secret} ${seen}`);
 }
 
 /** Who is signed in by a cookie, the session's secret, and what to put in the cookie's place where that is due. */
@@ -64,8 +64,7 @@ export async function openCookie(
   if (age > SESSION_IDLE_MS || age < -CLOCK_SKEW_MS) return undefined;
   const owner = await findSessionOwner(database, sha256(secret!), nowMs);
   if (!owner) return undefined;
-  if (!timingSafeEqual(Buffer.from(seenSeal(owner.salt, secret!, seen)), Buffer.from(seal!)))
-    return undefined;
+  if (!isSame(seal!, seenSeal(owner.salt, secret!, seen))) return undefined;
   const refreshed = age >= REFRESH_MS ? cookieValue(secret!, owner, nowMs) : undefined;
   return { principal: principalOf(owner), secret: secret!, refreshed };
 }

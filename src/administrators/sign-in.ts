@@ -1,7 +1,8 @@
 // Signing in: the password earns a ticket, the ticket and a second factor earn a session.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/database.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { hmac, isSame } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 import {
@@ -76,7 +77,7 @@ export async function openTicket(
   const administrator = await findAdministrator(database, id!);
   if (!administrator || administrator.disabled_at !== null) return undefined;
   const expected = ticketSeal(administrator.salt, [id!, version!, expires!, challenge!].join('.'));
-  if (!timingSafeEqual(Buffer.from(seal!), Buffer.from(expected))) return undefined;
+  if (!isSame(seal!, expected)) return undefined;
   if (administrator.version !== Number(version) || Number(expires) <= now) return undefined;
   return { administrator, passkeys: await passkeysOf(database, administrator.id), challenge: challenge! };
 }
@@ -88,7 +89,7 @@ function newTicket({ id, version, salt }: Administrator, now: number): string {
 }
 
 function ticketSeal(salt: string, body: string): string {
-  return createHmac('sha256', salt).update(`sign-in ticket ${body}`).digest('base64url');
+  return hmac(salt, `sign-in ticket ${body}`);
 }
 
 export interface SignedIn {

@@ -7,6 +7,7 @@ import {
   apiKeyListSchema,
   apiKeySchema,
   newApiKeyAnswerSchema,
+  revokedApiKeyAnswerSchema,
   rotatedApiKeyAnswerSchema,
 } from './present-api-key.ts';
 
@@ -23,6 +24,8 @@ const PREFER = {
 };
 const NOT_KEPT =
   'No `Idempotency-Key` is heeded: a key is told once and kept nowhere, so there is no answer to give again.';
+const REPLACED =
+  'A key that was replaced makes payments until its end, but here it is 403: it has no say in other keys any more.';
 
 export const apiKeyDescription: Description = {
   paths: {
@@ -44,7 +47,7 @@ export const apiKeyDescription: Description = {
       post: {
         operationId: 'createApiKey',
         summary: 'Make another API key of the same merchant and mode',
-        description: `The key stands in this answer alone. ${NOT_KEPT} If the answer is lost, make another and revoke the one that the list shows.`,
+        description: `The key stands in this answer alone. It ends with the key it is made with at the latest. ${NOT_KEPT} If the answer is lost, make another and revoke the one that the list shows. ${REPLACED}`,
         security,
         parameters: [PREFER],
         requestBody: { required: true, ...json(ref('ApiKeyRequest')) },
@@ -70,7 +73,7 @@ export const apiKeyDescription: Description = {
       post: {
         operationId: 'rotateApiKey',
         summary: 'Make a key in the place of another, which works on for a while',
-        description: `The body may be left out. ${NOT_KEPT} If the answer is lost, the same request again is 409, whose message names the key that was made: rotate that one with \`overlap_seconds\` 0.`,
+        description: `The body may be left out. The new key keeps the end of the old one. ${NOT_KEPT} If the answer is lost, the same request again is 409, whose message names the key that was made: rotate that one with another key and \`overlap_seconds\` 0. ${REPLACED}`,
         security,
         parameters: [keyId, PREFER],
         requestBody: { required: false, ...json(ref('RotationRequest')) },
@@ -84,11 +87,11 @@ export const apiKeyDescription: Description = {
       post: {
         operationId: 'revokeApiKey',
         summary: 'Revoke a key now and for good',
-        description: 'A key may revoke itself. A request body is ignored.',
+        description: `A key may revoke itself. A request body is ignored. ${REPLACED}`,
         security,
         parameters: [keyId],
         responses: {
-          200: answer('Revoked; every node refuses it within a second.', 'ApiKeyAnswer'),
+          200: answer('Revoked; every node refuses it within a second.', 'RevokedApiKeyAnswer'),
           ...refusals(['not_found', 'invalid_status']),
         },
       },
@@ -101,6 +104,7 @@ export const apiKeyDescription: Description = {
     RotationRequest: jsonSchema(rotationRequestSchema, 'input'),
     ApiKeyAnswer: jsonSchema(apiKeyAnswerSchema, 'output'),
     NewApiKeyAnswer: jsonSchema(newApiKeyAnswerSchema, 'output'),
+    RevokedApiKeyAnswer: jsonSchema(revokedApiKeyAnswerSchema, 'output'),
     RotatedApiKeyAnswer: jsonSchema(rotatedApiKeyAnswerSchema, 'output'),
     ApiKeyList: jsonSchema(apiKeyListSchema, 'output'),
   },

@@ -7,17 +7,18 @@ import { fromCursor, LIMIT, listText, QueryReader, toCursor } from '../http/list
 import type { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/time.ts';
-import { changeKeys, issueKey, type KeyAct, revokeKey, rotateKey } from '../merchants/api-keys.ts';
+import type { KeyAct } from '../merchants/acting-key.ts';
+import { changeKeys, issueKey, revokeKey, rotateKey } from '../merchants/api-keys.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { keyById, keysOf } from '../merchants/follow.ts';
+import { keyById } from '../merchants/follow.ts';
+import { listKeys, type PageEnd } from '../merchants/key-list/list-keys.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
+import { keysMadeBy } from '../merchants/queries.ts';
 import type { StoredKey } from '../merchants/stored-key.ts';
 import { apiKeyRequestSchema, checked, rotationRequestSchema } from './api-key-requests.ts';
 import { presentApiKey } from './present-api-key.ts';
 
-/** For how long keys that are over are still listed. */
-const TOLD_FOR_MS = 30 * DAY_MS;
 export interface ApiKeyRoutes {
   database: Database;
   journal: Journal;
@@ -37,14 +38,14 @@ export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void
     const { limit, after } = parseListQuery(request.query);
     const { merchant, key: own } = request.caller;
     const now = clock.now();
-    const all = await keysOf(database, directory, merchant.id, now - TOLD_FOR_MS);
-    const rest = all.filter((key) => key.mode === own.mode && (!after || isBehind(key, after)));
-    const page = rest.slice(0, limit);
+    const wanted = { merchantId: merchant.id, mode: own.mode, now, after, limit: limit + 1 };
+    const found = await listKeys(database, directory, wanted);
+    const page = found.slice(0, limit);
     const uses = await lastUsed(parts, page);
     reply.headers(API_HEADERS);
     return listText(
       page.map((key) => JSON.stringify(presentApiKey(key, uses.get(key.id), now))),
-      rest.length > limit ? cursorOf(page.at(-1)!) : null,
+      found.length > limit ? cursorOf(page.at(-1)!) : null,
     );
   }
 
@@ -64,8 +65,7 @@ export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void
 function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
   const { directory, clock, baseUrl } = parts;
 
-  const shown = (row: StoredKey, used?: number) =>
-    presentApiKey(directory.key(row.digest)!, used, clock.now());
+  const shown = (row: StoredKey, used?: number) => presentApiKey(directory.putKey(row), used, clock.now());
 
   /** Answers 201 with a new key, the only time it is told. */
   function created(reply: FastifyReply, key: string, row: StoredKey, more: object = {}) {
@@ -90,7 +90,7 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
     const wanted = bytes.length === 0 ? {} : checked(rotationRequestSchema, bytes, request, reply);
     const overlapMs = (wanted.overlap_seconds ?? DAY_MS / SECOND_MS) * SECOND_MS;
     const before = await found(parts, request);
-    const { key, row, old } = await changeKeys(parts, before.id, (transaction) =>
+    const { key, row, old } = await changeKeys(parts, before.merchant_id, (transaction) =>
       rotateKey(transaction, before, { overlapMs, name: wanted.name ?? null }, actOf(request)),
     );
     const used = (await lastUsed(parts, [before])).get(before.id);
@@ -99,12 +99,13 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
 
   async function revoke(request: FastifyRequest<WithId>, reply: FastifyReply) {
     const key = await found(parts, request);
-    const { row } = await changeKeys(parts, key.id, (transaction) =>
+    const { row } = await changeKeys(parts, key.merchant_id, (transaction) =>
       revokeKey(transaction, key, actOf(request)),
     );
     const used = (await lastUsed(parts, [key])).get(key.id);
+    const made = await keysMadeBy(parts.database, key, clock.now());
     reply.headers(API_HEADERS);
-    return JSON.stringify({ data: shown(row, used) });
+    return JSON.stringify({ data: shown(row, used), keys_made: made.map(({ id }) => id) });
   }
 
   app.register(async (scope) => {
@@ -124,7 +125,7 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
 const actOf = ({ caller, id }: FastifyRequest): KeyAct => ({
   actor: caller.actor,
   request_id: id,
-  key: caller.key.id,
+  key: caller.key,
 });
 
 function lastUsed({ database, keyUses }: ApiKeyRoutes, keys: readonly KnownKey[]) {
@@ -143,17 +144,6 @@ async function found(
   if (key?.merchant_id !== merchant.id || key.mode !== own.mode)
     throw new OperationalError('not_found', 'There is no such API key.');
   return key;
-}
-
-/** Where a page ended: behind a key of that age and id. Keys of unknown age come last, as if made in 1970. */
-interface PageEnd {
-  created_at: number;
-  id: string;
-}
-
-function isBehind({ created_at, id }: KnownKey, end: PageEnd): boolean {
-  const at = created_at ?? 0;
-  return at < end.created_at || (at === end.created_at && id > end.id);
 }
 
 const cursorOf = ({ created_at, id }: KnownKey) => toCursor(`${created_at ?? 0}-${id}`);

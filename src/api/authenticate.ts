@@ -5,6 +5,7 @@ import { bearerOf } from '../http/bearer.ts';
 import type { Refuse } from '../http/refused-keys.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
+import { REFUSED_KEY, SUSPENDED_MERCHANT } from '../merchants/acting-key.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { lookUpCaller } from '../merchants/follow.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
@@ -15,8 +16,6 @@ declare module 'fastify' {
     caller: Caller;
   }
 }
-
-const REFUSED = 'The API key is missing or invalid.';
 
 export interface Authentication {
   database: Database;
@@ -29,7 +28,7 @@ export interface Authentication {
 
 /**
  * Returns a hook that sets `request.caller`. A key that this node knows is let through at once; only one that it does not know is
- * looked up in the store. Raises what `refuse` gives (`unauthorized`, with a word of its own for a key that is not whole and else in
+ * looked up in the store, and not even that where its address has sent too many wrong ones. Raises what `refuse` gives (`unauthorized`, with a word of its own for a key that is not whole and else in
  * the same words whatever is wrong with it, or `rate_limited`), `forbidden` where its merchant is suspended, and `DatabaseError`.
  */
 export function authenticator({ database, directory, keyUses, clock, refuse }: Authentication) {
@@ -37,7 +36,7 @@ export function authenticator({ database, directory, keyUses, clock, refuse }: A
     request.caller = caller;
     keyUses.note(caller.key.id, now);
     if (directory.isSuspended(caller.merchant.id))
-      throw new OperationalError('forbidden', 'This merchant is suspended. Ask whoever runs this service.');
+      throw new OperationalError('forbidden', SUSPENDED_MERCHANT);
   };
   return (request: FastifyRequest): Promise<void> | undefined => {
     const now = clock.now();
@@ -48,9 +47,9 @@ export function authenticator({ database, directory, keyUses, clock, refuse }: A
       return undefined;
     }
     const fault = key === undefined ? undefined : keyFault(key);
-    if (key === undefined || fault) throw refuse(request, fault ?? REFUSED);
+    if (key === undefined || fault || refuse.isSpent(request)) throw refuse(request, fault ?? REFUSED_KEY);
     return lookUpCaller(database, directory, key, now).then((caller) => {
-      if (!caller) throw refuse(request, REFUSED);
+      if (!caller) throw refuse(request, REFUSED_KEY);
       admit(request, caller, now);
     });
   };

@@ -4,7 +4,7 @@ import { listSchema } from '../http/list.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { keyStatus } from '../merchants/stored-key.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.').nullable();
 
@@ -26,6 +26,12 @@ export const apiKeySchema = z.strictObject({
   expires_at: moment.describe('When it stops working; null where it goes on until it is revoked.'),
   revoked_at: moment,
   replaced_by: z.string().nullable().describe('The id of the key that was made in its place.'),
+  created_by: z
+    .string()
+    .nullable()
+    .describe(
+      'The id of the key it was made with; `operator` or `administrator` for one that was made for the merchant; null for its first and for one of the configuration file.',
+    ),
   status: z
     .enum(['active', 'expired', 'revoked'])
     .describe('A key that is replaced is `active` until it ends.'),
@@ -38,6 +44,13 @@ export const newApiKeyAnswerSchema = z.strictObject({ data: apiKeySchema.extend(
 export const rotatedApiKeyAnswerSchema = newApiKeyAnswerSchema.extend({
   replaced: apiKeySchema.describe('The key that the new one takes the place of, with the moment it ends.'),
 });
+export const revokedApiKeyAnswerSchema = apiKeyAnswerSchema.extend({
+  keys_made: z
+    .array(z.string())
+    .describe(
+      'The ids of the keys that were made with it, or with one of those, and still work. After a leak, revoke each that you did not make.',
+    ),
+});
 export const apiKeyListSchema = listSchema(apiKeySchema);
 
 /** A key as the API shows it at `now`; `lastUsed` in milliseconds since 1970, nothing where it never was. */
@@ -46,7 +59,7 @@ export function presentApiKey(
   lastUsed: number | undefined,
   now: number,
 ): z.infer<typeof apiKeySchema> {
-  const { id, mode, name, last_four, created_at, expires_at, revoked_at, replaced_by } = key;
+  const { id, mode, name, last_four, created_at, expires_at, revoked_at, replaced_by, made_by } = key;
   return {
     id,
     object: 'api_key',
@@ -55,11 +68,12 @@ export function presentApiKey(
     prefix: KEY_PREFIX[mode],
     last_four,
     created_at: at(created_at),
-    last_used_at: at(lastUsed ?? null),
+    last_used_at: at(lastUsed === undefined ? null : Math.min(lastUsed, now)),
     expires_at: at(expires_at),
     revoked_at: at(revoked_at),
     replaced_by,
-    status: revoked_at !== null ? 'revoked' : isOver(key, now) ? 'expired' : 'active',
+    created_by: made_by,
+    status: keyStatus(key, now),
   };
 }
 

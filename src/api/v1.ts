@@ -1,14 +1,14 @@
-// Everything under /v1: the key first, then whether there is such an endpoint, then how often the key has called.
+// Everything under /v1: the key first, then whether there is such an endpoint, then how often the merchant has called.
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
-import { KeyBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts';
+import { CallerBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 
 export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication {
-  /** How often each key may call; null where that is not limited. */
+  /** How often each merchant may call in each mode; null where that is not limited. */
   rateLimits: RateLimits | null;
 }
 
@@ -40,10 +40,9 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
 
 /** Counts every request that is for an endpoint and has a caller by now. Raises `rate_limited` in requests. */
 function addRateLimits(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
-  const buckets = new KeyBuckets(limits);
+  const buckets = new CallerBuckets(limits);
   app.addHook('onRequest', (request, reply, done) => {
-    const { key, limits: own } = request.caller;
     const now = clock.now();
-    done(takeFrom(buckets.find(key.id, request.method, own, now), reply, now));
+    done(takeFrom(buckets.find(request.caller, request.method, now), reply, now));
   });
 }

@@ -1,6 +1,6 @@
 // Tells a form of ours from a forged one: where the browser says it comes from, and a token that only our page holds.
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Html, hidden } from '../lib/html.ts';
+import { hmac, isSame } from '../lib/secrets.ts';
 import type { Instructions } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 
@@ -13,7 +13,7 @@ export type Action = (typeof ACTIONS)[number];
  */
 function token({ salt, id }: Pick<Payment, 'salt' | 'id'>, action: Action, terms: readonly string[]): string {
   const text = JSON.stringify(['checkout form', id, action, ...terms]);
-  return createHmac('sha256', salt).update(text).digest('base64url');
+  return hmac(salt, text);
 }
 
 /** The fields of a form that say which action it is and that it is ours. */
@@ -43,9 +43,7 @@ export function actionOf(
   const action = ACTIONS.find((one) => one === sent.get('action'));
   if (!action) return undefined;
   const terms = action === 'submit' ? [method ?? '', sent.get('shown') ?? ''] : [];
-  const right = Buffer.from(token(payment, action, terms));
-  const given = Buffer.from(sent.get('token') ?? '');
-  return given.length === right.length && timingSafeEqual(given, right) ? action : undefined;
+  return isSame(sent.get('token') ?? '', token(payment, action, terms)) ? action : undefined;
 }
 
 /** What a form whose token was right says its customer was told to do. */

@@ -11,6 +11,7 @@ import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { placesOf } from '../settings/places.ts';
+import { parseEmail, parseText } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';
@@ -33,8 +34,8 @@ They act on the store at once, a running server included.`,
     .addCommand(
       new Command('create')
         .description('add somebody, and print the link with which they set themselves up')
-        .requiredOption('--email <address>', 'what they sign in with')
-        .requiredOption('--name <name>', 'what others see')
+        .requiredOption('--email <address>', 'what they sign in with', parseEmail)
+        .requiredOption('--name <name>', 'what others see', parseText)
         .addOption(new Option('--role <role>', 'what they may').choices(ROLES).makeOptionMandatory())
         .addHelpText(
           'after',
@@ -156,6 +157,12 @@ async function act(email: string, options: StoreOptions, work: typeof disable, w
     const changed = await journal.commit((transaction) => work(transaction, id, OPERATOR), id);
     if (options.json) {
       console.log(JSON.stringify(shown(changed, (await passkeysOf(database, id)).length)));
+      return;
+    }
+    if (what.startsWith('may') && changed.password === null) {
+      console.log(
+        `${changed.name} (${changed.email}) is no longer disabled, but was never set up. Next: counterfoil administrators reset ${changed.email}`,
+      );
       return;
     }
     const ended = open === 0 || what.startsWith('may') ? '' : ` ${counted(open, 'session')} ended.`;

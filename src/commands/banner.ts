@@ -2,9 +2,9 @@
 
 import { developmentSetUp } from '../administrators/manage.ts';
 import { setUpUrl } from '../administrators/set-up.ts';
-import { VERSION } from '../app.ts';
 import type { Configuration } from '../config.ts';
 import { MINUTE_MS, systemClock } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
 import type { Service } from '../main.ts';
 import { type Caller, DEVELOPMENT_KEY } from '../merchants/merchant.ts';
 import { createPayment } from '../payments/create.ts';
@@ -22,6 +22,9 @@ function developmentCaller(configuration: Configuration, service: Service): Call
     ? service.directory.find(DEVELOPMENT_KEY, systemClock.now())
     : undefined;
 }
+
+const isRegistrationOpen = ({ environment, registration }: Configuration) =>
+  environment === 'development' && registration.mode === 'open';
 
 /** In development, where to set up whoever reviews, until that is done: a new link at every start. */
 export async function setUpLink(configuration: Configuration, service: Service): Promise<string | undefined> {
@@ -45,6 +48,7 @@ export function readyLine(
     checkout_base_url: service.checkoutBaseUrl,
     development_key: developmentCaller(configuration, service) ? DEVELOPMENT_KEY : null,
     setup_url: setUp ?? null,
+    register_url: isRegistrationOpen(configuration) ? `${service.baseUrl}/register` : null,
     storage: configuration.storage,
     database: service.database.engine,
     port_taken: service.portTaken || null,
@@ -67,7 +71,7 @@ export async function banner(
   const dim = (text: string) => styled(out, 'dim', text);
   const caller = developmentCaller(configuration, service);
   const sample = caller && (await samplePayment(configuration, service, caller));
-  const isOpen = configuration.environment === 'development' && configuration.registration.mode === 'open';
+  const isOpen = isRegistrationOpen(configuration);
   const database = service.database.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL; checkpoints and their key';
   const rows = [
     ['API', `${service.baseUrl}/v1`],

@@ -1,29 +1,33 @@
 // The command line: which commands there are, and how their failures are told.
 import { Command, CommanderError } from 'commander';
-import { VERSION } from '../app.ts';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
 import { StartRefused } from '../health/refuse.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
-import { administratorsCommand } from './administrators.ts';
-import { auditCommand } from './audit.ts';
-import { doctorCommand } from './doctor.ts';
-import { eraseCommand } from './erase.ts';
-import { exportCommand } from './export.ts';
-import { initCommand } from './init.ts';
-import { invitesCommand } from './invites.ts';
-import { keysCommand } from './keys.ts';
-import { merchantsCommand } from './merchants.ts';
-import { migrateCommand } from './migrate.ts';
-import { serveCommand } from './serve.ts';
+import { VERSION } from '../lib/version.ts';
 import { Failure } from './terminal.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** What starting again does not mend. */
 const UNFIT = [ConfigurationError, StartRefused, StorageExposed, SchemaTooNew];
+
+/** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['init', async () => (await import('./init.ts')).initCommand()],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['keys', async () => (await import('./keys.ts')).keysCommand()],
+  ['merchants', async () => (await import('./merchants.ts')).merchantsCommand()],
+  ['invites', async () => (await import('./invites.ts')).invitesCommand()],
+  ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
+  ['audit', async () => (await import('./audit.ts')).auditCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
+  ['erase', async () => (await import('./erase.ts')).eraseCommand()],
+  ['export', async () => (await import('./export.ts')).exportCommand()],
+]);
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -42,20 +46,7 @@ Examples:
 
 Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
     );
-  for (const command of [
-    serveCommand(),
-    initCommand(),
-    migrateCommand(),
-    keysCommand(),
-    merchantsCommand(),
-    invitesCommand(),
-    administratorsCommand(),
-    auditCommand(),
-    doctorCommand(),
-    eraseCommand(),
-    exportCommand(),
-  ])
-    program.addCommand(command);
+  for (const command of await wanted(argv[2])) program.addCommand(command);
   for (const command of allCommands(program))
     command.exitOverride().showHelpAfterError('(run with --help for the options)');
   // Whoever read the output has gone (`… | head`): that is no failure. A full disk is one, but a server goes on without.
@@ -67,6 +58,12 @@ Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
   } catch (error) {
     process.exitCode = report(error);
   }
+}
+
+/** The command of a name; all of them where it is no command's: the help lists them, and a mistaken word is told the nearest. */
+function wanted(name = ''): Promise<Command[]> {
+  const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
+  return Promise.all(loaders.map((load) => load()));
 }
 
 function allCommands(command: Command): Command[] {

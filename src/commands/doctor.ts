@@ -1,4 +1,6 @@
 // counterfoil doctor: looks at everything that can be wrong with an installation, and says how to mend it.
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import {
   type Configuration,
@@ -7,9 +9,10 @@ import {
   installationOf,
   readConfiguration,
 } from '../config.ts';
+import { overridingParameter } from '../database/connection-string.ts';
 import { DatabaseError } from '../database/database.ts';
-import { openDatabase, StorageExposed, storeExists } from '../database/open.ts';
-import { type Check, failed, type Outcome, type Subject, skipped } from '../health/check.ts';
+import { openDatabase, SQLITE_FILE, StorageExposed, storeExists } from '../database/open.ts';
+import { type Check, failed, type Outcome, type Subject, skipped, type Verdict } from '../health/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
 import { SECOND_MS, systemClock } from '../lib/time.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
@@ -81,6 +84,8 @@ export async function inspect(configuration: Configuration, checks?: readonly Ch
 }
 
 async function storeOf(configuration: Configuration): Promise<Subject['store']> {
+  const unusable = unusableStorage(configuration);
+  if (unusable) return { none: unusable };
   if (!storeExists(configuration))
     return { none: skipped('There is no store yet: the first start makes it') };
   try {
@@ -92,7 +97,9 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
     if (error instanceof StorageExposed)
       return { none: skipped('The store is not opened while others can read it') };
     if (!(error instanceof DatabaseError)) throw error;
-    if (error.failure === 'fault') return { none: skipped(`The store is not opened: ${error.message}`) };
+    const { database_url: url } = configuration;
+    if (url !== null && overridingParameter(url) !== undefined)
+      return { none: skipped(`The store is not opened: ${error.message}`) }; // which is said of the string itself
     return {
       none: failed(
         `The store cannot be opened: ${error.message || 'nothing answers at its address'}`,
@@ -100,6 +107,24 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
       ),
     };
   }
+}
+
+/** Why this account cannot use what lies in the storage folder; nothing where it can, or where there is none yet. */
+function unusableStorage({ storage }: Configuration): Verdict | undefined {
+  for (const [path, mode] of [
+    [storage, constants.R_OK | constants.W_OK | constants.X_OK],
+    [join(storage, SQLITE_FILE), constants.R_OK | constants.W_OK],
+  ] as const) {
+    try {
+      accessSync(path, mode);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      const mend = 'run doctor as the account that serves, or give storage to this one';
+      return failed(`This account may not read and write it (${code})`, mend, path);
+    }
+  }
+  return undefined;
 }
 
 const STYLES: Record<Outcome, Parameters<typeof styled>[1]> = {

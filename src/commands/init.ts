@@ -1,7 +1,15 @@
 // counterfoil init: asks what a production configuration needs, writes it where nothing is lost, and looks whether it may start.
-
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
@@ -48,7 +56,7 @@ export function initCommand(): Command {
     .option('--administrator <email>', 'who shall review payments first')
     .option('--allow-root', 'let the service run as root, which it needs for nothing')
     .option('--yes', 'take the defaults of whatever no flag says')
-    .option('--force', 'write over a file that is there')
+    .option('--force', 'write over a file that is there, which is kept as FILE.old')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -161,12 +169,18 @@ function terminalAnswers(file: string) {
   };
 }
 
-/** Writes the file, readable by its owner alone. What was there is replaced whole, or not at all. */
+/** Writes the file, readable by its owner alone. What was there is replaced whole, or not at all, and kept as FILE.old. */
 function write(file: string, text: string, overwrites: boolean): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!overwrites) {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
     return;
+  }
+  if (existsSync(file)) {
+    const old = `${file}.old`;
+    rmSync(old, { force: true });
+    copyFileSync(file, old, constants.COPYFILE_EXCL);
+    chmodSync(old, 0o600);
   }
   const beside = `${file}.new`;
   rmSync(beside, { force: true });

@@ -11,23 +11,67 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
 import { environment, parseConfiguration } from '../config.ts';
+import { monotonicMs } from '../lib/time.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+/** For how long another command may write the file, and how often it is looked whether it still does. */
+const WAIT_MS = 3_000;
+const LOOK_AGAIN_MS = 20;
 
 /** A configuration may lack the very key that is about to be made, or hold the one that it replaces. */
 export const UNFINISHED = { unfinished: true };
 
 /**
- * Adds `entry` to the keys of a merchant, and the merchant where the file has none of that id. `note` becomes a comment above it.
- * Raises `ConfigurationError` where the file would not be one any more.
+ * Adds `entry` to the keys of a merchant, and the merchant where the file has none of that id. Waits while another command writes
+ * the file. Raises `ConfigurationError` where the file would not be one any more, `Failure` where another command goes on writing.
  */
-export function addKeyToFile(
+export async function addKeyToFile(
   file: string,
   merchant: { id: string; name: string },
   entry: object,
-  note: string | null,
-): void {
-  const document = parseDocument(readFileSync(file, 'utf8'));
+): Promise<void> {
+  // What is read from here on nobody changes until it is written: two commands at once would each lose the other's key.
+  const beside = await openBeside(file);
+  try {
+    const text = textWith(readFileSync(file, 'utf8'), merchant, entry);
+    parseConfiguration(text, file, environment, UNFINISHED);
+    replaceFile(file, beside, text);
+  } catch (error) {
+    rmSync(beside.path, { force: true });
+    throw error;
+  } finally {
+    closeSync(beside.descriptor);
+  }
+}
+
+/** A file that is about to take another's place. While it is there, no other command writes that one. */
+interface Beside {
+  path: string;
+  descriptor: number;
+}
+
+async function openBeside(file: string): Promise<Beside> {
+  const path = `${file}.new`;
+  const since = monotonicMs();
+  for (;;) {
+    try {
+      return { path, descriptor: openSync(path, 'wx', 0o600) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (monotonicMs() - since > WAIT_MS)
+        throw new Failure(
+          `${shownPath(path)} is there: another command writes the configuration, or one was killed doing so. No key was made. If none runs, remove that file`,
+        );
+    }
+    await sleep(LOOK_AGAIN_MS);
+  }
+}
+
+function textWith(before: string, merchant: { id: string; name: string }, entry: object): string {
+  const document = parseDocument(before);
   const sequenceAt = (holder: YAMLMap, name: string): YAMLSeq => {
     if (!isSeq(holder.get(name))) holder.set(name, document.createNode([]));
     const sequence = holder.get(name) as YAMLSeq;
@@ -42,30 +86,16 @@ export function addKeyToFile(
     holder = document.createNode({ ...merchant, keys: [] }) as YAMLMap;
     merchants.add(holder);
   }
-  const node = document.createNode(entry);
-  if (note !== null) node.commentBefore = ` ${note}`;
-  sequenceAt(holder, 'keys').add(node);
-  const text = document.toString({ lineWidth: 0 });
-  parseConfiguration(text, file, environment, UNFINISHED);
-  replaceFile(file, text);
+  sequenceAt(holder, 'keys').add(document.createNode(entry));
+  return document.toString({ lineWidth: 0 });
 }
 
 /** Writes beside and moves over: a crash leaves the old file or the new one, never half of either. Owner and mode stay. */
-function replaceFile(file: string, text: string): void {
+function replaceFile(file: string, { path, descriptor }: Beside, text: string): void {
   const { mode, uid, gid } = statSync(file);
-  const beside = `${file}.new`;
-  rmSync(beside, { force: true });
-  const descriptor = openSync(beside, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fchownSync(descriptor, uid, gid);
-    fchmodSync(descriptor, mode & 0o777);
-    fsyncSync(descriptor);
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(beside, file);
+  writeFileSync(descriptor, text);
+  fchownSync(descriptor, uid, gid);
+  fchmodSync(descriptor, mode & 0o777);
+  fsyncSync(descriptor);
+  renameSync(path, file);
 }

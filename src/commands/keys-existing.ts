@@ -1,121 +1,27 @@
-// What counterfoil keys does with keys that there are: lists them, replaces one, ends one.
-import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
-import { storeExists } from '../database/open.ts';
-import { ago } from '../lib/duration.ts';
+// What counterfoil keys does with keys that there are: replaces one, ends one, and those that were made with it.
+import { counted } from '../lib/counted.ts';
 import { editDistance } from '../lib/edit-distance.ts';
 import { DAY_MS, formatTimestamp, systemClock } from '../lib/time.ts';
-import { OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../merchants/api-keys.ts';
+import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../merchants/api-keys.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { KeyUses } from '../merchants/key-uses.ts';
+import { keyById } from '../merchants/follow.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
-import { KEY_PREFIX } from '../merchants/merchant.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { findKey, keysMadeBy } from '../merchants/queries.ts';
+import { isOver, type StoredKey } from '../merchants/stored-key.ts';
 import { canAsk, saysYes } from './ask.ts';
-import { UNFINISHED } from './key-file.ts';
-import { existingMerchant, loadDirectory } from './merchant-names.ts';
-import { lendStore, OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { columns, Failure } from './terminal.ts';
+import { at, lastUsesIn, usedWhen } from './keys-list.ts';
+import { loadDirectory } from './merchant-names.ts';
+import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { Failure } from './terminal.ts';
 
-const at = (ms: number | null | undefined) => (ms == null ? null : formatTimestamp(ms));
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;
 
-interface ListOptions extends StoreOptions {
-  merchant?: string;
-}
-
-/** `counterfoil keys list`. */
-export async function list(options: ListOptions): Promise<void> {
-  const configuration = readConfiguration(configurationFile(options.config), environment, UNFINISHED);
-  if (storeExists(configuration))
-    await lendStore(configuration, (store) => listIn(configuration, store, options));
-  else await listIn(configuration, undefined, options);
-}
-
-async function listIn(
-  configuration: Configuration,
-  store: Store | undefined,
-  { merchant: wanted, json }: ListOptions,
-): Promise<void> {
-  const directory = await loadDirectory(configuration, store?.database);
-  const merchants = wanted === undefined ? directory.merchants : [existingMerchant(wanted, directory)];
-  const keys = merchants.flatMap(({ id, name }) => directory.keysOf(id).map((key) => ({ key, name })));
-  const uses = store
-    ? await lastUsesIn(
-        store,
-        keys.map(({ key }) => key.id),
-      )
-    : new Map<string, number>();
-  const now = systemClock.now();
-  const told = keys.map(({ key, name }) => described(key, name, uses.get(key.id), now));
-  if (json) console.log(JSON.stringify({ keys: told }));
-  else if (told.length === 0)
-    console.log('There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"');
-  else console.log(columns(keys.map(({ key, name }) => lineOf(key, name, uses.get(key.id), now))));
-}
-
-function described(key: KnownKey, merchant_name: string, used: number | undefined, now: number) {
-  const { id, merchant_id, mode, name, last_four, replaced_by, isConfigured } = key;
-  return {
-    id,
-    merchant_id,
-    merchant_name,
-    mode,
-    name,
-    prefix: KEY_PREFIX[mode],
-    last_four,
-    created_at: at(key.created_at),
-    last_used_at: at(used),
-    expires_at: at(key.expires_at),
-    revoked_at: at(key.revoked_at),
-    replaced_by,
-    status: statusOf(key, now),
-    configured: isConfigured,
-  };
-}
-
-function statusOf(key: KnownKey, now: number): 'revoked' | 'expired' | 'active' {
-  if (key.revoked_at !== null) return 'revoked';
-  return isOver(key, now) ? 'expired' : 'active';
-}
-
-function lineOf(key: KnownKey, merchant: string, used: number | undefined, now: number): string[] {
-  const { id, mode, last_four, merchant_id, name, created_at } = key;
-  return [
-    id,
-    `${KEY_PREFIX[mode]}…${last_four ?? ''}`,
-    merchant,
-    merchant_id,
-    name ?? '–',
-    created_at === null ? 'in the configuration' : `made ${formatTimestamp(created_at).slice(0, 10)}`,
-    usedWhen(used, now),
-    stateOf(key, now),
-  ];
-}
-
-function stateOf({ expires_at, revoked_at, replaced_by }: KnownKey, now: number): string {
-  if (revoked_at !== null) return `revoked ${formatTimestamp(revoked_at)}`;
-  if (expires_at === null) return 'does not expire';
-  const replaced = replaced_by === null ? '' : `, replaced by ${replaced_by}`;
-  return `${expires_at <= now ? 'expired' : 'expires'} ${formatTimestamp(expires_at)}${replaced}`;
-}
-
-const usedWhen = (used: number | undefined, now: number) =>
-  used === undefined ? 'never used' : `last used ${ago(used, now)}`;
-
-/** When keys were last used, by their ids. */
-function lastUsesIn(
-  { database, journal }: Store,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  return new KeyUses(journal).lastUsed(database, ids);
-}
-
 /** A key by its id. Raises `Failure`, which says which was probably meant. */
-function keyNamed(id: string, directory: Directory): KnownKey {
-  const all = directory.merchants.flatMap((merchant) => directory.keysOf(merchant.id));
-  const found = all.find((key) => key.id === id);
+async function keyNamed(id: string, directory: Directory, database: Store['database']): Promise<KnownKey> {
+  const found = await keyById(database, directory, id);
   if (found) return found;
+  const all = directory.merchants.flatMap((merchant) => directory.keysOf(merchant.id));
   if (id.startsWith('cfk_'))
     throw new Failure('that is a key itself, not its id: take the id, key_…, from counterfoil keys list');
   const [nearest] = all
@@ -135,12 +41,11 @@ export async function rotate(
   await withStore(options, async (store) => {
     const { journal } = store;
     const directory = await loadDirectory(store.configuration, store.database);
-    const before = keyNamed(id, directory);
+    const before = await keyNamed(id, directory, store.database);
     const used = (await lastUsesIn(store, [id])).get(id);
     const wanted = { overlapMs: OVERLAPS_MS[options.overlap], name: options.name ?? null };
-    const { key, row, old } = await journal.commit(
-      (transaction) => rotateKey(transaction, before, wanted, OPERATOR),
-      id,
+    const { key, row, old } = await changeKeys({ journal, directory }, before.merchant_id, (transaction) =>
+      rotateKey(transaction, before, wanted, OPERATOR),
     );
     const now = systemClock.now();
     if (options.json) {
@@ -156,37 +61,95 @@ export async function rotate(
       );
       return;
     }
-    const ends = old.expires_at! <= now ? 'works no more' : `works until ${formatTimestamp(old.expires_at!)}`;
+    const made = await keysMadeBy(store.database, old, now);
     console.log(key);
     console.error(`
-Key ${row.id} takes the place of ${id}, for ${row.mode} payments of ${directory.merchant(row.merchant_id)!.name}.
+Key ${row.id} takes the place of ${id}, for ${row.mode} payments of ${nameOf(row.merchant_id, directory)}.
 Copy it now: it is shown only this once. The store holds its digest. It works already, at a running server too.
-The old key ${ends}; it was ${usedWhen(used, now)}.
-Next: put the new key where the old one is used, and see with counterfoil keys list that the old one is used no more.`);
+${afterRotation(old, made, usedWhen(used, now), now)}`);
   });
 }
 
+/** What is left to do once a key was rotated: with an overlap to wait for the last use of the old one, without to look for others. */
+function afterRotation(old: StoredKey, made: readonly StoredKey[], used: string, now: number): string {
+  if (old.expires_at! > now)
+    return `The old key works until ${formatTimestamp(old.expires_at!)}; it was ${used}.
+Next: put the new key where the old one is used, and see with counterfoil keys list that the old one is used no more.`;
+  const ended = `The old key is refused within a second; it was ${used}. Put the new one where it was used.`;
+  return made.length === 0 ? ended : `${ended}\n${leftBehind(made)}\n${endThem(old.id)}`;
+}
+
+/** The keys that a key leaves behind which may have leaked. */
+function leftBehind(made: readonly StoredKey[]): string {
+  const [was, works] = made.length === 1 ? ['was', 'works'] : ['were', 'work'];
+  const ids = made.map(({ id }) => id).join(', ');
+  return `With it ${counted(made.length, 'key')} ${was} made that still ${works}: ${ids}.`;
+}
+
+const endThem = (id: string) =>
+  `If it leaked, end what was made with it too: counterfoil keys revoke ${id} --with-those-it-made`;
+
+/** What a merchant is called; one that left the configuration by its id. */
+const nameOf = (id: string, directory: Directory) => directory.merchant(id)?.name ?? id;
+
+interface RevokeOptions extends StoreOptions {
+  yes?: boolean;
+  withThoseItMade?: boolean;
+}
+
 /** `counterfoil keys revoke`. */
-export async function revoke(id: string, options: StoreOptions & { yes?: boolean }): Promise<void> {
+export async function revoke(id: string, options: RevokeOptions): Promise<void> {
+  const { withThoseItMade = false, yes = false, json } = options;
   await withStore(options, async (store) => {
-    const directory = await loadDirectory(store.configuration, store.database);
-    const key = keyNamed(id, directory);
+    const { database } = store;
+    const directory = await loadDirectory(store.configuration, database);
+    const key = await keyNamed(id, directory, database);
     const used = (await lastUsesIn(store, [id])).get(id);
     const now = systemClock.now();
-    if (!options.yes && !isOver(key, now) && used !== undefined && used > now - DAY_MS) {
-      const doubt = `${id} was ${usedWhen(used, now)}: whatever calls with it is refused as soon as it is revoked.`;
-      if (!(canAsk() && (await saysYes(`${doubt} Revoke it?`))))
-        throw new Failure(`${doubt} It was not revoked; add --yes to do so`);
-    }
-    const { row } = await store.journal.commit((transaction) => revokeKey(transaction, key, OPERATOR), id);
-    const merchant = directory.merchant(key.merchant_id)!.name;
-    if (options.json) {
-      console.log(JSON.stringify({ id, merchant_id: key.merchant_id, revoked_at: at(row.revoked_at) }));
+    await refuseIfUsed(key, used, now, yes);
+    const ended: string[] = [];
+    // One that is over already may have left others behind: it is them that are to end then.
+    if (!(withThoseItMade && isOver(key, now))) ended.push(await end(store, key, directory));
+    const made = await keysMadeBy(database, key, now);
+    if (withThoseItMade)
+      for (const one of made)
+        ended.push(await end(store, await keyNamed(one.id, directory, database), directory));
+    const left = withThoseItMade ? [] : made;
+    if (json) {
+      const revoked_at = at((await findKey(database, id))?.revoked_at);
+      const still_working = left.map((one) => one.id);
+      console.log(
+        JSON.stringify({ id, merchant_id: key.merchant_id, revoked_at, revoked: ended, still_working }),
+      );
       return;
     }
-    console.log(
-      `Revoked ${id} of ${merchant}; it was ${usedWhen(used, now)}. Every server refuses it within a second.`,
-    );
+    if (ended.length === 0) console.log(`${id} is over already, and no key that was made with it works.`);
+    else
+      console.log(
+        `Revoked ${ended.join(', ')} of ${nameOf(key.merchant_id, directory)}; ${ended.length > 1 ? id : 'it'} was ${usedWhen(used, now)}. Every server refuses ${ended.length > 1 ? 'them' : 'it'} within a second.`,
+      );
+    if (left.length > 0) console.log(`${leftBehind(left)}\n${endThem(id)}`);
     if (key.isConfigured) console.log('Its lines may be removed from the configuration file.');
   });
+}
+
+/** Revokes a key, and gives its id. */
+async function end({ journal }: Store, key: KnownKey, directory: Directory): Promise<string> {
+  await changeKeys({ journal, directory }, key.merchant_id, (transaction) =>
+    revokeKey(transaction, key, OPERATOR),
+  );
+  return key.id;
+}
+
+/** Raises `Failure` for a key that was used in the last day, unless `yes` or whoever sits at the terminal says so. */
+async function refuseIfUsed(
+  key: KnownKey,
+  used: number | undefined,
+  now: number,
+  yes: boolean,
+): Promise<void> {
+  if (yes || isOver(key, now) || used === undefined || used <= now - DAY_MS) return;
+  const doubt = `${key.id} was ${usedWhen(used, now)}: whatever calls with it is refused as soon as it is revoked.`;
+  if (!(canAsk() && (await saysYes(`${doubt} Revoke it?`))))
+    throw new Failure(`${doubt} It was not revoked; add --yes to do so`);
 }

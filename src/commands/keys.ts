@@ -1,17 +1,20 @@
 // counterfoil keys: makes keys of merchants, wherever those stand; a key is printed once, its digest is kept.
 import { existsSync, realpathSync } from 'node:fs';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { storeExists } from '../database/open.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
-import { DAY_MS, formatTimestamp, HOUR_MS, systemClock } from '../lib/time.ts';
+import { formatTimestamp } from '../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
 import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../merchants/merchant.ts';
+import { findMerchant } from '../merchants/queries.ts';
 import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
+import { parseExpiry, parseText } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
-import { list, revoke, rotate } from './keys-existing.ts';
+import { revoke, rotate } from './keys-existing.ts';
+import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
 import { lendStore, OPERATOR, type Store, type StoreOptions } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -23,6 +26,7 @@ interface CreateOptions extends StoreOptions {
   expires?: number;
   name?: string;
   new?: boolean;
+  yes?: boolean;
 }
 
 export function keysCommand(): Command {
@@ -57,10 +61,10 @@ the configuration file are taken over on SIGHUP.`,
             .choices(Object.keys(OVERLAPS_MS))
             .default('24h'),
         )
-        .option('--name <text>', 'what the new key is for; as the old one when left out')
+        .option('--name <text>', 'what the new key is for; as the old one when left out', parseText)
         .addHelpText(
           'after',
-          '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked',
+          '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked, then:\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made',
         )
         .action(rotate),
     )
@@ -69,7 +73,14 @@ the configuration file are taken over on SIGHUP.`,
         .description('end a key now and for good')
         .addArgument(new Argument('<id>', 'key_…, as keys list shows it'))
         .option('--yes', 'revoke it although it was used in the last day')
-        .addHelpText('after', '\nExample:\n  counterfoil keys revoke key_4be2f08a51c7d936')
+        .option(
+          '--with-those-it-made',
+          'end the keys that were made with it as well, and those made with them',
+        )
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil keys revoke key_4be2f08a51c7d936\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes    for a key that leaked',
+        )
         .action(revoke),
     );
   for (const one of command.commands)
@@ -84,7 +95,8 @@ function createCommand(): Command {
     .option('--test', 'a key for test payments (default)')
     .option('--live', 'a key for real payments')
     .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
-    .option('--name <text>', 'what the key is for')
+    .option('--name <text>', 'what the key is for', parseText)
+    .option('--yes', 'do not ask whether a merchant that is named by its name is the one that is meant')
     .option('--new', 'make a merchant, though one is called almost the same')
     .addHelpText(
       'after',
@@ -97,21 +109,6 @@ A merchant of the store (it registered, or was imported) gets its key there: it 
 configuration file: a running server takes it over on SIGHUP. A name that neither has makes a merchant in the file.`,
     )
     .action(create);
-}
-
-/** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. */
-function parseExpiry(text: string): number {
-  const span = /^(\d{1,5})([hd])$/.exec(text);
-  const moment = span
-    ? systemClock.now() + Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS)
-    : Date.parse(text);
-  if (Number.isNaN(moment) || (!span && !/(?:Z|[+-]\d\d:\d\d)$/.test(text))) {
-    throw new InvalidArgumentError(
-      'It is neither a time from now such as 90d nor a moment such as 2027-01-31T00:00:00+00:00.',
-    );
-  }
-  if (moment <= systemClock.now()) throw new InvalidArgumentError('It lies in the past.');
-  return moment;
 }
 
 async function create(options: CreateOptions, command: Command): Promise<void> {
@@ -135,8 +132,11 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   return lendStore(configuration, async (store) => {
     const { merchant, isNew } = await chosen(options, configuration, store);
     const isConfigured = configuration.merchants.some(({ id }) => id === merchant.id);
-    if (isNew || isConfigured) inFile(merchant, isNew);
-    else await createInStore(store, merchant, mode, options);
+    if (isNew || isConfigured) await inFile(merchant, isNew);
+    else {
+      if (mode === 'live' && !options.yes) await confirm(store, merchant, options.merchant);
+      await createInStore(store, merchant, mode, options);
+    }
   });
 }
 
@@ -165,19 +165,37 @@ async function chosen(
   return { merchant: { id: randomId(MERCHANT_ID_PREFIX, 20), name: wanted }, isNew: true };
 }
 
-function createInFile(
+/**
+ * Asks whether a merchant is the one that is meant where its name alone says so: whoever registers is called what they like, as somebody
+ * else is too. Raises `Failure` where nobody says yes.
+ */
+async function confirm({ database }: Store, { id, name }: Merchant, wanted: string): Promise<void> {
+  if (wanted === id) return;
+  const { email = null, created_at = null } = (await findMerchant(database, id)) ?? {};
+  const since = created_at === null ? '' : `, registered ${formatTimestamp(created_at).slice(0, 10)}`;
+  const who = `${name} (${id}${email === null ? '' : `, ${email}`}${since})`;
+  if (canAsk() && (await saysYes(`A live key for ${who}?`))) return;
+  throw new Failure(`this makes a live key for ${who}. No key was made: name it by its id, or add --yes`);
+}
+
+async function createInFile(
   file: string,
   { id: merchantId, name: merchantName }: Merchant,
   isNew: boolean,
   mode: Mode,
   { expires, name, json }: CreateOptions,
-): void {
+): Promise<void> {
   const key = newSecret(KEY_PREFIX[mode]);
   const digest = keyDigest(key);
   const until = expires === undefined ? undefined : formatTimestamp(expires);
-  const entry = { key_sha256: digest, mode, ...(until !== undefined && { expires_at: until }) };
+  const entry = {
+    key_sha256: digest,
+    ...(name !== undefined && { name }),
+    mode,
+    ...(until !== undefined && { expires_at: until }),
+  };
   const merchant = { id: merchantId, name: merchantName };
-  addKeyToFile(file, merchant, entry, name ?? null);
+  await addKeyToFile(file, merchant, entry);
   const id = keyId(digest);
   if (json) {
     const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };

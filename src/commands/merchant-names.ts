@@ -2,28 +2,60 @@
 import type { Configuration } from '../config.ts';
 import type { Queryable } from '../database/database.ts';
 import { editDistance } from '../lib/edit-distance.ts';
+import { systemClock } from '../lib/time.ts';
 import { Directory } from '../merchants/directory.ts';
 import { directoryListeners } from '../merchants/follow.ts';
 import type { Merchant } from '../merchants/merchant.ts';
-import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
+import { keysAfter, merchantsAfter } from '../merchants/queries.ts';
+import { MERCHANT_ID_PREFIX, type StoredMerchant } from '../merchants/stored-merchant.ts';
 import { Failure } from './terminal.ts';
 
 /** How many merchants a failure lists. */
 const LISTED = 8;
+/** How many rows are read at a time. */
+const PAGE = 500;
 
 /** All merchants and keys: the configuration's, and the store's where there is one. Raises `DatabaseError`. */
 export async function loadDirectory(
   { merchants, environment }: Configuration,
   database: Pick<Queryable, 'query'> | undefined,
 ): Promise<Directory> {
-  const directory = new Directory(merchants, { testOnly: environment === 'development' });
-  if (database) for (const { load } of directoryListeners(database, directory)) await load();
+  const directory = new Directory(merchants, { testOnly: environment === 'development', keepsOver: true });
+  const listeners = database ? directoryListeners(database, directory, systemClock) : [];
+  for (const { load } of listeners) await load();
   return directory;
 }
 
-/** The merchant of that id or business name; nothing where there is none. Raises `Failure` where two have the name. */
+/** Merchants of which the store has keys and nothing else: they left the configuration. Their keys open nothing until they are back. */
+export async function leftMerchants(
+  directory: Directory,
+  database: Pick<Queryable, 'query'>,
+): Promise<Merchant[]> {
+  const ids = new Set<string>();
+  let page: { id: string; merchant_id: string }[] = [];
+  do {
+    page = await keysAfter(database, page.at(-1)?.id ?? '', 0, PAGE);
+    for (const { merchant_id } of page) if (!directory.merchant(merchant_id)) ids.add(merchant_id);
+  } while (page.length === PAGE);
+  return [...ids].sort().map((id) => ({ id, name: 'not in the configuration any more' }));
+}
+
+/** The ids of the merchants that the store knows by more than their state. */
+export async function merchantsInStore(database: Pick<Queryable, 'query'>): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  let page: StoredMerchant[] = [];
+  do {
+    page = await merchantsAfter(database, page.at(-1)?.id ?? '', PAGE);
+    for (const { id, name } of page) if (name !== null) ids.add(id);
+  } while (page.length === PAGE);
+  return ids;
+}
+
+/** The merchant of that id, else of that business name; nothing where there is none. Raises `Failure` where two have the name. */
 export function merchantNamed(wanted: string, directory: Directory): Merchant | undefined {
-  const found = directory.merchants.filter(({ id, name }) => id === wanted || name === wanted);
+  const { merchants } = directory;
+  const named = merchants.find(({ id }) => id === wanted);
+  const found = named ? [named] : merchants.filter(({ name }) => name === wanted);
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).join(', ');
     throw new Failure(
@@ -31,8 +63,9 @@ export function merchantNamed(wanted: string, directory: Directory): Merchant | 
     );
   }
   if (found[0]) return { id: found[0].id, name: found[0].name };
-  // One that left the configuration is known by the state that it is still in.
-  return directory.isSuspended(wanted) ? { id: wanted, name: wanted } : undefined;
+  // One that left the configuration is known by the state that it is still in, or by its keys in the store.
+  const isLeft = directory.isSuspended(wanted) || directory.keysOf(wanted).length > 0;
+  return isLeft ? { id: wanted, name: wanted } : undefined;
 }
 
 /** The same, for a merchant that must be there. Raises `Failure`, which says whom it might have meant. */
@@ -45,14 +78,13 @@ export function existingMerchant(wanted: string, directory: Directory): Merchant
 export function noSuchMerchant(wanted: string, directory: Directory): Failure {
   const { merchants } = directory;
   const named = wanted.startsWith(MERCHANT_ID_PREFIX) ? wanted : JSON.stringify(wanted);
-  const ids = merchants.map(({ id }) => id).join(', ');
-  if (merchants.length <= LISTED)
-    return new Failure(
-      `there is no merchant ${named}; there ${ids ? `are: ${ids}` : 'is none yet: give a business name'}`,
-    );
   const near = nearestMerchant(wanted, merchants);
+  if (near) return new Failure(`there is no merchant ${named}; did you mean ${near.name} (${near.id})?`);
+  if (merchants.length > LISTED)
+    return new Failure(`there is no merchant ${named}; counterfoil merchants list shows all`);
+  const all = merchants.map(({ id, name }) => `${name} (${id})`).join(', ');
   return new Failure(
-    `there is no merchant ${named}; ${near ? `did you mean ${near.name} (${near.id})?` : 'counterfoil merchants list shows all'}`,
+    `there is no merchant ${named}; there ${all ? `are: ${all}` : 'is none yet: give a business name'}`,
   );
 }
 

@@ -9,9 +9,9 @@ import { findMerchant } from '../merchants/queries.ts';
 import { isOver } from '../merchants/stored-key.ts';
 import { changesOf, type StateChange, type StoredMerchant } from '../merchants/stored-merchant.ts';
 import { changeMerchantState } from '../merchants/suspend.ts';
-import { existingMerchant, loadDirectory } from './merchant-names.ts';
+import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
 import { importMerchants } from './merchants-import.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 
 const LIMIT_MAXIMUM = 1_000_000;
@@ -124,11 +124,12 @@ async function list(options: StoreOptions): Promise<void> {
       console.log('There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"');
       return;
     }
+    const inStore = await merchantsInStore(database);
     const rows = merchants.map((one) => [
       one.id,
       one.name,
       `${counted(one.live_keys, 'live key')}, ${one.test_keys} for tests`,
-      one.configured ? 'in the configuration' : 'in the store',
+      !one.configured ? 'in the store' : inStore.has(one.id) ? 'in both' : 'in the configuration',
       one.status,
     ]);
     console.log(columns(rows));
@@ -179,7 +180,7 @@ function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
     ['e-mail', stored?.email],
     ['website', told.website],
     ['support', told.support],
-    ['since', told.created_at],
+    [stored?.email ? 'registered' : 'in the store since', told.created_at],
     [
       'limits',
       [writes && `${writes} writes a second`, reads && `${reads} reads a second`].filter(Boolean).join(', '),
@@ -218,8 +219,10 @@ interface LimitOptions extends StoreOptions {
 
 async function limit(wanted: string, options: LimitOptions, command: Command): Promise<void> {
   const { writes, reads } = options;
+  if ((writes !== undefined || reads !== undefined) && options.default)
+    command.error('error: --default excludes --writes and --reads');
   const isSaid = writes !== undefined || reads !== undefined;
-  if (isSaid === (options.default ?? false))
+  if (!isSaid && !options.default)
     command.error('error: give --writes, --reads or both, or --default for the limits of all');
   const limits: MerchantLimits = {
     ...(writes !== undefined && { writes_per_second: writes }),
@@ -232,7 +235,7 @@ async function limit(wanted: string, options: LimitOptions, command: Command): P
       throw new Failure(
         `${name} (${id}) stands in the configuration file: set its rate_limits there, or import it first`,
       );
-    await limitOne(store, id, limits);
+    await limitMerchant(store.journal, id, limits, OPERATOR);
     if (options.json) console.log(JSON.stringify({ id, name, limits }));
     else
       console.log(
@@ -241,8 +244,4 @@ async function limit(wanted: string, options: LimitOptions, command: Command): P
           : `${name} (${id}) has the limits of all again.`,
       );
   });
-}
-
-async function limitOne({ journal }: Store, id: string, limits: MerchantLimits): Promise<void> {
-  await journal.commit((transaction) => limitMerchant(transaction, id, limits, OPERATOR), id);
 }

@@ -1,11 +1,12 @@
 // counterfoil serve: runs the service until it is told to stop.
 import { Command } from 'commander';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
-import { skipped } from '../health/check.ts';
-import { refuseToStart } from '../health/refuse.ts';
+import { type Subject, skipped } from '../health/check.ts';
+import { refuseToReload, refuseToStart } from '../health/refuse.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { monotonicMs, systemClock } from '../lib/time.ts';
 import { type Service, startService } from '../main.ts';
+import { replaceConfigured } from '../merchants/follow.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 
@@ -39,8 +40,8 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
   const log = interactive ? terminalLog(process.stdout) : lines;
-  const subject = { ...installationOf(configuration), clock: systemClock, deadlineMs: 0 };
-  await refuseToStart({ ...subject, store: { none: skipped('The store is not open yet') } }, 'start');
+  const subject = subjectOf(configuration);
+  await refuseToStart(subject, 'start');
   const service = await startService(configuration, {
     log,
     clock: systemClock,
@@ -82,6 +83,12 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, setUp))}\n`);
 }
 
+/** What checks look at while there is no store to look into. */
+function subjectOf(configuration: Configuration): Subject {
+  const store = { none: skipped('The store is not open yet') };
+  return { ...installationOf(configuration), clock: systemClock, deadlineMs: 0, store };
+}
+
 /** Shows the certificate that lies in its files by now, or goes on with the one that is and says why. */
 function renewCertificate(
   { tls }: Configuration,
@@ -97,18 +104,20 @@ function renewCertificate(
   }
 }
 
-/** Takes over merchants, keys and methods from the file, or keeps what is and says why. */
-function reread(
+/** Takes over merchants, keys and methods from the file, or keeps what is and says why: whatever a start would refuse of them. */
+async function reread(
   file: string,
   running: Configuration['environment'],
   service: Service,
   log: Pick<Logger, 'info' | 'error'>,
-): void {
+): Promise<void> {
   try {
-    const { environment, merchants, methods } = readConfiguration(file);
+    const configuration = readConfiguration(file);
+    const { environment, merchants, methods } = configuration;
     // What development lets pass, the development key above all, must not reach a server in production.
     if (environment !== running) throw new Error('environment changed: restart to take it over');
-    service.directory.replace(merchants);
+    await refuseToReload(subjectOf(configuration));
+    await replaceConfigured(service.database, service.directory, merchants);
     service.offer.replace(methods);
     log.info('merchants, keys and methods were read again');
   } catch (error) {

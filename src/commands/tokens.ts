@@ -10,8 +10,9 @@ import {
   TOKEN_DAYS_MAXIMUM,
 } from '../administrators/token.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { parseEmail, parseText } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { columns } from './terminal.ts';
+import { columns, Failure } from './terminal.ts';
 
 export function tokenCommand(): Command {
   const command = new Command('token')
@@ -26,13 +27,13 @@ Examples:
     .addCommand(
       new Command('create')
         .description('make a token and print it once')
-        .requiredOption('--email <address>', 'in whose name it acts')
+        .requiredOption('--email <address>', 'in whose name it acts', parseEmail)
         .addOption(
           new Option('--role <role>', "what it may: at most its administrator's")
             .choices(ROLES)
             .makeOptionMandatory(),
         )
-        .requiredOption('--name <name>', 'what it is for')
+        .requiredOption('--name <name>', 'what it is for', parseText)
         .option('--expires-in-days <days>', `at most ${TOKEN_DAYS_MAXIMUM}`, parseDays, TOKEN_DAYS)
         .addHelpText(
           'after',
@@ -139,7 +140,11 @@ async function list(options: StoreOptions): Promise<void> {
 }
 
 async function revoke(id: string, options: StoreOptions): Promise<void> {
-  await withStore(options, async ({ journal }) => {
+  await withStore(options, async ({ database, journal }) => {
+    const found = (await listTokens(database)).find((one) => one.id === id);
+    if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
+    if (found.revoked_at !== null)
+      throw new Failure(`the token ${id} was revoked already, on ${formatTimestamp(found.revoked_at)}`);
     const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
     console.log(options.json ? JSON.stringify({ id, revoked: true }) : `Revoked ${id} (${name}).`);
   });

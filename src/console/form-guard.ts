@@ -1,7 +1,8 @@
 // Tells a form of the console from a forged one: where the browser says it comes from, and a token that only our page holds.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Html, html } from '../lib/html.ts';
+import { hmac, isSame } from '../lib/secrets.ts';
 
 /** Random bytes in base64url, as the form cookie holds them. */
 const FORM_SECRET = /^[\w-]{43}$/;
@@ -21,7 +22,7 @@ export interface FormKey {
 }
 
 function tokenOf({ kind, secret }: FormKey): string {
-  return createHmac('sha256', secret).update(`console ${kind}`).digest('base64url');
+  return hmac(secret, `console ${kind}`);
 }
 
 export function tokenField(key: FormKey): Html {
@@ -30,9 +31,7 @@ export function tokenField(key: FormKey): Html {
 
 /** Whether a form holds the token of `key`, whose secret no page and no other site can read. */
 export function hasToken(form: URLSearchParams, key: FormKey): boolean {
-  const right = Buffer.from(tokenOf(key));
-  const given = Buffer.from(form.get('token') ?? '');
-  return given.length === right.length && timingSafeEqual(given, right);
+  return isSame(form.get('token') ?? '', tokenOf(key));
 }
 
 /**

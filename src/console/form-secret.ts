@@ -2,12 +2,10 @@
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { randomId } from '../lib/ids.ts';
-import { MINUTE_MS } from '../lib/time.ts';
+import { sha256Hex } from '../lib/secrets.ts';
 import type { Context } from './route.ts';
 
 const SEED = /^[0-9a-z]{26}$/;
-/** For how long the same form, sent again, shows the same secret: after a second click, a reload. */
-const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
 
 /** What makes the secret of a form: the same as long as it is the same form, however often it is sent. */
 export function seedField({ form }: Context): Html {
@@ -15,15 +13,15 @@ export function seedField({ form }: Context): Html {
   return html`<input type="hidden" name="seed" value="${SEED.test(sent) ? sent : randomId('')}">`;
 }
 
-/** The secret that a form comes to, in this session and under this address alone. Raises `bad_request` for a form without a seed. */
+/**
+ * The secret that a form comes to, with all that it says, in this session and under this address alone: a form that says anything else
+ * comes to another. Raises `bad_request` for a form without a seed.
+ */
 export function formSecret({ form, params, secretOf }: Context, prefix: string): string {
   const seed = form.get('seed') ?? '';
   if (!SEED.test(seed))
     throw new OperationalError('bad_request', 'The form is not whole. Open its page again.');
-  return secretOf(prefix, `${params.merchant_id ?? ''} ${params.key_id ?? ''} ${seed}`);
-}
-
-/** Whether what a form has made may be shown once more. */
-export function isShownAgain({ created_at }: { created_at: number }, now: number): boolean {
-  return created_at >= now - SHOWN_AGAIN_MS;
+  const said = [...form].filter(([name]) => name !== 'token');
+  const all = JSON.stringify([params.merchant_id ?? null, params.key_id ?? null, said]);
+  return secretOf(prefix, `${seed} ${sha256Hex(all)}`);
 }

@@ -1,4 +1,5 @@
 // The health page: what every check finds about this installation, what is to be mended first, in the words of `counterfoil doctor`.
+import { may } from '../administrators/administrator.ts';
 import type { Outcome as CheckOutcome } from '../health/check.ts';
 import { advice, type Finding, sentence, tally } from '../health/inspector.ts';
 import { counted } from '../lib/counted.ts';
@@ -19,8 +20,11 @@ const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string
   skipped: { stamp: 'cancelled', icon: 'slash', word: 'Skipped' },
 };
 
-async function healthPage({ inspector, address }: Context): Promise<Outcome> {
-  const findings = await inspector.findings();
+async function healthPage({ inspector, address, principal }: Context): Promise<Outcome> {
+  const mayBeNamed = may(principal.role, 'administer');
+  const findings = (await inspector.findings()).map(({ saysToOthers, ...finding }) =>
+    mayBeNamed || saysToOthers === undefined ? finding : { ...finding, says: saysToOthers },
+  );
   const now = findings.filter(({ beforeProduction }) => !beforeProduction);
   const of = (...outcomes: CheckOutcome[]) =>
     outcomes.flatMap((outcome) => now.filter(({ is }) => is === outcome));

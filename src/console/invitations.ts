@@ -13,7 +13,8 @@ import {
   revokeInvite,
 } from '../merchants/invite.ts';
 import { findInviteByDigest } from '../merchants/queries.ts';
-import { formSecret, isShownAgain, seedField } from './form-secret.ts';
+import { isShownAgain } from '../merchants/stored-key.ts';
+import { formSecret, seedField } from './form-secret.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
 import { choice, errorSummary, type Faults, field, literal, moment, notice, said } from './parts.ts';
 import type { Context, Outcome, Route, Shown } from './route.ts';

@@ -1,5 +1,6 @@
 // What the pages of keys are made of: the list of them, what is known of one, and a new one, which is shown once.
 import { may } from '../administrators/administrator.ts';
+import { counted } from '../lib/counted.ts';
 import { ago } from '../lib/duration.ts';
 import { type Html, html } from '../lib/html.ts';
 import { formatTimestamp } from '../lib/time.ts';
@@ -9,8 +10,8 @@ import { isOver, type StoredKey } from '../merchants/stored-key.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Shown } from './route.ts';
 
-/** For how long keys that are over are still listed. */
-export const TOLD_FOR_DAYS = 30;
+/** How many keys that are over are listed. */
+export const KEYS_OVER_SHOWN = 20;
 
 export const MODE_NAMES = { live: 'Live', test: 'Test' } as const;
 
@@ -52,7 +53,8 @@ function beginning({ mode, last_four }: Pick<KnownKey, 'mode' | 'last_four'>): H
 /** `3 min ago`, with the minute itself in the markup; `not used yet`. */
 export function lastUsed({ now }: Context, used: number | undefined): Html {
   if (used === undefined) return html`not used yet`;
-  return html`<time datetime="${formatTimestamp(used)}">${ago(used, now)}</time>`;
+  const seen = Math.min(used, now); // another node's clock may be ahead of this one's
+  return html`<time datetime="${formatTimestamp(seen)}">${ago(seen, now)}</time>`;
 }
 
 /** What there is to know of a key before it is replaced or ended. */
@@ -66,11 +68,23 @@ export function keyFacts(context: Context, key: KnownKey, used: number | undefin
   ]);
 }
 
+/** The keys that were made with one and still work: whoever ends it because it leaked must know of them. */
+export function madeWithIt({ address }: Context, made: readonly StoredKey[]): Html | null {
+  if (made.length === 0) return null;
+  const line = ({ id, merchant_id }: StoredKey) =>
+    html`<li>${literal(id)} <a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/revoke`)}" aria-label="Revoke ${id}">Revoke…</a></li>\n`;
+  return notice(
+    html`<p>With it ${counted(made.length, 'key')} ${made.length === 1 ? 'was' : 'were'} made that still ${made.length === 1 ? 'works' : 'work'}. If it leaked, revoke what its merchant did not make.</p>
+<ul>${made.map(line)}</ul>`,
+    'warn',
+  );
+}
+
 function stateOf(context: Context, key: KnownKey): Html {
   const { expires_at, revoked_at, replaced_by } = key;
   if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
   if (expires_at === null) return html`Active`;
-  const successor = replaced_by !== null && html`, replaced by ${literal(replaced_by)}`;
+  const successor = replaced_by !== null && html`; replaced by ${literal(replaced_by)}`;
   const isPast = isOver(key, context.now);
   return html`${isPast ? 'Expired' : 'Active until'} ${moment(context, expires_at)}${successor}`;
 }

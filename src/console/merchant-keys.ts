@@ -15,10 +15,10 @@ import {
 import { keyById } from '../merchants/follow.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX, keyDigest, type Merchant } from '../merchants/merchant.ts';
-import { findKeyByDigest } from '../merchants/queries.ts';
-import { isOver } from '../merchants/stored-key.ts';
-import { formSecret, isShownAgain, seedField } from './form-secret.ts';
-import { keyFacts, lastUsed, modesOf, newKeyPage } from './merchant-key-parts.ts';
+import { findKeyByDigest, keysMadeBy } from '../merchants/queries.ts';
+import { isOver, isShownAgain } from '../merchants/stored-key.ts';
+import { formSecret, seedField } from './form-secret.ts';
+import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 import { choice, errorSummary, type Faults, field, literal, moment, said } from './parts.ts';
 import type { Context, Outcome, Route, Shown } from './route.ts';
 
@@ -188,7 +188,7 @@ async function rotate(context: Context): Promise<Outcome> {
   const key = formSecret(context, KEY_PREFIX[old.mode]);
   const wanted = { overlapMs: OVERLAPS_MS[overlap], key };
   const issued = await made(context, key, () =>
-    changeKeys(context, old.id, (transaction) => rotateKey(transaction, old, wanted, actOf(context))),
+    changeKeys(context, merchant.id, (transaction) => rotateKey(transaction, old, wanted, actOf(context))),
   );
   const { key: after, used } = await keyOf(context);
   const ends = isOver(after, context.clock.now())
@@ -200,14 +200,16 @@ async function rotate(context: Context): Promise<Outcome> {
 
 async function revocationPage(context: Context): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
-  const { address, token, now } = context;
+  const { address, token, now, database } = context;
   if (isOver(key, now)) return { to: addressOfMerchant(context, merchant) };
+  const made = await keysMadeBy(database, key, now);
   return {
     title: 'Revoke a key',
     place: '/merchants',
     content: html`<h1>Revoke a key of ${said(merchant.name)}?</h1>
 ${keyFacts(context, key, used)}
 <p>Within a second whatever calls with it is refused${used !== undefined && html`. It was last used ${lastUsed(context, used)}`}. This cannot be undone.</p>
+${madeWithIt(context, made)}
 <form method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/revoke`)}">
 ${token}<p class="actions"><button class="danger">Revoke the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
 </form>`,
@@ -217,9 +219,20 @@ ${token}<p class="actions"><button class="danger">Revoke the key</button> <a cla
 async function revoke(context: Context): Promise<Outcome> {
   const { merchant, key } = await keyOf(context);
   try {
-    await changeKeys(context, key.id, (transaction) => revokeKey(transaction, key, actOf(context)));
+    await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));
   } catch (error) {
-    if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error; // else somebody was quicker
+    // Somebody may have been quicker; only where the key is over is that as good.
+    const isDone = isOver((await keyOf(context)).key, context.clock.now());
+    if (!(error instanceof OperationalError && error.code === 'invalid_status' && isDone)) throw error;
   }
-  return { to: addressOfMerchant(context, merchant) };
+  const made = await keysMadeBy(context.database, key, context.clock.now());
+  if (made.length === 0) return { to: addressOfMerchant(context, merchant) };
+  return {
+    title: 'The key is revoked',
+    place: '/merchants',
+    content: html`<h1>The key is revoked</h1>
+<p>${literal(key.id)} of ${said(merchant.name)} works no more.</p>
+${madeWithIt(context, made)}
+<p class="actions"><a class="primary" href="${addressOfMerchant(context, merchant)}">Continue</a></p>`,
+  };
 }

@@ -3,7 +3,7 @@ import { may } from '../administrators/administrator.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { keysOf } from '../merchants/follow.ts';
+import { keysAtWork } from '../merchants/key-list/list-keys.ts';
 import type { MerchantLimits } from '../merchants/merchant.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import {
@@ -15,7 +15,7 @@ import {
 import { changeMerchantState, REASON_MAXIMUM } from '../merchants/suspend.ts';
 import { countCreated } from '../payments/queries.ts';
 import { namesOf } from '../payments/review/queries.ts';
-import { keyList, TOLD_FOR_DAYS } from './merchant-key-parts.ts';
+import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 import { type Names, nameOf } from './panel.ts';
 import { errorSummary, type Faults, field, literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Outcome, Route } from './route.ts';
@@ -86,7 +86,7 @@ async function merchantPage(context: Context): Promise<Outcome> {
   const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
   const act: Act = isSuspended ? 'resume' : 'suspend';
   const administers = may(principal.role, 'administer');
-  const keys = await keysOf(database, directory, id, now - TOLD_FOR_DAYS * DAY_MS);
+  const keys = await keysAtWork(database, directory, id, { now, over: KEYS_OVER_SHOWN });
   const uses = await keyUses.lastUsed(
     database,
     keys.map((key) => key.id),
@@ -196,7 +196,9 @@ async function change(context: Context, act: Act): Promise<Outcome> {
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     if (error.code === 'validation_failed') return question(context, act, error.details, 422);
-    if (error.code !== 'invalid_status') throw error; // else it is so already: somebody was quicker
+    // Somebody may have been quicker with the same, or with the opposite, which must not pass for done.
+    const { isSuspended } = await found(context);
+    if (error.code !== 'invalid_status' || isSuspended !== (act === 'suspend')) throw error;
   }
   return { to: address(`/merchants/${merchant.id}`) };
 }

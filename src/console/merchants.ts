@@ -1,6 +1,7 @@
 // The merchants of this installation, a page at a time, found by their names.
 import { may } from '../administrators/administrator.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
+import { foldedBusinessName } from '../merchants/business-name.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import type { Merchant } from '../merchants/merchant.ts';
 import { isOver } from '../merchants/stored-key.ts';
@@ -26,7 +27,8 @@ async function merchantsPage(context: Context): Promise<Outcome> {
   const rest = found.filter(({ id }) => id > after);
   const shown = rest.slice(0, PAGE);
   const lines: Html[] = [];
-  for (const merchant of shown) lines.push(await line(context, merchant));
+  const namesakes = namesakesIn(directory.merchants);
+  for (const merchant of shown) lines.push(await line(context, merchant, namesakes));
   const pager =
     (after !== '' || rest.length > PAGE) &&
     html`<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${address('/merchants', { q: asked })}" rel="prev">First</a> `}${rest.length > PAGE && html`<a href="${address('/merchants', { q: asked, after: shown.at(-1)!.id })}" rel="next">Next</a>`}</nav>`;
@@ -47,6 +49,27 @@ ${may(principal.role, 'administer') && html`<p class="actions"><a class="seconda
   return { title: 'Merchants', content, place: '/merchants' };
 }
 
+/** The ids of the merchants that are called the same but for case and width, by the name that they share. */
+function namesakesIn(merchants: readonly Merchant[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { id, name } of merchants) {
+    const folded = foldedBusinessName(name);
+    const others = ids.get(folded);
+    if (others) others.push(id);
+    else ids.set(folded, [id]);
+  }
+  return ids;
+}
+
+/** Says that others are called like a merchant: whoever gives one a live key must see which it is. */
+function sameName({ id, name }: Merchant, namesakes: ReadonlyMap<string, readonly string[]>): Html | null {
+  const others = (namesakes.get(foldedBusinessName(name)) ?? []).filter((one) => one !== id);
+  const [first] = others;
+  if (first === undefined) return null;
+  const more = others.length > 1 && ` and ${others.length - 1} more`;
+  return html` <span class="muted">same name as ${literal(first)}${more}</span>`;
+}
+
 /** The merchants whose name or id holds `text`, in either case; all where there is none. */
 function merchantsCalled(merchants: readonly Merchant[], text: string): Merchant[] {
   if (text === '') return [...merchants];
@@ -63,10 +86,15 @@ function searchForm({ address }: Context, asked: string): Html {
 </form>`;
 }
 
-async function line(context: Context, { id, name }: Merchant): Promise<Html> {
+async function line(
+  context: Context,
+  merchant: Merchant,
+  namesakes: ReadonlyMap<string, readonly string[]>,
+): Promise<Html> {
+  const { id, name } = merchant;
   const { directory, address, now } = context;
   const keys = directory.keysOf(id);
-  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a></td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
+  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${sameName(merchant, namesakes)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
 }
 
 const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>

@@ -50,4 +50,10 @@ export class DatabaseError extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.failure = failure;
   }
+
+  /** Whether it says that a table is not there yet: PostgreSQL's 42P01; SQLite has words for it alone. */
+  get lacksTable(): boolean {
+    const { code } = this.cause as { code?: string };
+    return code === '42P01' || /^no such table: /.test(this.message);
+  }
 }

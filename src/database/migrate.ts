@@ -87,7 +87,7 @@ export async function missingMigrations(database: Database): Promise<number> {
   const [newest] = await database
     .query<{ version: number | null }>('select max(version) as version from schema_migrations')
     .catch((error) => {
-      if (error instanceof DatabaseError && error.failure === 'fault') return [{ version: 0 }]; // no such table yet
+      if (error instanceof DatabaseError && error.lacksTable) return [{ version: 0 }];
       throw error;
     });
   const version = newest?.version ?? 0;

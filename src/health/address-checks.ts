@@ -55,7 +55,10 @@ const reach_checkout = reaches(
   async (visited, url, deadlineMs) => {
     const sheet = /<link rel="stylesheet" href="([^"]+)"/.exec(visited.text)?.[1];
     if (visited.status !== 404 || !sheet) return `another program answers (${visited.status})`;
-    const style = await visit(new URL(sheet, url).href, deadlineMs);
+    // Another program may answer there, and say where this one is to call.
+    const address = URL.canParse(sheet, url) ? new URL(sheet, url) : undefined;
+    if (address?.origin !== new URL(url).origin) return 'its style sheet is at another address';
+    const style = await visit(address.href, deadlineMs);
     if ('fault' in style) return `its style sheet is not there: ${style.fault}`;
     return style.status === 200 && style.type.startsWith('text/css')
       ? undefined

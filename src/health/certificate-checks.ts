@@ -1,16 +1,37 @@
 // Checks of certificates: the one in the file of `tls`, and the one that the base URL shows to everybody.
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
 import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
 import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { KeyPairUnfit, loadKeyPair } from './key-pair.ts';
 import { faultOf } from './visit.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;
 const FAILED_DAYS = 3;
+
+const key_pair: Check = {
+  id: 'key_pair',
+  about: 'Certificate and key',
+  stage: 'start',
+  always: true,
+  look({ settings: { tls, written }, clock }) {
+    if (!tls) return skipped('A proxy speaks https: tls is not set');
+    try {
+      loadKeyPair(tls, clock.now());
+      return ok('The certificate and its key belong together and can be shown');
+    } catch (error) {
+      if (!(error instanceof KeyPairUnfit)) throw error;
+      return failed(error.says, error.mend, written.place(['tls', error.part]));
+    }
+  },
+};
+
+/** Said where `key_pair` fails. */
+const NO_CERTIFICATE = 'There is no certificate whose end could be looked at';
 
 const certificate_file: Check = {
   id: 'certificate_file',
@@ -19,15 +40,11 @@ const certificate_file: Check = {
   look({ settings: { tls }, clock }) {
     if (!tls) return skipped('A proxy speaks https: tls is not set');
     try {
+      if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
       const { validTo } = new X509Certificate(readFileSync(tls.certificate));
       return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'no certificate';
-      return failed(
-        `The certificate cannot be read (${code})`,
-        'put the certificate there, as PEM',
-        tls.certificate,
-      );
+    } catch {
+      return skipped(NO_CERTIFICATE);
     }
   },
 };
@@ -92,4 +109,5 @@ function presented(url: string, deadlineMs: number): Promise<Presented> {
   });
 }
 
+export const KEY_PAIR_CHECKS: readonly Check[] = [key_pair];
 export const CERTIFICATE_CHECKS: readonly Check[] = [certificate_file, certificate_presented];

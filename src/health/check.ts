@@ -15,6 +15,8 @@ export interface Verdict {
   /** A file and its line, a folder, a variable. */
   where?: string;
   says: string;
+  /** The same for those who may not administer, where `says` names people. */
+  saysToOthers?: string;
   mend?: string;
 }
 
@@ -72,6 +74,16 @@ export interface InstallationSettings {
   written: Written;
 }
 
+/** An address that is listened on, and what is told apart there by the host name a request asks for. */
+export interface InstallationListener {
+  host: string;
+  port: number;
+  sites: readonly {
+    hostNames: readonly string[];
+    surfaces: readonly ('public' | 'console' | 'admin')[];
+  }[];
+}
+
 /** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
 export type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
 
@@ -81,12 +93,18 @@ export interface NodeEnvironment {
   NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
 }
 
-/** The installation that checks look at. */
-export interface Subject {
+/** What is known of an installation from its configuration and environment. */
+export interface Installation {
   settings: InstallationSettings;
   env: NodeEnvironment;
-  clock: Clock;
   urls: InstallationUrls;
+  /** Where the service listens; the first serves the API. */
+  listeners: readonly InstallationListener[];
+}
+
+/** The installation that checks look at. */
+export interface Subject extends Installation {
+  clock: Clock;
   /** How long anything that is called may take. */
   deadlineMs: number;
   /** The store, or why there is none to look into. */
@@ -114,14 +132,16 @@ export interface Check {
   stage: Stage;
   /** Whether a failure counts in development too. */
   always?: true;
-  /** Whether it calls addresses, which takes its time. */
+  /** Whether it is asked again of a configuration that is read while the service runs: it judges what is taken over then. */
+  atReload?: true;
+  /** Whether it waits for others (addresses, folders on other machines): what it found is remembered for a minute. */
   isRemote?: true;
   look(subject: Subject): Verdict | Promise<Verdict>;
 }
 
 /** A check that the configuration alone answers, at once. */
 export interface SettingsCheck extends Check {
-  look(subject: Pick<Subject, 'settings' | 'urls'>): Verdict;
+  look(subject: Omit<Installation, 'env'>): Verdict;
 }
 
 /** A look into the store, or what is said where there is none. */
@@ -132,13 +152,13 @@ export const intoStore =
       ? look(subject.store.database, subject)
       : skipped('There is no store to look into');
 
-/** The same into tables, which the first start makes. Never for what keeps a service from starting: a failure reads as nothing. */
+/** The same into tables, which the first start makes. Never for what keeps a service from starting: no table reads as nothing. */
 export const intoTables = (look: Parameters<typeof intoStore>[0]): Check['look'] =>
   intoStore(async (database, subject) => {
     try {
       return await look(database, subject);
     } catch (error) {
-      if (!(error instanceof DatabaseError && error.failure === 'fault')) throw error;
+      if (!(error instanceof DatabaseError && error.lacksTable)) throw error;
       return skipped("The store has not this program's tables yet");
     }
   });

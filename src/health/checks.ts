@@ -1,9 +1,11 @@
 // Every check there is, in the order in which a start asks those that refuse: what costs nothing first.
 
 import { ADDRESS_CHECKS } from './address-checks.ts';
-import { CERTIFICATE_CHECKS } from './certificate-checks.ts';
+import { BACKUP_CHECKS } from './backup-checks.ts';
+import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check } from './check.ts';
-import { FILE_CHECKS, LATER_FILE_CHECKS } from './file-checks.ts';
+import { FILE_CHECKS } from './file-checks.ts';
+import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
 import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
@@ -11,12 +13,15 @@ import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
 /** The one list: `serve`, `doctor` and the console's health page go through it. */
 export const CHECKS: readonly Check[] = [
   ...READ_CHECKS,
+  ...READ_PLACE_CHECKS,
   ...SETTINGS_CHECKS,
+  ...PLACE_CHECKS,
   ...PROCESS_CHECKS,
   ...FILE_CHECKS,
+  ...KEY_PAIR_CHECKS,
   ...STORE_CHECKS,
   ...LATER_SETTINGS_CHECKS,
-  ...LATER_FILE_CHECKS,
+  ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,
   ...ADDRESS_CHECKS,
   ...CERTIFICATE_CHECKS,

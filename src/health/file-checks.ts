@@ -1,8 +1,7 @@
 // Checks of files and folders: who may read them, whether they are served, what they lie on, and how much room is left.
-import { readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { exposedIn } from '../database/open.ts';
-import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
 import { existing, fileSystemOf, servedSign } from './folders.ts';
 
@@ -10,8 +9,6 @@ const MIB = 1024 * 1024;
 /** With less, a day's write-ahead log may not find room. */
 const FREE_MINIMUM_BYTES = 512 * MIB;
 const FREE_WARNED_PART = 0.05;
-/** A day, and as long as a large backup takes. */
-const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
 
 /** File systems in memory. */
 const IN_MEMORY = /^(tmpfs|ramfs|devtmpfs|hugetlbfs)$/;
@@ -29,11 +26,24 @@ const configuration_private: Check = {
   id: 'configuration_private',
   about: 'Configuration file',
   stage: 'start',
+  atReload: true,
   look({ settings: { file } }) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (!found || isWindows) return skipped('There are no permissions to look at');
-    if ((found.mode & 0o077) === 0) return ok('Its owner alone may read the configuration file');
-    return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+    if ((found.mode & 0o077) !== 0)
+      return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+    const folder = dirname(file);
+    const around = statSync(folder);
+    // Where the sticky bit is set (/tmp), nobody replaces another's file.
+    if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
+      const judge = (around.mode & 0o002) !== 0 ? failed : warning;
+      return judge(
+        `Others may put another file in its place (mode ${octal(around)})`,
+        `run chmod go-w ${folder}`,
+        folder,
+      );
+    }
+    return ok('Its owner alone may read the configuration file');
   },
 };
 
@@ -54,21 +64,24 @@ const served_folder: Check = {
   id: 'served_folder',
   about: 'Served folders',
   stage: 'start',
-  look({ settings: { file, storage } }) {
-    const places: [what: string, folder: string, path: string][] = [
-      ['The storage folder', storage, storage],
-      ['The configuration', dirname(file), file],
+  look({ settings: { file, storage, tls, backups } }) {
+    const places: [what: string, path: string, folder: string, elsewhere: string][] = [
+      ['The storage folder', storage, storage, '/var/lib/counterfoil'],
+      ['The configuration', file, dirname(file), '/etc/counterfoil'],
     ];
-    for (const [what, folder, path] of places) {
+    if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
+    if (backups !== null)
+      places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
+    for (const [what, path, folder, elsewhere] of places) {
       const sign = servedSign(folder);
       if (sign !== undefined)
         return failed(
           `${what} lies where web servers hand out files (${sign})`,
-          `move it to where none does, such as ${folder === storage ? '/var/lib/counterfoil' : '/etc/counterfoil'}`,
+          `move it to where none does, such as ${elsewhere}`,
           path,
         );
     }
-    return ok('Storage and configuration lie in no folder that web servers hand out');
+    return ok('What is private lies in no folder that web servers hand out');
   },
 };
 
@@ -131,35 +144,6 @@ export function spaceVerdict(free: number, all: number, storage: string): Verdic
   return ok(told);
 }
 
-const backups: Check = {
-  id: 'backups',
-  about: 'Backups',
-  stage: 'later',
-  look({ settings, clock }) {
-    const folder = settings.backups;
-    if (folder === null)
-      return warning(
-        'Nobody says where backups are, so nobody can say how old they are',
-        'set backups to the folder they are put in',
-        settings.written.place(['backups']),
-      );
-    const mend = 'see why the job that makes them does not';
-    let newest = Number.NEGATIVE_INFINITY;
-    try {
-      for (const name of readdirSync(folder))
-        if (!name.startsWith('.')) newest = Math.max(newest, statSync(join(folder, name)).mtimeMs);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      const fault = code === 'ENOENT' ? 'The folder is not there' : `The folder cannot be read (${code})`;
-      return failed(fault, mend, folder);
-    }
-    if (newest === Number.NEGATIVE_INFINITY) return failed('There is no backup', mend, folder);
-    const hours = Math.floor((clock.now() - newest) / HOUR_MS);
-    const told = `The newest backup is ${hours < 72 ? `${hours} h` : `${Math.floor((hours * HOUR_MS) / DAY_MS)} days`} old`;
-    return clock.now() - newest > BACKUP_MAXIMUM_MS ? failed(told, mend, folder) : ok(told);
-  },
-};
-
 /** In the order in which a start asks them. */
 export const FILE_CHECKS: readonly Check[] = [
   configuration_private,
@@ -168,4 +152,3 @@ export const FILE_CHECKS: readonly Check[] = [
   file_system,
   disk_space,
 ];
-export const LATER_FILE_CHECKS: readonly Check[] = [backups];

@@ -10,8 +10,6 @@ const REMEMBERED_MS = MINUTE_MS;
 export interface Finding extends Verdict {
   id: string;
   about: string;
-  /** Whether a service in production does not start where it fails. */
-  refuses: boolean;
   /** Whether production would not start like this, told in development, where it is a warning. */
   beforeProduction: boolean;
 }
@@ -55,7 +53,6 @@ export class Inspector {
     return {
       id,
       about,
-      refuses: stage !== 'later',
       beforeProduction,
       ...verdict,
       ...(beforeProduction && { is: 'warning' as const }),

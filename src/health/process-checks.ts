@@ -1,5 +1,6 @@
 // Checks of the process that serves: who it runs as, what Node was told, and how many connections it may hold.
 import { readFileSync } from 'node:fs';
+import { url as debuggerUrl } from 'node:inspector';
 import { type Check, failed, ok, skipped } from './check.ts';
 
 /** Options of Node that open a door: a debugger, lenient parsing, the keys of TLS sessions in a file. */
@@ -43,6 +44,13 @@ const node_options: Check = {
           where,
         );
     }
+    // Opened from within, or by SIGUSR1.
+    if (debuggerUrl() !== undefined)
+      return failed(
+        'A debugger listens, and lets others look into the service or past its checks',
+        'start it without, and see who opened it',
+        'Node',
+      );
     return ok('Node runs without a debugger and with strict parsing');
   },
 };

@@ -1,6 +1,5 @@
-// Checks that the settings alone answer: keys, addresses, proxies, nodes, accounts, and who may read measurements.
-import { BlockList, isIP } from 'node:net';
-import { overridingParameter } from '../database/connection-string.ts';
+// Checks that the settings alone answer: keys, addresses, proxies, nodes, accounts, and the connection to the database.
+import { overridingParameter, speaksInTheClear } from '../database/connection-string.ts';
 import { isWideNetwork } from '../lib/ip-network.ts';
 import { isHttps } from '../lib/web-address.ts';
 import { failed, ok, type SettingsCheck, skipped, warning } from './check.ts';
@@ -126,11 +125,12 @@ const sample_accounts: SettingsCheck = {
   id: 'sample_accounts',
   about: 'Accounts',
   stage: 'start',
+  atReload: true,
   look({ settings: { methods, written } }) {
     for (const [m, { accounts }] of methods.entries()) {
       const a = accounts.findIndex(({ iban, rows }) =>
         [iban ?? '', ...(rows ?? []).map(({ value }) => value)].some((number) =>
-          SAMPLE_NUMBERS.has(number.replaceAll(' ', '')),
+          SAMPLE_NUMBERS.has(number.replace(/[\s.-]/g, '').toUpperCase()),
         ),
       );
       if (a !== -1)
@@ -141,42 +141,6 @@ const sample_accounts: SettingsCheck = {
         );
     }
     return ok('No account is a sample');
-  },
-};
-
-const NOT_PUBLIC = new BlockList();
-for (const [network, prefix] of [
-  ['127.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['169.254.0.0', 16],
-  ['100.64.0.0', 10],
-] as const)
-  NOT_PUBLIC.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of [
-  ['::1', 128],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  NOT_PUBLIC.addSubnet(network, prefix, 'ipv6');
-
-const metrics_address: SettingsCheck = {
-  id: 'metrics_address',
-  about: 'Measurements',
-  stage: 'start',
-  look({ settings: { metrics, written } }) {
-    if (!metrics) return skipped('Nobody is given measurements: metrics is not set');
-    const { host } = metrics;
-    const version = isIP(host.split('%')[0]!);
-    const isPublic = version !== 0 && !NOT_PUBLIC.check(host.split('%')[0]!, version === 4 ? 'ipv4' : 'ipv6');
-    if (isPublic)
-      return failed(
-        `metrics.host is ${host}, which strangers may reach, and measurements need no password`,
-        'write 127.0.0.1, or an address of the network that monitoring is in',
-        written.place(['metrics', 'host']),
-      );
-    return ok(`Measurements are given at ${host} alone`);
   },
 };
 
@@ -191,6 +155,12 @@ const database_url: SettingsCheck = {
       return failed(
         `database_url sets ${parameter}, with which it could overrule what the service promises`,
         'remove it there',
+        written.place(['database_url']),
+      );
+    if (speaksInTheClear(url))
+      return warning(
+        'database_url says sslmode=disable, and the database is not on this machine: what is stored crosses the network in the clear',
+        'write sslmode=verify-full, or let both be in a network that is yours alone',
         written.place(['database_url']),
       );
     return ok('The connection string overrules nothing');
@@ -220,10 +190,5 @@ export const READ_CHECKS: readonly SettingsCheck[] = [
   transport,
   trusted_proxies,
 ];
-export const SETTINGS_CHECKS: readonly SettingsCheck[] = [
-  nodes,
-  sample_accounts,
-  metrics_address,
-  database_url,
-];
+export const SETTINGS_CHECKS: readonly SettingsCheck[] = [nodes, sample_accounts, database_url];
 export const LATER_SETTINGS_CHECKS: readonly SettingsCheck[] = [console_apart];

@@ -2,6 +2,7 @@
 import { countPasskeys, listAdministrators } from '../administrators/queries.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { knownMigrations, missingMigrations, SchemaTooNew } from '../database/migrate.ts';
+import { missingRight } from '../database/rights.ts';
 import { serverClock } from '../database/server-clock.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { newestSeal } from '../journal/queries.ts';
@@ -19,10 +20,16 @@ const store: Check = {
   id: 'store',
   about: 'Store',
   stage: 'later',
-  look: (subject) =>
-    'database' in subject.store
-      ? ok(subject.store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers')
-      : subject.store.none,
+  async look({ store }) {
+    if (!('database' in store)) return store.none;
+    const lack = await missingRight(store.database);
+    if (lack !== undefined)
+      return failed(
+        `The account that database_url names ${lack}`,
+        'let it own the database (alter database … owner to …), or name one that does',
+      );
+    return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
+  },
 };
 
 const schema: Check = {
@@ -101,7 +108,7 @@ async function sealIn(database: Database): ReturnType<typeof newestSeal> {
   try {
     return await newestSeal(database);
   } catch (error) {
-    if (error instanceof DatabaseError && error.failure === 'fault') return undefined;
+    if (error instanceof DatabaseError && error.lacksTable) return undefined;
     throw error;
   }
 }
@@ -156,10 +163,14 @@ const second_factors: Check = {
         !passkeys.has(one.id),
     );
     if (without.length === 0) return ok('Whoever has a password has a second factor');
-    return failed(
-      `${without.map(({ email }) => email).join(', ')} ${without.length === 1 ? 'has' : 'have'} no second factor`,
-      'run counterfoil administrators reset for each, and send them the link',
-    );
+    const lack = without.length === 1 ? 'has no second factor' : 'have no second factor';
+    return {
+      ...failed(
+        `${without.map(({ email }) => email).join(', ')} ${lack}`,
+        'run counterfoil administrators reset for each, and send them the link',
+      ),
+      saysToOthers: `${counted(without.length, 'person', 'people')} ${lack}`,
+    };
   }),
 };
 

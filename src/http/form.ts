@@ -25,6 +25,14 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
+ * Whether a POST comes from a browser: each says where its page is from, by Fetch Metadata or by Origin, or has a cookie of ours
+ * behind a proxy that takes both away. `curl -d` calls what it sends a form, and says none of it.
+ */
+export function isBrowser({ origin, cookie, ...headers }: IncomingHttpHeaders): boolean {
+  return headers['sec-fetch-site'] !== undefined || origin !== undefined || cookie !== undefined;
+}
+
+/**
  * Whether a browser says that a POST comes from our own page: by Fetch Metadata where it sends that, else by Origin. A page
  * sent with `no-referrer` has an Origin of `null` even to itself, and other programs send none: there a token in the form decides.
  */

@@ -1,5 +1,6 @@
-// Finds a port that nobody listens on, by listening for a moment.
-import { createServer } from 'node:net';
+// Finds out which ports nobody listens on, by listening for a moment.
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** How many ports behind the first are tried. */
 export const PORTS_TRIED = 20;
@@ -15,21 +16,35 @@ export async function freePort(
 ): Promise<number | undefined> {
   for (let candidate = port; candidate <= port + PORTS_TRIED && candidate <= 65535; candidate++) {
     if (candidate !== port && spokenFor.includes(candidate)) continue;
-    const found = await tryPort(host, candidate);
-    if (found !== undefined) return found;
+    try {
+      const [found] = await holdPorts([{ host, port: candidate }]);
+      return found;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
   }
   return undefined;
 }
 
-function tryPort(host: string, port: number): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
-    );
-    probe.listen({ host, port }, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : port));
-    });
-  });
+/**
+ * Listens on all addresses together, lets go of them, and gives their ports. Raises the system's errors where one cannot be listened
+ * on, or not beside another (`EADDRINUSE`).
+ */
+export async function holdPorts(addresses: readonly { host: string; port: number }[]): Promise<number[]> {
+  const held: Server[] = [];
+  try {
+    for (const { host, port } of addresses) {
+      const server = createServer();
+      held.push(server);
+      server.listen({ host, port });
+      await once(server, 'listening');
+    }
+    return held.map((server) => (server.address() as AddressInfo).port);
+  } finally {
+    await Promise.all(held.filter((server) => server.listening).map((server) => closed(server)));
+  }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
 }

@@ -24,10 +24,9 @@ export function hostNameOf(
 ): string {
   const forwarded = headers['x-forwarded-host'];
   const told =
-    forwarded && isTrusted(socket.remoteAddress) ? [forwarded].flat().at(-1)! : (headers.host ?? '');
-  return told
-    .slice(told.lastIndexOf(',') + 1)
-    .trim()
-    .replace(/:\d*$/, '')
-    .toLowerCase();
+    forwarded && isTrusted(socket.remoteAddress) ? lastOf([forwarded].flat().at(-1)!) : headers.host;
+  return (told ?? '').trim().replace(/:\d*$/, '').toLowerCase();
 }
+
+/** The last of a list. A Host is none: one with a comma in it is no host name, and matches none. */
+const lastOf = (list: string) => list.slice(list.lastIndexOf(',') + 1);

@@ -1,15 +1,15 @@
-// How often one API key may call: a token bucket for its reads and one for its writes, told in the fields that clients read.
+// How often one merchant may call in a mode: a token bucket for reads and one for writes, told in the fields that clients read.
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import type { MerchantLimits } from '../merchants/merchant.ts';
+import type { Caller } from '../merchants/merchant.ts';
 
 /** What all nodes together take. */
 export interface RateLimits {
-  /** Of one key. */
+  /** Of one merchant in one mode, with whichever of its keys. */
   writes_per_second: number;
-  /** Of one key. */
+  /** The same. */
   reads_per_second: number;
   /** Of one network address. */
   refused_keys_per_minute: number;
@@ -21,11 +21,11 @@ type Policy = 'read' | 'write';
 
 /** A bucket holds the requests of this many seconds: so many may come at once. */
 const BURST_S = 2;
-/** How many keys have their buckets kept; beyond that, those used longest ago are forgotten and begin full. */
+/** How many merchants have their buckets kept, in each mode; beyond that, those used longest ago are forgotten and begin full. */
 const REMEMBERED = 20_000;
 
 /**
- * One node's part of what one key may send: full at first, and refilled all the time. What it holds is counted in whole numbers
+ * One node's part of what one merchant may send: full at first, and refilled all the time. What it holds is counted in whole numbers
  * (milliseconds × requests a second), so that nothing is lost to rounding: who waits as long as they were told is served.
  */
 export class TokenBucket {
@@ -74,8 +74,8 @@ export class TokenBucket {
   }
 }
 
-/** The buckets of all keys that called of late. In memory, so that counting waits for nothing; each node has its own. */
-export class KeyBuckets {
+/** The buckets of all merchants that called of late, one for each mode: who makes more keys may not call more often. In memory, so that counting waits for nothing; each node has its own. */
+export class CallerBuckets {
   readonly #limits: RateLimits;
   readonly #reads = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
   readonly #writes = new LRUCache<string, TokenBucket>({ max: REMEMBERED });
@@ -85,19 +85,20 @@ export class KeyBuckets {
   }
 
   /**
-   * The bucket that a key's request with `method` is taken from. `own` is what its merchant may do more or less of than others;
-   * a bucket begins anew where that was changed.
+   * The bucket that a caller's request with `method` is taken from. A merchant's own limits stand over those of all; a bucket begins
+   * anew where they were changed.
    */
-  find(keyId: string, method: string, own: MerchantLimits, now: number): TokenBucket {
+  find({ merchant, key, limits: own }: Caller, method: string, now: number): TokenBucket {
+    const name = `${key.mode} ${merchant.id}`;
     const isRead = method === 'GET' || method === 'HEAD';
     const perSecond = isRead
       ? (own.reads_per_second ?? this.#limits.reads_per_second)
       : (own.writes_per_second ?? this.#limits.writes_per_second);
     const buckets = isRead ? this.#reads : this.#writes;
-    let bucket = buckets.get(keyId);
+    let bucket = buckets.get(name);
     if (!bucket || bucket.perSecond !== perSecond) {
       bucket = new TokenBucket(isRead ? 'read' : 'write', perSecond, this.#limits.nodes, now);
-      buckets.set(keyId, bucket);
+      buckets.set(name, bucket);
     }
     return bucket;
   }
@@ -116,7 +117,7 @@ export function takeFrom(
   reply.header('ratelimit-policy', bucket.policyField);
   reply.header('ratelimit', bucket.limitField);
   if (taken) return undefined;
-  return new OperationalError('rate_limited', 'Too many requests came with this API key.', {
+  return new OperationalError('rate_limited', 'Too many requests came from this merchant.', {
     retryAfterS: bucket.nextS,
   });
 }

@@ -1,7 +1,8 @@
 // What every surface stands in: the framework with ids, limits, log lines and the one shape of errors, and no routes yet.
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { OperationalError, unavailable } from '../lib/errors.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
@@ -14,6 +15,8 @@ export interface ShellParts {
   trustProxy: readonly string[];
   /** Whether all of it is reached by https: browsers are then told to come by nothing else. */
   https: boolean;
+  /** Who may come by plain HTTP, where https alone is promised and this server does not speak it; nothing where all may. */
+  plainHttp: PlainHttp | undefined;
   /** Makes the server whose requests `handler` answers. */
   server(handler: FastifyInstance['routing']): Server;
   /** Who sent a request, in the fields of its log line. */
@@ -25,12 +28,18 @@ export interface ShellParts {
 /** `route` is the pattern, nothing where there is no such route; `seconds` from the request's headers to the answer's end. */
 export type Observe = (route: string | undefined, method: string, status: number, seconds: number) => void;
 
+export interface PlainHttp {
+  mayCome(socket: Socket): boolean;
+  /** What anybody may ask all the same: load balancers look at a node's health from addresses of their own. */
+  openRoutes: ReadonlySet<string>;
+}
+
 /** Counted here, since Node's own limit answers what exceeds it with a 503 of its own. */
 const requestsOn = new WeakMap<object, number>();
 
 /** Builds the framework for one site. Whatever is added to it stands behind its checks and is logged. */
 export function createShell(parts: ShellParts): FastifyInstance {
-  const { log, trustProxy, https } = parts;
+  const { log, trustProxy, https, plainHttp } = parts;
   const app = fastify({
     logger: false,
     genReqId: () => randomId('req_', 16),
@@ -53,14 +62,21 @@ export function createShell(parts: ShellParts): FastifyInstance {
   });
   const allowed = collectMethods(app);
   app.removeAllContentTypeParsers();
-  app.addHook('onRequest', ({ id, raw, headers }, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { id, raw, headers } = request;
     reply.header('x-request-id', id);
-    if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
+    if (plainHttp && !plainHttp.mayCome(raw.socket)) {
+      if (!plainHttp.openRoutes.has(request.routeOptions.url ?? '')) {
+        reply.header('connection', 'close');
+        sendError(overPlainHttp(), request, reply, log); // here, for no page's own handler must take it for its own
+        return;
+      }
+    } else if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
     const count = (requestsOn.get(raw.socket) ?? 0) + 1;
     requestsOn.set(raw.socket, count);
     if (count >= LIMITS.requestsPerSocket) reply.header('connection', 'close');
     if (count > LIMITS.requestsPerSocket) {
-      done(unavailable()); // sent behind the last one: never carried out
+      done(new OperationalError('bad_request', 'The connection ends behind the request before.')); // never sent
       return;
     }
     const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect);
@@ -90,6 +106,9 @@ export function createShell(parts: ShellParts): FastifyInstance {
   app.addHook('preParsing', (request, _reply, _payload, done) => done(request.is404 ? notFound() : null));
   return app;
 }
+
+/** Whoever comes past the proxy sends keys and passwords in the clear, and would go on doing so if it worked. */
+const overPlainHttp = () => new OperationalError('forbidden', 'This service is reached over https alone.');
 
 function logRequest({ log, actor }: ShellParts, request: FastifyRequest, reply: FastifyReply): void {
   log.info(

@@ -1,5 +1,5 @@
 // Digests, and the form of the secrets that are handed out.
-import { hash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -15,6 +15,17 @@ export function sha256(text: string | Uint8Array): string {
 /** SHA-256 of UTF-8 text as 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
 export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');
+}
+
+/** HMAC with SHA-256 (RFC 2104) of UTF-8 text, base64url without padding: 43 characters. */
+export function hmac(key: string, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+/** Whether what somebody sent is `right`, in a time that tells nothing of how much of it was. */
+export function isSame(given: string, right: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function checksum(body: string): string {

@@ -1,6 +1,5 @@
 // API keys of the store: made, replaced by another with an overlap, and revoked, each with an entry of the history.
-import { DatabaseError } from '../database/database.ts';
-import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
+import { rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
@@ -8,11 +7,13 @@ import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
+import { type KeyAct, makerOf, refuseReplaced, takeTurn, withinLife } from './acting-key.ts';
+import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
-import type { KnownKey } from './known-key.ts';
-import { KEY_PREFIX, keyDigest, keyId, type Mode } from './merchant.ts';
-import { countWorkingKeys, endKey, findKey } from './queries.ts';
-import { isOver, KEY_COLUMNS, type StoredKey } from './stored-key.ts';
+import { earlier, type KnownKey } from './known-key.ts';
+import { DEVELOPMENT_KEY, KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
+import { countKeysSince, countWorkingKeys, endKey, findKey, insertKey } from './queries.ts';
+import { isOver, KEY_COLUMNS, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -23,15 +24,13 @@ export type Overlap = keyof typeof OVERLAPS_MS;
  * beside their successors come on top, so that a key can be replaced when there are that many.
  */
 export const WORKING_KEYS_MAXIMUM = 50;
+/** How many keys of one merchant and mode are made within a day, rotations among them: a program that goes astray stops there. */
+export const NEW_KEYS_PER_DAY = 200;
 /** Code points of a key's name. */
 export const KEY_NAME_MAXIMUM = 80;
+const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 /** An end that lies nearer is a mistake. */
 const SHORTEST_LIFE_MS = MINUTE_MS;
-
-/** Who makes, replaces or revokes a key, and with which key, where it is done with one. */
-export interface KeyAct extends Act {
-  key?: string;
-}
 
 /** What is asked of a new key. `expires_at` in milliseconds since 1970; nothing where it does not end by itself. */
 export interface KeyWish {
@@ -39,8 +38,6 @@ export interface KeyWish {
   mode: Mode;
   name: string | null;
   expires_at: number | null;
-  /** The id of the key in whose place it is made. */
-  replaces?: string;
   /** The key itself, of 256 bits that nobody else knows; without it one is made here. */
   key?: string;
 }
@@ -52,8 +49,9 @@ export interface IssuedKey {
 }
 
 /**
- * Makes a key; it is told nowhere else. Raises `validation_failed` where its name or its end is not right, `conflict` where the
- * merchant has too many that work.
+ * Makes a key; it is told nowhere else. One that is made with a key ends with that at the latest. Raises `validation_failed` where its
+ * name or its end is not right, `conflict` where the merchant has too many that work or made too many today, and for the key
+ * that it is made with `unauthorized` and `forbidden`.
  */
 export async function issueKey(transaction: Transaction, wish: KeyWish, act: KeyAct): Promise<IssuedKey> {
   const { merchantId, mode, expires_at } = wish;
@@ -65,30 +63,45 @@ export async function issueKey(transaction: Transaction, wish: KeyWish, act: Key
   if (expires_at !== null && !(expires_at >= now + SHORTEST_LIFE_MS))
     faults.expires_at = 'Must lie at least a minute in the future.';
   if (Object.keys(faults).length > 0) throw validationFailed(faults);
-  if (wish.replaces === undefined) await requireRoom(transaction, merchantId, mode, WORKING_KEYS_MAXIMUM);
-  const key = wish.key ?? newSecret(KEY_PREFIX[mode]);
-  const row = keyRow(keyDigest(key), { merchantId, mode, name, expires_at, last_four: key.slice(-4) }, now);
-  transaction.insert('api_keys', row);
-  const facts = {
-    merchant: merchantId,
-    mode,
-    ...(wish.replaces !== undefined && { replaces: wish.replaces }),
-  };
+  const acting = await takeTurn(transaction, merchantId, act);
+  refuseReplaced(acting);
+  await requireRoom(transaction, merchantId, mode, WORKING_KEYS_MAXIMUM);
+  return write(transaction, { ...wish, name, expires_at: withinLife(expires_at, act, acting) }, act);
+}
+
+/** Writes a new key. It is in the table at once, so that whoever counts next, in the same commit too, counts it. */
+async function write(
+  transaction: Transaction,
+  { merchantId, mode, name, expires_at, key = newSecret(KEY_PREFIX[mode]) }: KeyWish,
+  act: KeyAct,
+  replaces?: string,
+): Promise<IssuedKey> {
+  const { now } = transaction;
+  const from = { merchantId, mode, name, expires_at, last_four: key.slice(-4), made_by: makerOf(act) };
+  const row = keyRow(keyDigest(key), from, now);
+  await insertKey(transaction, row);
+  const facts = { merchant: merchantId, mode, ...(replaces !== undefined && { replaces }) };
   recordKey(transaction, act, 'key.issued', row, facts);
   return { key, row };
 }
 
-/** Raises `conflict` where a merchant has `maximum` keys that work. Of keys that are made at the same moment a few may slip through. */
+/** Raises `conflict` where a merchant has `maximum` keys that work, or made as many as it may within a day. */
 async function requireRoom(
   transaction: Transaction,
   merchantId: string,
   mode: Mode,
   maximum: number,
 ): Promise<void> {
-  if ((await countWorkingKeys(transaction, merchantId, mode, transaction.now)) >= maximum)
+  const { now } = transaction;
+  if ((await countWorkingKeys(transaction, merchantId, mode, now)) >= maximum)
     throw new OperationalError(
       'conflict',
       `The merchant has ${maximum} keys that work. Revoke one that is not used.`,
+    );
+  if ((await countKeysSince(transaction, merchantId, mode, now - DAY_MS)) >= NEW_KEYS_PER_DAY)
+    throw new OperationalError(
+      'conflict',
+      `The merchant made ${NEW_KEYS_PER_DAY} keys within a day. Make the next one tomorrow.`,
     );
 }
 
@@ -98,27 +111,6 @@ export function keyNameFault(name: string): string | undefined {
     textFault(name, KEY_NAME_MAXIMUM) ??
     (holdsCardNumber(name) ? 'Must not contain a card number.' : undefined)
   );
-}
-
-export function keyRow(
-  digest: string,
-  {
-    merchantId,
-    ...rest
-  }: Pick<StoredKey, 'mode' | 'name' | 'expires_at' | 'last_four'> & { merchantId: string },
-  now: number,
-): StoredKey {
-  return {
-    id: keyId(digest),
-    digest,
-    merchant_id: merchantId,
-    ...rest,
-    replaced_by: null,
-    salt: newSalt(),
-    version: 1,
-    created_at: now,
-    revoked_at: null,
-  };
 }
 
 /** Records a change of a key, given as it is after it. */
@@ -135,14 +127,16 @@ export function recordKey(
     action,
     subject,
     request_id,
-    facts: { ...facts, ...(key !== undefined && { key }), row: rowDigest(KEY_COLUMNS, row) },
+    facts: { ...facts, ...(key && { key: key.id }), row: rowDigest(KEY_COLUMNS, row) },
   });
 }
 
 /**
  * Makes a key in the place of `old`, which works on for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
- * has no end, and the old one's name unless another is given. Raises `invalid_status` where the old one is over or was replaced
- * already, `validation_failed` for the name, `conflict` where too many keys of the merchant run out at the same time.
+ * has the old one's name unless another is given, and no end; made with a key, it keeps the old one's end, and ends with the key it
+ * is made with at the latest. Raises `invalid_status` where the old one is over or was replaced already, `validation_failed` for the
+ * name, `conflict` where too many keys of the merchant run out at the same time or were made today, and for the key that it is
+ * done with `unauthorized` and `forbidden`.
  */
 export async function rotateKey(
   transaction: Transaction,
@@ -150,37 +144,45 @@ export async function rotateKey(
   { overlapMs, name = null, key }: { overlapMs: number; name?: string | null; key?: string },
   act: KeyAct,
 ): Promise<IssuedKey & { old: StoredKey }> {
+  const { merchant_id: merchantId, mode } = old;
+  const fault = name === null ? undefined : keyNameFault(name.trim());
+  if (fault) throw validationFailed({ name: fault });
+  const acting = await takeTurn(transaction, merchantId, act);
   const before = await changeable(transaction, old);
-  const { now } = transaction;
   if (before.replaced_by !== null)
     throw new OperationalError(
       'invalid_status',
       `The key was rotated already: ${before.replaced_by} replaces it.`,
     );
-  const { merchant_id: merchantId, mode } = old;
-  if (overlapMs > 0) await requireRoom(transaction, merchantId, mode, 2 * WORKING_KEYS_MAXIMUM);
+  refuseReplaced(acting);
+  const maximum = overlapMs > 0 ? 2 * WORKING_KEYS_MAXIMUM : Number.POSITIVE_INFINITY;
+  await requireRoom(transaction, merchantId, mode, maximum);
+  const ownEnd = earlier(before.expires_at, old.expires_at);
   const wish = {
     merchantId,
     mode,
-    name: name ?? before.name,
-    expires_at: null,
-    replaces: old.id,
+    name: name?.trim() || before.name,
+    expires_at: act.key ? withinLife(ownEnd, act, acting) : null,
     ...(key !== undefined && { key }),
   };
-  const issued = await issueKey(transaction, wish, act);
-  const end = now + overlapMs;
-  const expires_at = Math.min(before.expires_at ?? end, old.expires_at ?? end, end);
+  const issued = await write(transaction, wish, act, old.id);
+  const expires_at = earlier(ownEnd, transaction.now + overlapMs);
   const after = { ...before, expires_at, replaced_by: issued.row.id };
   return { ...issued, old: await writeEnd(transaction, after, act, 'key.replaced') };
 }
 
-/** Revokes a key now and for good. Raises `invalid_status` where it is over already. */
+/**
+ * Revokes a key now and for good. Raises `invalid_status` where it is over already, and for the key that it is done with
+ * `unauthorized` and `forbidden`.
+ */
 export async function revokeKey(
   transaction: Transaction,
   key: KnownKey,
   act: KeyAct,
 ): Promise<{ row: StoredKey }> {
+  const acting = await takeTurn(transaction, key.merchant_id, act);
   const before = await changeable(transaction, key);
+  if (acting?.id !== key.id) refuseReplaced(acting); // itself it may end
   const after = { ...before, revoked_at: transaction.now };
   return { row: await writeEnd(transaction, after, act, 'key.revoked') };
 }
@@ -189,7 +191,12 @@ export async function revokeKey(
 async function changeable(transaction: Transaction, key: KnownKey): Promise<StoredKey> {
   const { now } = transaction;
   const { merchant_id, digest, mode, expires_at } = key;
-  const from = { merchantId: merchant_id, mode, name: null, expires_at, last_four: null };
+  if (digest === DEVELOPMENT_DIGEST)
+    throw new OperationalError(
+      'invalid_status',
+      'Everybody knows the development key: take it out of the configuration file.',
+    );
+  const from = { merchantId: merchant_id, mode, name: key.name, expires_at, last_four: null, made_by: null };
   const row = (await findKey(transaction, key.id)) ?? { ...keyRow(digest, from, now), version: 0 };
   if (row.revoked_at !== null) throw new OperationalError('invalid_status', 'The key is revoked already.');
   if (isOver(row, now) || isOver(key, now))
@@ -205,31 +212,23 @@ async function writeEnd(
   action: 'key.replaced' | 'key.revoked',
 ): Promise<StoredKey> {
   const after = { ...row, version: row.version + 1 };
-  if (row.version === 0) transaction.insert('api_keys', after);
-  else if (!(await endKey(transaction, after)))
-    throw new OperationalError('invalid_status', 'The key was changed at the same moment. Look again.');
+  if (row.version === 0) await insertKey(transaction, after);
+  else if (!(await endKey(transaction, after))) throw new ChangedMeanwhile();
   const facts: Record<string, string> = after.replaced_by === null ? {} : { replaced_by: after.replaced_by };
   recordKey(transaction, act, action, after, facts);
   return after;
 }
 
 /**
- * Does `work` about the key or merchant `id`, and tells the directory of this node at once what comes of it. Raises what they
- * raise, and what the journal raises.
+ * Does `work` about keys of a merchant, anew where others change the same, and tells the directory of this node at once what comes of
+ * it. Raises what it raises, `conflict` and what the journal raises.
  */
 export async function changeKeys<T extends { row: StoredKey; old?: StoredKey }>(
   { journal, directory }: { journal: Journal; directory: Directory },
-  id: string,
+  merchantId: string,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
-  let done: T;
-  try {
-    done = await journal.commit(work, id);
-  } catch (error) {
-    // Another node wrote the first row of a key of the configuration at the same moment: the second look finds it.
-    if (!(error instanceof DatabaseError && error.failure === 'conflict')) throw error;
-    done = await journal.commit(work, id);
-  }
+  const done = await commitChange(journal, merchantId, work);
   if (done.old) directory.putKey(done.old);
   directory.putKey(done.row);
   return done;

@@ -1,4 +1,5 @@
 // The one place that tells which merchant a key belongs to: those of the configuration and those of the store, in memory.
+import { KeptKeys } from './kept-keys.ts';
 import { type ConfiguredKey, type KnownKey, knownKey } from './known-key.ts';
 import {
   type Caller,
@@ -15,7 +16,7 @@ import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-m
 const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 const NO_PROFILE: Profile = { website: null, support: null };
 
-/** A merchant with the keys that there are of it, those that are over too. */
+/** A merchant with the keys that are kept of it. */
 export interface KnownMerchant extends MerchantProfile {
   keys: readonly KnownKey[];
   /** Whether the configuration names it. */
@@ -32,7 +33,7 @@ interface KeptMerchant {
 /**
  * Merchants and keys as they stand now. The configuration's are replaced whole when it is read again; the store's are put one
  * by one, in whatever order they are read: a row never takes the place of a newer one. Where both name a merchant, the
- * configuration says what it is called.
+ * configuration says what it is called. Keys that are over are let go, but for those that the configuration names.
  */
 export class Directory {
   /** Whether every key makes test payments. */
@@ -41,26 +42,35 @@ export class Directory {
   /** By their digests. */
   #configuredKeys = new Map<string, ConfiguredKey>();
   readonly #stored = new Map<string, KeptMerchant>();
-  /** By their digests. */
-  readonly #storedKeys = new Map<string, StoredKey>();
-  /** The digests of a merchant's keys that the store names. */
-  readonly #digests = new Map<string, Set<string>>();
+  readonly #kept: KeptKeys;
   #suspended: Set<string> = new Set();
   /** Callers by their keys' digests, as far as they have called since the last change. */
   readonly #callers = new Map<string, Caller>();
 
-  /** With `testOnly`, as in development, every key makes test payments. */
-  constructor(merchants: readonly MerchantWithKeys[], { testOnly = false }: { testOnly?: boolean } = {}) {
+  /** Whether keys that are over are kept. */
+  readonly keepsOver: boolean;
+
+  /** With `testOnly`, as in development, every key makes test payments. With `keepsOver` all keys are kept, to be listed. */
+  constructor(
+    merchants: readonly MerchantWithKeys[],
+    { testOnly = false, keepsOver = false }: { testOnly?: boolean; keepsOver?: boolean } = {},
+  ) {
     this.testOnly = testOnly;
+    this.keepsOver = keepsOver;
+    this.#kept = new KeptKeys((digest) => keepsOver || this.#configuredKeys.has(digest));
     this.replace(merchants);
   }
 
-  /** Puts `merchants` in place of those of the configuration. */
+  /**
+   * Puts `merchants` in place of those of the configuration. `replaceConfigured` does it where there is a store, which may know that
+   * some of their keys are over.
+   */
   replace(merchants: readonly MerchantWithKeys[]): void {
     this.#configured = new Map(merchants.map((merchant) => [merchant.id, merchant]));
     this.#configuredKeys = new Map(
       merchants.flatMap(({ id, keys }) => keys.map((key) => [key.digest, { ...key, merchant_id: id }])),
     );
+    this.#kept.recall(this.#configuredKeys.keys());
     this.#callers.clear();
   }
 
@@ -74,18 +84,18 @@ export class Directory {
     this.#callers.clear();
   }
 
-  /** Takes a key of the store as its row has it now. */
-  putKey(row: StoredKey): void {
-    // A row that was read before a change may arrive behind it: a key that was revoked must not come back.
-    if ((this.#storedKeys.get(row.digest)?.version ?? 0) > row.version) return;
-    this.#storedKeys.set(row.digest, row);
-    const digests = this.#digests.get(row.merchant_id);
-    if (digests) digests.add(row.digest);
-    else this.#digests.set(row.merchant_id, new Set([row.digest]));
+  /** Takes a key of the store as its row has it now. Gives it with what the configuration says of it, whether it is kept or not. */
+  putKey(row: StoredKey): KnownKey {
     this.#callers.delete(row.digest);
+    return knownKey(this.#configuredKeys.get(row.digest), this.#kept.put(row), this.testOnly)!;
   }
 
-  /** Puts `ids` in place of the merchants that are suspended, whether anything else is known of them or not. */
+  /** Lets keys go that expired before `now`. */
+  forgetOver(now: number): void {
+    this.#kept.forgetOver(now);
+  }
+
+  /** Puts `ids` in place of the merchants that are suspended. */
   suspend(ids: readonly string[]): void {
     this.#suspended = new Set(ids);
   }
@@ -97,7 +107,7 @@ export class Directory {
 
   /** Whether there is any key at all. */
   get hasKeys(): boolean {
-    return this.#configuredKeys.size > 0 || this.#storedKeys.size > 0;
+    return this.#configuredKeys.size > 0 || this.#kept.size > 0;
   }
 
   /** All merchants: the configuration's in its order, then the store's by their ids. */
@@ -122,13 +132,10 @@ export class Directory {
     return known && { ...known, isConfigured: configured !== undefined, keys: this.keysOf(id) };
   }
 
-  /** The keys of a merchant, those that are over too, oldest first. */
+  /** The keys of a merchant that are kept, oldest first. */
   keysOf(merchantId: string): KnownKey[] {
     const configured = this.#configured.get(merchantId)?.keys ?? [];
-    const digests = new Set([
-      ...configured.map(({ digest }) => digest),
-      ...(this.#digests.get(merchantId) ?? []),
-    ]);
+    const digests = new Set([...configured.map(({ digest }) => digest), ...this.#kept.digestsOf(merchantId)]);
     return [...digests]
       .map((digest) => this.key(digest)!)
       .filter((key) => key.merchant_id === merchantId)
@@ -155,13 +162,18 @@ export class Directory {
 
   /** A key by its digest. */
   key(digest: string): KnownKey | undefined {
-    return knownKey(this.#configuredKeys.get(digest), this.#storedKeys.get(digest), this.testOnly);
+    return knownKey(this.#configuredKeys.get(digest), this.#kept.get(digest), this.testOnly);
   }
 
   /** A key of the configuration by its id. */
   configuredKey(id: string): KnownKey | undefined {
     for (const { id: one, digest } of this.#configuredKeys.values()) if (one === id) return this.key(digest);
     return undefined;
+  }
+
+  /** The ids of the keys that the configuration names. */
+  get configuredKeyIds(): string[] {
+    return [...this.#configuredKeys.values()].map(({ id }) => id);
   }
 
   /** Whether a key is known here for good, so that the store has nothing to say that `find` does not: ends only come nearer. */

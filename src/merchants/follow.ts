@@ -2,64 +2,95 @@
 import type { Queryable } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Listener } from '../journal/follow.ts';
+import type { Clock } from '../lib/time.ts';
 import type { Directory } from './directory.ts';
 import type { KnownKey } from './known-key.ts';
-import { type Caller, isWholeKey, keyDigest } from './merchant.ts';
+import { type Caller, keyDigest, type MerchantWithKeys } from './merchant.ts';
 import {
   findKey,
   findKeyByDigest,
+  findKeys,
   findMerchant,
+  findMerchants,
   keysAfter,
-  keysOfMerchant,
   merchantsAfter,
 } from './queries.ts';
-import { KEY_ID_PREFIX } from './stored-key.ts';
+import { KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
 import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 
 const PAGE = 500;
 
-/** For `followJournal`: what was revoked, suspended or made on another node is so here within a second. */
-export function directoryListeners(database: Reader, directory: Directory): Listener[] {
-  const merchants = listener(
-    MERCHANT_ID_PREFIX,
-    (after) => merchantsAfter(database, after, PAGE),
-    (id) => findMerchant(database, id),
-    (row) => directory.putMerchant(row),
-  );
-  const keys = listener(
-    KEY_ID_PREFIX,
-    (after) => keysAfter(database, after, PAGE),
-    (id) => findKey(database, id),
-    (row) => directory.putKey(row),
-  );
-  return [merchants, keys];
-}
-
-/** Takes all rows of a table at the start, and from then on each that an entry speaks of. */
-function listener<R extends { id: string }>(
-  prefix: string,
-  page: (after: string) => Promise<R[]>,
-  find: (id: string) => Promise<R | undefined>,
-  put: (row: R) => void,
-): Listener {
-  return {
-    prefix,
+/**
+ * For `followJournal`: what was revoked, suspended or made on another node is so here within a second. Keys come first: who revokes
+ * one must not wait behind a crowd of new merchants. `clock` says which keys are over by now.
+ */
+export function directoryListeners(database: Reader, directory: Directory, clock: Clock): Listener[] {
+  const keys: Listener = {
+    prefix: KEY_ID_PREFIX,
     async load() {
-      let rows: R[] = [];
-      do {
-        rows = await page(rows.at(-1)?.id ?? '');
-        for (const row of rows) put(row);
-      } while (rows.length === PAGE);
+      const overSince = directory.keepsOver ? 0 : clock.now();
+      await pages(
+        (after) => keysAfter(database, after, overSince, PAGE),
+        (row) => directory.putKey(row),
+      );
+      await loadConfigured(database, directory);
     },
-    async hear(entries: readonly AuditEntry[]) {
-      for (const id of new Set(entries.map(({ subject }) => subject))) {
-        const row = await find(id);
-        if (row) put(row);
-      }
+    async hear(entries) {
+      for (const row of await findKeys(database, subjectsOf(entries))) directory.putKey(row);
+      directory.forgetOver(clock.now());
     },
   };
+  const merchants: Listener = {
+    prefix: MERCHANT_ID_PREFIX,
+    load: () =>
+      pages(
+        (after) => merchantsAfter(database, after, PAGE),
+        (row) => directory.putMerchant(row),
+      ),
+    async hear(entries) {
+      for (const row of await findMerchants(database, subjectsOf(entries))) directory.putMerchant(row);
+    },
+  };
+  return [keys, merchants];
+}
+
+/** Takes all rows of a table, a page at a time. */
+async function pages<R extends { id: string }>(
+  page: (after: string) => Promise<R[]>,
+  put: (row: R) => void,
+): Promise<void> {
+  let rows: R[] = [];
+  do {
+    rows = await page(rows.at(-1)?.id ?? '');
+    for (const row of rows) put(row);
+  } while (rows.length === PAGE);
+}
+
+const subjectsOf = (entries: readonly AuditEntry[]) => [...new Set(entries.map(({ subject }) => subject))];
+
+/** Takes what the store says of the keys that the configuration names, those that are over too. */
+async function loadConfigured(database: Reader, directory: Directory): Promise<void> {
+  const ids = directory.configuredKeyIds;
+  for (let i = 0; i < ids.length; i += PAGE)
+    for (const row of await findKeys(database, ids.slice(i, i + PAGE))) directory.putKey(row);
+}
+
+/**
+ * Puts `merchants` in place of those of the configuration. A key that was revoked in the store is no good from the first moment,
+ * although the configuration names it now. Raises `DatabaseError`.
+ */
+export async function replaceConfigured(
+  database: Reader,
+  directory: Directory,
+  merchants: readonly MerchantWithKeys[],
+): Promise<void> {
+  const ids = merchants.flatMap(({ keys }) => keys.map(({ id }) => id));
+  const rows: StoredKey[] = [];
+  for (let i = 0; i < ids.length; i += PAGE) rows.push(...(await findKeys(database, ids.slice(i, i + PAGE))));
+  directory.replace(merchants);
+  for (const row of rows) directory.putKey(row);
 }
 
 /**
@@ -72,7 +103,7 @@ export async function lookUpCaller(
   key: string,
   now: number,
 ): Promise<Caller | undefined> {
-  if (!isWholeKey(key) || directory.knows(key)) return undefined;
+  if (directory.knows(key)) return undefined;
   const row = await findKeyByDigest(database, keyDigest(key));
   if (!row) return undefined;
   const merchant = await findMerchant(database, row.merchant_id);
@@ -91,26 +122,5 @@ export async function keyById(
   id: string,
 ): Promise<KnownKey | undefined> {
   const row = await findKey(database, id);
-  if (!row) return directory.configuredKey(id);
-  directory.putKey(row);
-  return directory.key(row.digest);
-}
-
-/**
- * The keys of a merchant as they are now, whichever node changed them: those that work, and those that ended after `since`
- * (milliseconds since 1970); newest first, those of unknown age last. Raises `DatabaseError`.
- */
-export async function keysOf(
-  database: Reader,
-  directory: Directory,
-  merchantId: string,
-  since: number,
-): Promise<KnownKey[]> {
-  for (const row of await keysOfMerchant(database, merchantId, since)) directory.putKey(row);
-  const isTold = ({ revoked_at, expires_at }: KnownKey) =>
-    Math.min(revoked_at ?? since + 1, expires_at ?? since + 1) > since;
-  return directory
-    .keysOf(merchantId)
-    .filter(isTold)
-    .sort((one, other) => (other.created_at ?? 0) - (one.created_at ?? 0) || (one.id < other.id ? -1 : 1));
+  return row ? directory.putKey(row) : directory.configuredKey(id);
 }

@@ -20,6 +20,11 @@ export const INVITE_DAYS_MAXIMUM = 90;
 /** Code points of an invitation's note. */
 export const NOTE_MAXIMUM = 200;
 
+/** Whether `text` has the form of a code: whole by its checksum. */
+export function isInviteCode(text: string): boolean {
+  return isWholeSecret(INVITE_PREFIX, text);
+}
+
 /** What is asked of a new invitation. `code`: the code itself, of 256 bits that nobody else knows; without it one is made. */
 export interface InviteWish {
   mode: Mode;
@@ -69,7 +74,7 @@ export async function findUsableInvite(
   database: Pick<Queryable, 'query'>,
   code: string,
 ): Promise<Invite | undefined> {
-  if (!isWholeSecret(INVITE_PREFIX, code)) return undefined;
+  if (!isInviteCode(code)) return undefined;
   const found = await findInviteByDigest(database, sha256Hex(code));
   return found?.used_at === null && found.revoked_at === null ? found : undefined;
 }
@@ -81,19 +86,33 @@ export async function useInvite(
   merchantId: string,
   act: Act,
 ): Promise<Invite | undefined> {
-  if (!isWholeSecret(INVITE_PREFIX, code)) return undefined;
+  if (!isInviteCode(code)) return undefined;
   const used = await takeInvite(transaction, sha256Hex(code), merchantId);
   if (used) recordInvite(transaction, act, 'invite.used', used, { merchant: merchantId });
   return used;
 }
 
-/** Revokes an invitation for good. Raises `not_found` where there is none with this id that could still be used. */
+/**
+ * Revokes an invitation for good. Raises `not_found` where there is none with this id, `invalid_status` where it was used, revoked or
+ * is over.
+ */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
   const revoked = await endInvite(transaction, id);
-  if (!revoked)
-    throw new OperationalError('not_found', 'There is no such invitation, or it can no longer be used.');
+  if (!revoked) throw notRevoked((await listInvites(transaction)).find((one) => one.id === id));
   recordInvite(transaction, act, 'invite.revoked', revoked);
   return revoked;
+}
+
+function notRevoked(invite: Invite | undefined): OperationalError {
+  if (!invite) return new OperationalError('not_found', 'There is no such invitation.');
+  const { used_at, merchant_id, revoked_at } = invite;
+  const why =
+    used_at !== null
+      ? `was used already, by ${merchant_id}`
+      : revoked_at !== null
+        ? 'was revoked already'
+        : 'is over';
+  return new OperationalError('invalid_status', `The invitation ${why}.`);
 }
 
 function recordInvite(

@@ -9,8 +9,8 @@ export interface ConfiguredKey extends ApiKey {
 
 /** A key with what is known of it. Times in milliseconds since 1970. */
 export interface KnownKey
-  extends ConfiguredKey,
-    Pick<StoredKey, 'name' | 'last_four' | 'replaced_by' | 'revoked_at'> {
+  extends Omit<ConfiguredKey, 'name'>,
+    Pick<StoredKey, 'name' | 'last_four' | 'replaced_by' | 'revoked_at' | 'made_by'> {
   /** Nothing for one that came from the configuration: nobody wrote down when. */
   created_at: number | null;
   /** Whether the configuration names it. */
@@ -35,17 +35,19 @@ export function knownKey(
     merchant_id,
     mode: testOnly ? 'test' : mode,
     expires_at: earlier(configured?.expires_at ?? null, stored?.expires_at ?? null),
-    name: stored?.name ?? null,
+    name: stored?.name ?? configured?.name ?? null,
     last_four: stored?.last_four ?? null,
     replaced_by: stored?.replaced_by ?? null,
     revoked_at: stored?.revoked_at ?? null,
+    made_by: stored?.made_by ?? null,
     // Only of a key that was made here are the last characters known, and its row is as old as it is.
     created_at: stored && stored.last_four !== null ? stored.created_at : null,
     isConfigured: configured !== undefined,
   };
 }
 
-function earlier(one: number | null, other: number | null): number | null {
+/** The nearer of two ends, where nothing is none. */
+export function earlier(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
 }

@@ -1,7 +1,9 @@
 // Gives a merchant of the store limits of its own, or those of all again, with an entry of the history.
 import type { Act } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { MerchantLimits } from './merchant.ts';
 import { findMerchant, replaceMerchant } from './queries.ts';
 import { recordMerchant } from './register.ts';
@@ -9,9 +11,18 @@ import type { StoredMerchant } from './stored-merchant.ts';
 
 /**
  * Puts `limits` in place of what a merchant may do more or less of than others; every limit that is not said is as for all. Raises
- * `not_found` where the store has no such merchant, `conflict` where somebody else changed it at the same moment.
+ * `not_found` where the store has no such merchant, `conflict` where others change it all the time, and what the journal raises.
  */
-export async function limitMerchant(
+export function limitMerchant(
+  journal: Journal,
+  merchantId: string,
+  limits: MerchantLimits,
+  act: Act,
+): Promise<StoredMerchant> {
+  return commitChange(journal, merchantId, (transaction) => limit(transaction, merchantId, limits, act));
+}
+
+async function limit(
   transaction: Transaction,
   merchantId: string,
   limits: MerchantLimits,
@@ -26,8 +37,7 @@ export async function limitMerchant(
     updated_at: transaction.now,
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
   };
-  if (!(await replaceMerchant(transaction, merchant)))
-    throw new OperationalError('conflict', 'The merchant was changed at the same moment. Try again.');
+  if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
   recordMerchant(transaction, act, 'merchant.limited', merchant);
   return merchant;
 }

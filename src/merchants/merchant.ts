@@ -17,6 +17,8 @@ export interface ApiKey {
   digest: string;
   mode: Mode;
   expires_at: number | null;
+  /** What it is for, in its maker's words. */
+  name?: string | null;
 }
 
 /** Who is asking: a merchant, by one of its keys, in that key's mode. */
@@ -83,7 +85,7 @@ export interface MerchantWithKeys extends Merchant, Profile {
   limits: MerchantLimits;
 }
 
-/** Requests for each key in a second; what is not said is as for all. */
+/** Requests in each mode in a second; what is not said is as for all. */
 export interface MerchantLimits {
   writes_per_second?: number | undefined;
   reads_per_second?: number | undefined;

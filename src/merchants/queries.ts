@@ -10,10 +10,20 @@ const MERCHANT = MERCHANT_COLUMNS.join(', ');
 const KEY = KEY_COLUMNS.join(', ');
 const INVITE = INVITE_COLUMNS.join(', ');
 type Reader = Pick<Queryable, 'query'>;
+const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 export async function findMerchant(database: Reader, id: string): Promise<StoredMerchant | undefined> {
   const rows = await database.query<StoredMerchant>(`select ${MERCHANT} from merchants where id = ?`, id);
   return rows[0];
+}
+
+/** Merchants by their ids, as many as there are. */
+export function findMerchants(database: Reader, ids: readonly string[]): Promise<StoredMerchant[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return database.query<StoredMerchant>(
+    `select ${MERCHANT} from merchants where id in (${places(ids)})`,
+    ...ids,
+  );
 }
 
 /** Merchants of the store behind `after`, by their ids. */
@@ -25,12 +35,16 @@ export function merchantsAfter(database: Reader, after: string, limit: number): 
   );
 }
 
-/** The ids of all merchants that are suspended. */
-export async function suspendedMerchants(database: Reader): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(
-    'select id from merchants where suspended_at is not null order by id',
+/** Has every other node that wants this merchant's row wait until this transaction is over; nothing where it has none. */
+export async function lockMerchant(
+  transaction: Transaction,
+  id: string,
+): Promise<Pick<StoredMerchant, 'suspended_at'> | undefined> {
+  const rows = await transaction.query<Pick<StoredMerchant, 'suspended_at'>>(
+    'update merchants set version = version where id = ? returning suspended_at',
+    id,
   );
-  return rows.map(({ id }) => id);
+  return rows[0];
 }
 
 /** Writes a merchant over its version before. The condition is the guard: of two changes at once one finds the row. */
@@ -61,23 +75,27 @@ export async function findKeyByDigest(database: Reader, digest: string): Promise
   return rows[0];
 }
 
-/** Keys of the store behind `after`, by their ids. */
-export function keysAfter(database: Reader, after: string, limit: number): Promise<StoredKey[]> {
-  return database.query<StoredKey>(
-    `select ${KEY} from api_keys where id > ? order by id limit ? + 0`,
-    after,
-    limit,
-  );
+/** Keys by their ids, as many as there are. */
+export function findKeys(database: Reader, ids: readonly string[]): Promise<StoredKey[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return database.query<StoredKey>(`select ${KEY} from api_keys where id in (${places(ids)})`, ...ids);
 }
 
-/** The keys of a merchant in the store that work, or ended after `since`. */
-export function keysOfMerchant(database: Reader, merchantId: string, since: number): Promise<StoredKey[]> {
+/** Keys of the store behind `after`, by their ids, but for those that were over by `overSince` (milliseconds since 1970). */
+export function keysAfter(
+  database: Reader,
+  after: string,
+  overSince: number,
+  limit: number,
+): Promise<StoredKey[]> {
   return database.query<StoredKey>(
     `select ${KEY} from api_keys
-     where merchant_id = ? and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)`,
-    merchantId,
-    since,
-    since,
+     where id > ? and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)
+     order by id limit ? + 0`,
+    after,
+    overSince,
+    overSince,
+    limit,
   );
 }
 
@@ -96,6 +114,55 @@ export async function countWorkingKeys(
     now,
   );
   return rows[0]!.count;
+}
+
+/** How many keys of a merchant in a mode were made after `since`. */
+export async function countKeysSince(
+  database: Reader,
+  merchantId: string,
+  mode: Mode,
+  since: number,
+): Promise<number> {
+  const rows = await database.query<{ count: number }>(
+    'select count(*) as count from api_keys where merchant_id = ? and mode = ? and created_at > ?',
+    merchantId,
+    mode,
+    since,
+  );
+  return rows[0]!.count;
+}
+
+/**
+ * The keys that were made with a key, or with one that was made with it, and so on, and that work at `now`; oldest first. Whoever
+ * ends a key that leaked sees here what it leaves behind.
+ */
+export function keysMadeBy(
+  database: Reader,
+  { id, merchant_id }: Pick<StoredKey, 'id' | 'merchant_id'>,
+  now: number,
+): Promise<StoredKey[]> {
+  return database.query<StoredKey>(
+    `with recursive made (id) as (
+       select id from api_keys where merchant_id = ? and made_by = ?
+       union
+       select api_keys.id from api_keys join made on api_keys.made_by = made.id where api_keys.merchant_id = ?
+     )
+     select ${KEY} from api_keys
+     where id in (select id from made) and revoked_at is null and (expires_at is null or expires_at > ?)
+     order by created_at, id`,
+    merchant_id,
+    id,
+    merchant_id,
+    now,
+  );
+}
+
+/** Writes a new key. It is there for the works that come behind this one in the same commit. */
+export async function insertKey(transaction: Transaction, row: StoredKey): Promise<void> {
+  await transaction.change(
+    `insert into api_keys (${KEY}) values (${KEY_COLUMNS.map(() => '?').join(', ')}) returning id`,
+    ...KEY_COLUMNS.map((column) => row[column]),
+  );
 }
 
 /** Ends a key: at `expiresAt` where it is replaced, now where it is revoked. Nothing where it was changed meanwhile. */

@@ -3,10 +3,12 @@ import type { Queryable } from '../database/database.ts';
 import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
-import { type IssuedKey, issueKey, keyRow, recordKey } from './api-keys.ts';
+import { type IssuedKey, issueKey, recordKey } from './api-keys.ts';
+import { plainBusinessName } from './business-name.ts';
+import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
@@ -19,7 +21,7 @@ import {
   registrationFaults,
   UNUSABLE_INVITE,
 } from './registration.ts';
-import type { StoredKey } from './stored-key.ts';
+import { keyRow, type StoredKey } from './stored-key.ts';
 import { MERCHANT_COLUMNS, MERCHANT_ID_PREFIX, type StoredMerchant } from './stored-merchant.ts';
 
 /** Characters of a merchant's id behind its prefix: 100 random bits. */
@@ -102,7 +104,7 @@ async function register(
   }
   const merchant: StoredMerchant = {
     ...newMerchant(id, transaction.now),
-    name: business_name.trim(),
+    name: plainBusinessName(business_name),
     email,
     website,
   };
@@ -156,18 +158,25 @@ export async function importMerchant(
   configured: MerchantWithKeys,
   act: Act,
 ): Promise<{ merchant: StoredMerchant | undefined; keys: StoredKey[] }> {
-  return journal.commit(async (transaction) => {
+  return commitChange(journal, configured.id, async (transaction) => {
     const keys: StoredKey[] = [];
-    for (const { id, digest, mode, expires_at } of configured.keys) {
+    for (const { id, digest, mode, expires_at, name = null } of configured.keys) {
       if (await findKey(transaction, id)) continue;
-      const from = { merchantId: configured.id, mode, name: null, expires_at, last_four: null };
+      const from = {
+        merchantId: configured.id,
+        mode,
+        name,
+        expires_at,
+        last_four: null,
+        made_by: null,
+      };
       const row = keyRow(digest, from, transaction.now);
       transaction.insert('api_keys', row);
       recordKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
       keys.push(row);
     }
     return { merchant: await writeImported(transaction, configured, act), keys };
-  }, configured.id);
+  });
 }
 
 async function writeImported(
@@ -190,8 +199,7 @@ async function writeImported(
     created_at: now,
   };
   if (!before) transaction.insert('merchants', merchant);
-  else if (!(await replaceMerchant(transaction, merchant)))
-    throw new OperationalError('conflict', 'The merchant was changed at the same moment. Try again.');
+  else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
   recordMerchant(transaction, act, 'merchant.imported', merchant);
   return merchant;
 }

@@ -3,12 +3,15 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, OperationalError } from '../lib/errors.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
+import { BUSINESS_NAME_MAXIMUM, businessNameFault, plainBusinessName } from './business-name.ts';
+import { isInviteCode } from './invite.ts';
+import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
 
 /** Who may register: anybody, whoever has an invitation, nobody. */
 export type RegistrationMode = 'open' | 'invite' | 'closed';
 
 export interface Registration {
-  /** Kept without the spaces around it. */
+  /** Kept as `plainBusinessName` writes it. */
   business_name: string;
   email: string;
   website: string | null;
@@ -17,7 +20,12 @@ export interface Registration {
 }
 
 /** The most code points of each. */
-export const MAXIMA = { business_name: 120, email: 254, website: 2048, invite: 255 } as const;
+export const MAXIMA = {
+  business_name: BUSINESS_NAME_MAXIMUM,
+  email: 254,
+  website: 2048,
+  invite: 255,
+} as const;
 
 export type RegistrationField = keyof Registration;
 
@@ -37,13 +45,13 @@ export const UNUSABLE_INVITE: RegistrationFault = {
 export function registrationFaults(wanted: Registration, mode: RegistrationMode): RegistrationFaults {
   const { email, website, invite } = wanted;
   const faults: RegistrationFaults = {};
-  const name = wanted.business_name.trim();
+  const name = plainBusinessName(wanted.business_name);
   if (name === '') faults.business_name = { kind: 'empty', message: 'Must not be empty.' };
   else refuse(faults, 'business_name', name, nameFault);
   if (email === '') faults.email = { kind: 'empty', message: 'Must not be empty.' };
   else refuse(faults, 'email', email, emailFault);
   if (website !== null) refuse(faults, 'website', website, websiteFault);
-  if (invite !== null) refuse(faults, 'invite', invite, () => undefined);
+  if (invite !== null) refuse(faults, 'invite', invite, inviteFault);
   else if (mode === 'invite')
     faults.invite = { kind: 'empty', message: 'Must be the code of an invitation.' };
   return faults;
@@ -63,8 +71,11 @@ function refuse(
   if (fault) faults[field] = fault;
 }
 
-const nameFault = (name: string): RegistrationFault | undefined =>
-  holdsCardNumber(name) ? { kind: 'card', message: 'Must not contain a card number.' } : undefined;
+function nameFault(name: string): RegistrationFault | undefined {
+  if (holdsCardNumber(name)) return { kind: 'card', message: 'Must not contain a card number.' };
+  const message = businessNameFault(name) ?? idFault(name);
+  return message === undefined ? undefined : { kind: 'text', message };
+}
 
 const emailFault = (email: string): RegistrationFault | undefined =>
   isEmailAddress(email) ? undefined : { kind: 'form', message: 'Must be an e-mail address.' };
@@ -72,6 +83,21 @@ const emailFault = (email: string): RegistrationFault | undefined =>
 function websiteFault(website: string): RegistrationFault | undefined {
   const message = webAddressFault(website, { httpsOnly: false });
   return message === undefined ? undefined : { kind: 'form', message };
+}
+
+/** Whoever names a merchant by its id must not find a stranger who is called like that. */
+const idFault = (name: string) =>
+  name.toLowerCase().startsWith(MERCHANT_ID_PREFIX)
+    ? `Must not begin with ${MERCHANT_ID_PREFIX}, as ids do.`
+    : undefined;
+
+/** A code that is cut or mistyped is none, which nobody need look up. */
+const inviteFault = (code: string): RegistrationFault | undefined =>
+  isInviteCode(code) ? undefined : UNUSABLE_INVITE;
+
+/** Whether registering failed for its invitation, which was looked up. */
+export function isUnusableInvite(error: unknown): boolean {
+  return error instanceof OperationalError && error.details?.invite !== undefined;
 }
 
 /** The same faults as a program is told them. */

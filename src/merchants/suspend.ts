@@ -1,10 +1,10 @@
 // Suspends a merchant and lets it go on again: each with a reason, in an entry of the history.
-import { DatabaseError } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
+import { ChangedMeanwhile, commitChange } from './change.ts';
 import { findMerchant, replaceMerchant } from './queries.ts';
 import { newMerchant, recordMerchant } from './register.ts';
 import { changesOf, type StateChange, type StoredMerchant } from './stored-merchant.ts';
@@ -24,7 +24,7 @@ export interface StateAct {
 
 /**
  * Suspends a merchant, or lets it go on. Raises `validation_failed` for the reason, `invalid_status` where the merchant is so
- * already, and what the journal raises.
+ * already, `conflict` where others change it all the time, and what the journal raises.
  */
 export async function changeMerchantState(
   journal: Journal,
@@ -36,15 +36,7 @@ export async function changeMerchantState(
   const text = reason.trim();
   const fault = reasonFault(text);
   if (fault) throw validationFailed({ reason: fault });
-  const attempt = () =>
-    journal.commit((transaction) => change(transaction, merchantId, act, who, text), merchantId);
-  try {
-    return await attempt();
-  } catch (error) {
-    // Another node wrote the merchant's first row at the same moment: the second look finds it.
-    if (error instanceof DatabaseError && error.failure === 'conflict') return attempt();
-    throw error;
-  }
+  return commitChange(journal, merchantId, (transaction) => change(transaction, merchantId, act, who, text));
 }
 
 function reasonFault(reason: string): string | undefined {
@@ -76,7 +68,7 @@ async function change(
     updated_at: now,
   };
   if (!before) transaction.insert('merchants', merchant);
-  else if (!(await replaceMerchant(transaction, merchant))) throw alreadySo(suspending);
+  else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
   recordMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchant);
   return merchant;
 }

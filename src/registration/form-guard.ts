@@ -1,7 +1,7 @@
 // What a form of registration carries: proof that it is ours, and what the key is made of that it asks for.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { boundCookie, boundName, valueIn } from '../http/cookie.ts';
-import { derivedSecret, sha256Hex } from '../lib/secrets.ts';
+import { derivedSecret, hmac, isSame, sha256Hex } from '../lib/secrets.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import type { KeyByMode } from '../merchants/register.ts';
 import type { Registration } from '../merchants/registration.ts';
@@ -30,17 +30,13 @@ export function formSeed(secret: string): { seed: string; token: string } {
 }
 
 function tokenOf(secret: string, seed: string): string {
-  return createHmac('sha256', secret).update(`registration form ${seed}`).digest('base64url');
+  return hmac(secret, `registration form ${seed}`);
 }
 
 /** The seed of a form that is ours and this browser's; nothing for any other. */
 export function seedOf(sent: URLSearchParams, secret: string): string | undefined {
   const seed = sent.get('seed') ?? '';
-  const right = Buffer.from(tokenOf(secret, seed));
-  const given = Buffer.from(sent.get('token') ?? '');
-  return RANDOM.test(seed) && given.length === right.length && timingSafeEqual(given, right)
-    ? seed
-    : undefined;
+  return RANDOM.test(seed) && isSame(sent.get('token') ?? '', tokenOf(secret, seed)) ? seed : undefined;
 }
 
 /**

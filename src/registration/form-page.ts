@@ -27,9 +27,11 @@ export interface FormPage {
   guard: { seed: string; token: string };
   typed: Typed;
   faults: readonly FormFault[];
+  /** Whether the form was sent already, with a guard that no longer fits. */
+  stale?: boolean;
 }
 
-export function formPage(visit: Visit, { mode, contact, guard, typed, faults }: FormPage): string {
+export function formPage(visit: Visit, { mode, contact, guard, typed, faults, stale }: FormPage): string {
   const { words, address, asked } = visit;
   const wantsInvite = mode === 'invite' || asked.invite !== undefined || typed.invite !== '';
   const fields = FIELDS.filter((name) => name !== 'invite' || wantsInvite);
@@ -46,6 +48,7 @@ export function formPage(visit: Visit, { mode, contact, guard, typed, faults }: 
 <h1>${words.html('register.heading')}</h1>
 <p>${words.html('register.lead')}</p>
 </div>
+${stale && html`<p class="notice warn" role="alert">${words.html('register.stale.lead')}</p>\n`}
 <form method="post" action="${address()}#errors" novalidate>
 ${hidden(guard)}
 ${fields.map(fieldOf)}

@@ -30,9 +30,14 @@ export function wantedBy(typed: Typed): Registration {
   return {
     business_name: typed.business_name.trim(),
     email: typed.email.trim(),
-    website: typed.website.trim() || null,
+    website: fullAddress(typed.website.trim()) || null,
     invite: typed.invite.trim() || null,
   };
+}
+
+/** A site as people write it, `corner.example/shop`, with the scheme that the page would ask for; anything else as it is. */
+function fullAddress(website: string): string {
+  return /^[^\s/:@?#]+\.[^\s/:@?#]+(?::\d+)?(?:[/?#]|$)/.test(website) ? `https://${website}` : website;
 }
 
 /** The same faults as the page tells them. */

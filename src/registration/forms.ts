@@ -1,8 +1,8 @@
 // The pages of registration as they are asked for and their form as it is sent: which page each comes to.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isForm, isSameOrigin } from '../http/form.ts';
-import { OperationalError } from '../lib/errors.ts';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import { isBrowser, isForm, isSameOrigin } from '../http/form.ts';
+import type { OperationalError } from '../lib/errors.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import {
   findRegistered,
@@ -12,12 +12,13 @@ import {
   registerMerchant,
 } from '../merchants/register.ts';
 import {
+  isUnusableInvite,
   type Registration,
   type RegistrationFaults,
   registrationFaults,
   UNUSABLE_INVITE,
 } from '../merchants/registration.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { Languages } from '../ui/languages.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { themeCookie } from '../ui/theme.ts';
@@ -28,9 +29,6 @@ import { keyPage } from './key-page.ts';
 import { busyPage, failurePage, gonePage, refusedPage } from './problem-page.ts';
 import type { RegistrationCounts } from './throttle.ts';
 import { type Place, type Visit, visitOf } from './visit.ts';
-
-/** For how long after it was made a key is shown again to who sends the same form again, as a second click or a reload does. */
-const SHOWN_AGAIN_MS = 10 * MINUTE_MS;
 
 const NOTHING_TYPED: Typed = { business_name: '', email: '', website: '', invite: '' };
 
@@ -108,8 +106,9 @@ export class RegistrationForms {
     const secret = browserSecret(request.headers.cookie, baseUrl);
     const isOurs = isSameOrigin(request.headers, new URL(baseUrl).origin);
     const seed = isOurs && secret !== undefined ? seedOf(sent, secret) : undefined;
-    if (secret === undefined || seed === undefined) return this.#send(reply, 403, refusedPage(visit));
+    if (!isOurs) return this.#send(reply, 403, refusedPage(visit));
     const typed = typedIn(sent);
+    if (secret === undefined || seed === undefined) return this.#showAgain(request, reply, visit, typed);
     const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
     if ('waitMs' in outcome) {
       reply.header('retry-after', String(Math.ceil(outcome.waitMs / SECOND_MS)));
@@ -123,13 +122,19 @@ export class RegistrationForms {
     return this.#showKey(reply, visit, outcome.registered);
   }
 
+  /** Shows a form once more, with a guard that fits and what was typed: its cookie was replaced, or ended with the browser. */
+  #showAgain(request: FastifyRequest, reply: FastifyReply, visit: Visit, typed: Typed): FastifyReply {
+    const { mode, contact } = this.#settings;
+    const guard = formSeed(this.#secretOf(request, reply));
+    return this.#send(reply, 403, formPage(visit, { mode, contact, guard, typed, faults: [], stale: true }));
+  }
+
   /** Shows the key of who has registered, for as long as the same form may still ask for it. */
   #showKey(reply: FastifyReply, visit: Visit, registered: Registered): FastifyReply {
     const { clock, directory, baseUrl } = this.#settings;
     const { key, row } = registered;
     const now = clock.now();
-    if (isOver(row, now) || now >= row.created_at + SHOWN_AGAIN_MS)
-      return this.#send(reply, 410, gonePage(visit));
+    if (isOver(row, now) || !isShownAgain(row, now)) return this.#send(reply, 410, gonePage(visit));
     const mode = directory.find(key, now)?.key.mode ?? row.mode;
     return this.#send(reply, 201, keyPage(visit, registered, mode, baseUrl));
   }
@@ -162,9 +167,9 @@ export class RegistrationForms {
       const act = { actor: 'anonymous', request_id: id };
       return { registered: await registerMerchant(this.#settings, wanted, act, keys) };
     } catch (error) {
-      uncount();
-      if (error instanceof OperationalError && error.details?.invite)
-        return { faults: { invite: UNUSABLE_INVITE } };
+      const lookedUp = isUnusableInvite(error);
+      uncount({ lookedUp });
+      if (lookedUp) return { faults: { invite: UNUSABLE_INVITE } };
       throw error;
     }
   }
@@ -174,7 +179,7 @@ export class RegistrationForms {
     const { asOperationalError, report, warn } = this.#settings;
     const known = asOperationalError(error);
     const isRefusal = known !== undefined && known.status < 500;
-    const isFormSent = request.method === 'POST' && isForm(request.headers);
+    const isFormSent = request.method === 'POST' && isForm(request.headers) && isBrowser(request.headers);
     if (isRefusal ? !isFormSent : request.method === 'POST' && !isFormSent) throw error;
     const visit = visitOf(request, this.#place);
     if (isRefusal) return this.#send(reply, known.status, refusedPage(visit));

@@ -1,7 +1,7 @@
 // Registration at /register: one address for programs, which send JSON, and for people, who are shown a form.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { isForm, readForms } from '../http/form.ts';
+import { isBrowser, isForm, readForms } from '../http/form.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, readBytes, requireJson } from '../http/json-body.ts';
 import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
@@ -10,32 +10,31 @@ import { OperationalError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type RegistrationParts, registerMerchant } from '../merchants/register.ts';
-import { refuseIfClosed } from '../merchants/registration.ts';
+import { isUnusableInvite, refuseIfClosed } from '../merchants/registration.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
 import { POLICY_REPORTS } from '../ui/page.ts';
 import { type FormSettings, RegistrationForms } from './forms.ts';
 import { presentRegistered } from './present.ts';
 import { parseRegistration } from './request.ts';
-import { RegistrationCounts } from './throttle.ts';
+import { RegistrationCounts, type RegistrationLimits } from './throttle.ts';
 
 export interface RegistrationSettings extends RegistrationParts, Omit<FormSettings, 'counts' | 'pageUrl'> {
   database: Database;
   clock: Clock;
-  /** How many registrations one network address may make in an hour. */
-  perAddress: number;
+  limits: RegistrationLimits;
   /** Logs what a browser's policy stopped. */
   reportPolicy(found: PolicyReport): void;
 }
 
 /** Registers the routes of registration on `app` under its prefix, which is `/register` below the path of the base URL. */
 export async function registration(app: FastifyInstance, settings: RegistrationSettings): Promise<void> {
-  const { clock, directory, mode, contact, perAddress } = settings;
-  const counts = new RegistrationCounts(perAddress, clock);
+  const { clock, directory, mode, contact, limits } = settings;
+  const counts = new RegistrationCounts(limits, clock);
   const forms = new RegistrationForms({ ...settings, counts, pageUrl: `${settings.baseUrl}/register` });
 
   /** What a program is refused for before its body is read. */
   async function admit(request: FastifyRequest) {
-    if (isForm(request.headers)) return;
+    if (isForm(request.headers) && isBrowser(request.headers)) return;
     refuseIfClosed(mode, contact);
     refuseWhereTooMany(request.ip);
     requireJson(request);
@@ -44,7 +43,7 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
   function refuseWhereTooMany(ip: string) {
     const waitMs = counts.waitMs(ip);
     if (waitMs === 0) return;
-    throw new OperationalError('rate_limited', 'Too many registrations came from this address.', {
+    throw new OperationalError('rate_limited', 'Too many registrations. Try again later.', {
       retryAfterS: Math.ceil(waitMs / SECOND_MS),
     });
   }
@@ -57,7 +56,7 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
     const uncount = counts.count(request.ip);
     const act = { actor: 'anonymous', request_id: request.id };
     const registered = await registerMerchant(settings, wanted, act).catch((error) => {
-      uncount();
+      uncount({ lookedUp: isUnusableInvite(error) });
       throw error;
     });
     const { row } = registered;

@@ -10,7 +10,10 @@ import {
 } from '../merchants/registration.ts';
 import { refuseCardFields, shownPath } from '../payments/card-data.ts';
 
-const text = (maximum: number) => z.string('Must be a string.').meta({ maxLength: maximum });
+const text = (maximum: number) =>
+  z
+    .string({ error: ({ input }) => (input === undefined ? 'Is required.' : 'Must be a string.') })
+    .meta({ maxLength: maximum });
 
 /** `POST /register`. `null` counts as left out where a field may be. */
 export const registrationRequestSchema = z.object({

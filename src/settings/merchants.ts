@@ -1,7 +1,8 @@
 // The settings of merchants and of their keys.
 import { z } from 'zod';
-import { textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
+import { keyNameFault } from '../merchants/api-keys.ts';
+import { businessNameFault } from '../merchants/business-name.ts';
 import { isWholeKey } from '../merchants/merchant.ts';
 import { CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
 
@@ -19,6 +20,15 @@ export const keySchema = z
       .optional()
       .describe('The key itself; in development only.')
       .meta({ check: 'a whole key, judged by its checksum' }),
+    name: z
+      .string()
+      .superRefine((name, context) => {
+        const fault = keyNameFault(name);
+        if (fault) context.addIssue(fault);
+      })
+      .optional()
+      .describe('What the key is for; shown to administrators and to its merchant.')
+      .meta({ check: '1 to 80 characters, no control characters' }),
     mode: z
       .enum(['live', 'test'])
       .default('test')
@@ -36,8 +46,8 @@ export const keySchema = z
 
 /** What one merchant may do more or less of than all others. */
 export const merchantLimitsSchema = z.strictObject({
-  writes_per_second: perSecond('Requests other than GET and HEAD, for each of its keys.').optional(),
-  reads_per_second: perSecond('GET and HEAD, for each of its keys.').optional(),
+  writes_per_second: perSecond('Requests other than GET and HEAD, in each mode.').optional(),
+  reads_per_second: perSecond('GET and HEAD, in each mode.').optional(),
 });
 
 export const merchantSchema = z.strictObject({
@@ -50,11 +60,11 @@ export const merchantSchema = z.strictObject({
     .string()
     .min(1)
     .superRefine((name, context) => {
-      const fault = textFault(name, 120);
+      const fault = businessNameFault(name);
       if (fault) context.addIssue(fault);
     })
     .describe('Business name: what checkout shows.')
-    .meta({ check: '1 to 120 characters, no control characters' }),
+    .meta({ check: '1 to 120 characters that can be seen, a letter or a digit among them' }),
   keys: z.array(keySchema).default([]).describe('The keys that act for this merchant.'),
   website: z
     .string()

@@ -9,9 +9,11 @@ export const rateLimitsSchema = z.strictObject({
     .default(null)
     .describe('Whether requests under /v1 are limited. By default in production alone.'),
   writes_per_second: perSecond(
-    'Requests other than GET and HEAD, for each key; twice as many at once.',
+    'Requests other than GET and HEAD, for each merchant and mode; twice as many at once.',
   ).default(50),
-  reads_per_second: perSecond('GET and HEAD, for each key; twice as many at once.').default(200),
+  reads_per_second: perSecond('GET and HEAD, for each merchant and mode; twice as many at once.').default(
+    200,
+  ),
   refused_keys_per_minute: z
     .int()
     .min(1)
@@ -42,8 +44,14 @@ export const registrationSchema = z.strictObject({
     .max(1_000_000)
     .default(5)
     .describe(
-      'How many registrations are taken from one network address (IPv6: one /64 network) in an hour, by each node.',
+      'How many registrations are taken from one network address (IPv6: one /64 network) in an hour, by each node; four times as many from one IPv6 /48 network.',
     ),
+  per_hour: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(500)
+    .describe('How many registrations are taken in an hour from all addresses together, by each node.'),
 });
 
 const listener = {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../src/lib/time.ts';
-import { issueKey, WORKING_KEYS_MAXIMUM } from '../../src/merchants/api-keys.ts';
+import { type IssuedKey, issueKey, WORKING_KEYS_MAXIMUM } from '../../src/merchants/api-keys.ts';
 import { isWholeKey, keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import {
@@ -108,6 +108,7 @@ for (const engine of ENGINES) {
         'expires_at',
         'revoked_at',
         'replaced_by',
+        'created_by',
         'status',
       ]);
       assert.deepEqual(
@@ -157,6 +158,25 @@ for (const engine of ENGINES) {
         `?cursor=${Buffer.from('x').toString('base64url')}`,
       ])
         assert.equal((await service.request(`/v1/api_keys${query}`)).status, 422, query);
+    });
+
+    test('of keys that were made in one moment each stands on one page.', async () => {
+      const wish = { merchantId: 'mer_other', mode: 'test', name: null, expires_at: null } as const;
+      const { journal } = service.service;
+      const made = await Promise.all(
+        Array.from({ length: 5 }, () =>
+          journal.commit((transaction) => issueKey(transaction, wish, OPERATOR)),
+        ),
+      );
+      assert.ok(new Set(made.map(({ row }) => row.created_at)).size < 5, 'some are of one commit');
+      const ids: string[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null && ids.length < 20) {
+        const page = await list(OTHER_KEY, `?limit=1${cursor && `&cursor=${cursor}`}`);
+        ids.push(...page.data.map(({ id }) => id));
+        cursor = page.next_cursor;
+      }
+      assert.deepEqual(ids.toSorted(), [...made.map(({ row }) => row.id), idOf(OTHER_KEY)].sort());
     });
 
     test('what is wrong with a request is told all at once, and changes nothing.', async () => {
@@ -218,12 +238,12 @@ for (const engine of ENGINES) {
       );
     });
 
-    test('whoever lost the answer of a rotation gets another key with the old one, and the lost one ends.', async () => {
+    test('whoever lost the answer of a rotation gets another key with one that was not replaced, and the lost one ends.', async () => {
       const old = await make();
       const lost = (await post(`/${old.id}/rotate`, undefined, { key: old.key })).json.data as ApiKeyObject;
       const again = await post(`/${old.id}/rotate`, undefined, { key: old.key });
       const [named] = /key_[0-9a-f]{16}(?= replaces)/.exec(again.json.error.message)!;
-      const mended = await post(`/${named}/rotate`, { overlap_seconds: 0 }, { key: old.key });
+      const mended = await post(`/${named}/rotate`, { overlap_seconds: 0 });
       assert.equal(mended.status, 201);
       await refusedAfter(lost.key);
       assert.deepEqual(await everywhere(mended.json.data.key), all(200));
@@ -276,6 +296,60 @@ for (const engine of ENGINES) {
       const { id, key } = await make();
       assert.equal((await post(`/${id}/revoke`, undefined, { key })).status, 200);
       assert.equal((await service.request('/v1/payments', { key })).status, 401);
+    });
+
+    test('no key outlives the one it was made with, and a rotation keeps the end of the old one.', async () => {
+      const maker = await make({ expires_in: 3600 });
+      const { key } = maker;
+      for (const body of [{}, { expires_in: 7200 }])
+        assert.equal((await make(body, { key })).expires_at, maker.expires_at);
+      const sooner = await make({ expires_in: 600 }, { key });
+      assert.ok(Date.parse(sooner.expires_at!) < Date.parse(maker.expires_at!));
+      const rotated = await post(`/${sooner.id}/rotate`, { overlap_seconds: 0 });
+      assert.equal(rotated.json.data.expires_at, sooner.expires_at, 'by whichever key');
+      const endless = await make();
+      const taken = await post(`/${endless.id}/rotate`, {}, { key });
+      assert.equal(taken.json.data.expires_at, maker.expires_at);
+    });
+
+    test('a key that was replaced makes payments until its end, but ends itself alone and makes no key.', async () => {
+      const old = await make();
+      const { data } = (await post(`/${old.id}/rotate`, {}, { key: old.key })).json;
+      const another = await make();
+      const said = `This key was replaced by ${data.id}: keys are made, rotated and revoked with that one.`;
+      for (const path of ['', `/${data.id}/rotate`, `/${data.id}/revoke`, `/${another.id}/revoke`]) {
+        const { status, json } = await post(path, {}, { key: old.key });
+        assert.deepEqual([status, json.error.code, json.error.message], [403, 'forbidden', said], path);
+      }
+      assert.equal((await service.create({}, { key: old.key })).object, 'payment');
+      assert.equal((await service.request('/v1/api_keys', { key: old.key })).status, 200);
+      assert.equal((await post(`/${old.id}/revoke`, undefined, { key: old.key })).status, 200);
+      assert.deepEqual([await statusOn(0, data.key), await statusOn(0, another.key)], [200, 200]);
+    });
+
+    test('the development key is neither rotated nor revoked: its place is the file.', async () => {
+      for (const act of ['rotate', 'revoke']) {
+        const { status, json } = await post(`/${idOf(KEY)}/${act}`);
+        assert.deepEqual([status, json.error.code], [409, 'invalid_status']);
+        assert.match(json.error.message, /take it out of the configuration file/);
+      }
+      assert.equal((await service.request('/v1/payments')).status, 200);
+      assert.equal((await keyRows(idOf(KEY))).length, 0);
+    });
+
+    test('a field that there is not is named in an answer only where its name says nothing.', async () => {
+      const headers = { prefer: 'handling=strict' };
+      const body = { '4242424242424242': 1, ['x'.repeat(5000)]: 1 };
+      const { status, text, json } = await post('', body, { headers });
+      assert.deepEqual([status, json.error.details], [422, { '*': 'Is not a known field.' }]);
+      assert.ok(!text.includes('4242'));
+    });
+
+    test('a key was never last used in the future, whichever clock said so.', async () => {
+      const { id } = await make();
+      service.service.keyUses.note(id, service.clock.now() + HOUR_MS);
+      const { data } = (await service.request(`/v1/api_keys/${id}`)).json;
+      assert.ok(Date.parse(data.last_used_at) <= service.clock.now());
     });
 
     test('a key of the configuration is replaced and revoked as any other, on every node and after a restart.', async () => {
@@ -340,17 +414,17 @@ for (const engine of ENGINES) {
     test('there is room for so many keys, and always for the rotation of one.', async () => {
       const wish = { merchantId: 'mer_crowded', mode: 'test', name: null, expires_at: null } as const;
       const { journal } = service.service;
-      const keys: string[] = [];
+      const keys: IssuedKey[] = [];
       try {
         for (let i = 0; i <= WORKING_KEYS_MAXIMUM; i++)
-          keys.push((await journal.commit((transaction) => issueKey(transaction, wish, OPERATOR))).row.id);
+          keys.push(await journal.commit((transaction) => issueKey(transaction, wish, OPERATOR)));
       } catch (error) {
         assert.equal((error as { code: string }).code, 'conflict');
       }
-      const key = CROWDED_KEY;
+      const { key } = keys[0]!;
       const refused = await post('', {}, { key });
       assert.deepEqual([refused.status, refused.json.error.code], [409, 'conflict']);
-      assert.equal((await post(`/${keys[0]}/rotate`, {}, { key })).status, 201);
+      assert.equal((await post(`/${keys[1]!.row.id}/rotate`, {}, { key })).status, 201);
       assert.equal((await post('', {}, { key })).status, 409);
     });
 

@@ -85,8 +85,8 @@ class Side {
           /"next_cursor":"(\w+)"/,
           (_all, cursor) => `"next_cursor":"${Buffer.from(cursor, 'base64url')}"`,
         )
-        .replace(/(name="token" value=")[\w-]{43}/g, '$1…') // made of the payment's salt
-        .replace(/(counterfoil_form=)[\w-]{43}/, '$1…') // a secret of each browser's own
+        .replace(/(name="(?:token|seed)" value=")[\w-]{43}/g, '$1…') // made of a payment's salt, or by chance
+        .replace(/(counterfoil_(?:form|registration)=)[\w-]{43}/, '$1…') // a secret of each browser's own
         .replace(/pay_[0-9a-z]{36}/g, (id) => this.#nameOf.get(id) ?? id);
     const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.includes(name));
     return {

@@ -25,7 +25,7 @@ import {
 } from '../support/wire-client.ts';
 import { fill, type Known, request } from './generate.ts';
 
-const SHORT_RUNS = 100_000;
+const SHORT_RUNS = 65_000;
 /** Of so many requests, one goes over a socket, broken in its bytes. */
 const ONE_BY_SOCKET_IN = 33;
 /** Fresh requests in a batch, and how many mutants each leaves. */

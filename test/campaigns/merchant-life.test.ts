@@ -17,7 +17,7 @@ const ASKED_EVERY_MS = 5;
 const ROUND_MS = 500;
 /** Merchant, first key, payment, second key, the first's end, the second's. */
 const ENTRIES_OF_A_LIFE = 6;
-const MANY = 'registration: { per_address: 1000000 }\n';
+const MANY = 'registration: { per_address: 1000000, per_hour: 1000000 }\n';
 
 interface Key {
   id: string;

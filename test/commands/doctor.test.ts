@@ -1,15 +1,17 @@
 // counterfoil doctor: what it finds of a running installation, of one that does not run, and of one that shows too much.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
+import pg from 'pg';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { expiryVerdict } from '../../src/health/certificate-checks.ts';
+import type { Subject, Verdict } from '../../src/health/check.ts';
 import { CHECKS } from '../../src/health/checks.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/lib/time.ts';
@@ -34,6 +36,8 @@ interface Found {
   where: string | null;
   mend: string | null;
 }
+
+const isRoot = process.getuid?.() === 0;
 
 let undo: (() => unknown)[] = [];
 afterEach(async () => {
@@ -98,7 +102,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     port = await freePort();
     certificate(90);
     mkdirSync(join(made.folder, 'backups'));
-    writeFileSync(join(made.folder, 'backups', 'today.tar'), '');
+    writeFileSync(join(made.folder, 'backups', 'today.tar'), 'x');
     made.write(
       at(
         `https://localhost:${port}`,
@@ -141,9 +145,10 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
         ['warning', 'The certificate ends in 9 days.'],
       );
       writeFileSync(join(made.folder, 'cert.pem'), 'none');
-      const { outcome, says } = (await examine(made)).certificate_file!;
-      assert.equal(outcome, 'failed');
-      assert.match(says, /^The certificate cannot be read \(/);
+      const found = await examine(made);
+      assert.equal(found.certificate_file!.outcome, 'skipped');
+      assert.equal(found.key_pair!.outcome, 'failed');
+      assert.match(found.key_pair!.says, /cert\.pem holds no certificate that can be used/);
     } finally {
       writeFileSync(join(made.folder, 'cert.pem'), shown);
     }
@@ -211,28 +216,77 @@ describe('another web server in the service’s place', () => {
   });
 });
 
-test('backups are looked at in their folder: none, an old one, a new one', async () => {
+test('backups are looked at in their folder: none, empty ones, an old one, a new one, and one from a time to come', async () => {
   const made = place(`${SAFE}backups: ./backups\n`);
+  const folder = join(made.folder, 'backups');
+  const at = (name: string, ago: number) => {
+    const then = (Date.now() - ago) / 1000;
+    utimesSync(join(folder, name), then, then);
+  };
   const backups = async () => {
     const { outcome, says } = (await examine(made)).backups!;
     return [outcome, says];
   };
   assert.deepEqual(await backups(), ['failed', 'The folder is not there.']);
-  mkdirSync(join(made.folder, 'backups'));
-  writeFileSync(join(made.folder, 'backups', '.hidden'), '');
+  mkdirSync(folder);
+  writeFileSync(join(folder, '.hidden'), 'x');
   assert.deepEqual(await backups(), ['failed', 'There is no backup.']);
-  const file = join(made.folder, 'backups', 'a.tar');
-  writeFileSync(file, '');
-  const old = (Date.now() - 27 * HOUR_MS) / 1000;
-  utimesSync(file, old, old);
+  writeFileSync(join(folder, 'empty.tar'), '');
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+  mkdirSync(join(folder, 'empty'));
+  assert.deepEqual(await backups(), ['failed', 'No backup holds anything.']);
+  writeFileSync(join(folder, 'later.tar'), 'x');
+  at('later.tar', -HOUR_MS);
+  assert.deepEqual(await backups(), ['failed', 'Every backup bears a time that is yet to come.']);
+  writeFileSync(join(folder, 'a.tar'), 'x');
+  at('a.tar', 27 * HOUR_MS);
   assert.deepEqual(await backups(), ['failed', 'The newest backup is 27 h old.']);
-  const older = (Date.now() - 10 * DAY_MS) / 1000;
-  utimesSync(file, older, older);
+  at('a.tar', 10 * DAY_MS);
   assert.deepEqual(await backups(), ['failed', 'The newest backup is 10 days old.']);
-  writeFileSync(join(made.folder, 'backups', 'b.tar'), '');
+  writeFileSync(join(folder, 'empty', 'database'), 'x');
   assert.deepEqual(await backups(), ['ok', 'The newest backup is 0 h old.']);
   made.write(SAFE);
   assert.equal((await backups())[0], 'warning', 'nobody says where they are');
+});
+
+test('backups in storage are lost with it', async () => {
+  for (const folder of ['./storage', './storage/backups', './link']) {
+    const made = place(`${SAFE}backups: ${folder}\n`);
+    mkdirSync(join(made.storage, 'backups'), { recursive: true, mode: 0o700 });
+    symlinkSync(made.storage, join(made.folder, 'link'));
+    writeFileSync(join(made.storage, 'backups', 'a.tar'), 'x', { mode: 0o600 });
+    const { outcome, says } = (await examine(made)).backups!;
+    assert.deepEqual(
+      [outcome, says],
+      ['failed', 'Backups are put into storage, and are lost with it.'],
+      folder,
+    );
+  }
+});
+
+test('a folder of backups that takes too long is given up, and not asked again until it has answered', async () => {
+  const made = place();
+  const folder = join(made.folder, 'backups');
+  mkdirSync(folder);
+  for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}`), 'x');
+  const settings = { backups: folder, storage: made.storage, written: { place: () => 'x' } };
+  const check = CHECKS.find(({ id }) => id === 'backups')!;
+  const look = async (deadlineMs: number, now = Date.now()) =>
+    check.look({ settings, deadlineMs, clock: { now: () => now } } as unknown as Subject);
+  const first = await look(1);
+  assert.deepEqual([first.is, first.says], ['failed', 'The folder did not answer within 0.001 s']);
+  // A day later by its own clock, and yet told what the look that is under way comes to.
+  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'ok');
+  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'failed');
+});
+
+test('more backups than anybody looks at are a warning', async () => {
+  const made = place(`${SAFE}backups: ./backups\n`);
+  mkdirSync(join(made.folder, 'backups'));
+  for (let i = 0; i <= 10_000; i++) writeFileSync(join(made.folder, 'backups', `${i}`), '');
+  const { outcome, says } = (await examine(made)).backups!;
+  assert.equal(outcome, 'warning');
+  assert.match(says, /more than 10,000 files/);
 });
 
 test('administrators are looked at: nobody, nobody set up, somebody without a second factor, and all well', async () => {
@@ -303,6 +357,76 @@ test('a store that is not there, or behind, is told as that, and is not made', a
   assert.equal(behind.schema!.outcome, 'warning');
   assert.match(behind.schema!.says, /^The schema lacks \d+ steps\.$/);
   assert.deepEqual([behind.database_clock!.outcome, behind.history_clock!.outcome], ['ok', 'ok']);
+});
+
+test('a PostgreSQL that does not let the service in, or not write, is a failure, never an empty store', async () => {
+  const postgres = await temporaryStore('postgres');
+  undo.push(() => postgres.drop());
+  const client = new pg.Client(postgres.database_url!);
+  await client.connect();
+  const database = await openDatabase(postgres, () => {});
+  await migrate(database);
+  await database.close();
+  const name = new URL(postgres.database_url!).pathname.slice(1);
+  const roles = ['stranger', 'visitor', 'reader'].map((role) => `${name}_${role}`);
+  const [stranger, visitor, reader] = roles as [string, string, string];
+  for (const role of roles) await client.query(`create role ${role} login password 'right'`);
+  undo.push(async () => {
+    for (const role of roles) await client.query(`drop owned by ${role}; drop role ${role}`);
+    await client.end();
+  });
+  await client.query(`grant select on all tables in schema public to ${visitor}`);
+  await client.query(`grant select, insert, update on all tables in schema public to ${reader}`);
+  await client.query(`alter role ${reader} set default_transaction_read_only = on`);
+  const as = (username: string, more: { password?: string; pathname?: string } = {}) => ({
+    DATABASE_URL: Object.assign(new URL(postgres.database_url!), { username, password: 'right', ...more })
+      .href,
+  });
+  const made = place();
+  const unlet = as(stranger);
+  for (const [env, said] of [
+    [as(reader, { password: 'incorrect' }), /^The store cannot be opened: password authentication failed/],
+    [as(reader, { pathname: '/nothing' }), /^The store cannot be opened: database "nothing" does not exist/],
+    [unlet, /^The account that database_url names may not read and write the table \w+\.$/],
+    [as(visitor), /^The account that database_url names may not read and write the table \w+\.$/],
+    [as(reader), /^The account that database_url names may not write: its transactions are read-only\.$/],
+  ] as const) {
+    const found = await examine(made, env);
+    assert.equal(found.store!.outcome, 'failed', JSON.stringify(found.store));
+    assert.match(found.store!.says, said);
+    assert.doesNotMatch(JSON.stringify(found), /has not this program's tables|incorrect|schema lacks/);
+    if (env === unlet) assert.equal(found.history_clock!.outcome, 'failed', 'nobody knows that it is empty');
+  }
+});
+
+test('storage that this account may not read is a failure', { skip: !isRoot && 'needs root' }, async () => {
+  const made = place(SAFE.replace('allow_root: true\n', ''));
+  await (await store(made)).close();
+  execFileSync('chown', ['65534:65534', made.folder, made.config]);
+  const account = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+  const running = start('setpriv', [...account, process.execPath, COMMAND, 'doctor', '--json'], {
+    cwd: made.folder,
+  });
+  assert.equal((await running.ended).code, 1);
+  const { findings } = JSON.parse(running.stdout) as { findings: Found[] };
+  const { outcome, says, where } = findings.find(({ id }) => id === 'store')!;
+  assert.deepEqual(
+    [outcome, says, where],
+    ['failed', 'This account may not read and write it (EACCES).', made.storage],
+  );
+});
+
+test('a connection in the clear to another machine is a warning, on this one it is none', async () => {
+  const outcome = (host: string) => {
+    const url = `postgres://somebody@${host}:1/x?sslmode=disable`;
+    const check = CHECKS.find(({ id }) => id === 'database_url')!;
+    const settings = { database_url: url, written: { place: () => 'x' } };
+    return (check.look({ settings } as unknown as Subject) as Verdict).is;
+  };
+  for (const host of ['db.example', '10.0.0.5', '[2001:db8::1]'])
+    assert.equal(outcome(host), 'warning', host);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Frun%2Fpostgresql'])
+    assert.equal(outcome(host), 'ok', host);
 });
 
 test('as text it is a page without colours where nobody sees them, every sentence within a hundred characters', async () => {

@@ -105,7 +105,7 @@ test('with a certificate of its own it listens for everybody, on the port of the
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /Before it starts:\n {2}\/.*tls\/cert\.pem: the certificate cannot be read \(ENOENT\): put/,
+    /Before it starts:\n {2}counterfoil\.yaml:\d+: tls\.certificate: \/.*tls\/cert\.pem does not exist: put/,
   );
   const { tls, host, port, trust_proxy } = written();
   assert.deepEqual([tls!.certificate, host, port], [join(folder, 'tls/cert.pem'), '0.0.0.0', 8443]);
@@ -137,7 +137,8 @@ test('it never writes over a file, unless told to, and then all of it', async ()
   );
   assert.equal(readFileSync(file(), 'utf8'), 'mine: yes\n');
   assert.equal((await init(...EVERYTHING, '--force')).code, 0);
-  assert.equal(mode(file()), '600');
+  assert.deepEqual([mode(file()), mode(`${file()}.old`)], ['600', '600']);
+  assert.equal(readFileSync(`${file()}.old`, 'utf8'), 'mine: yes\n');
   assert.equal(written().environment, 'production');
 });
 

@@ -4,11 +4,40 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '../../src/lib/time.ts';
+import { issueKey } from '../../src/merchants/api-keys.ts';
 import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { COMMAND, hasTerminal, run, startOnTerminal } from '../support/command.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
+
+/** A key in the store of a merchant that neither the configuration nor the store knows. */
+async function issueFor({ service }: Harness, merchantId: string): Promise<{ id: string }> {
+  const wish = { merchantId, mode: 'test', name: null, expires_at: null } as const;
+  const act = { actor: 'operator', request_id: null };
+  return (await service.journal.commit((transaction) => issueKey(transaction, wish, act))).row;
+}
+
+test('a live key for a merchant that registered wants its id, or a yes', async (context) => {
+  const harness = await startHarness('sqlite', { environment: 'production' });
+  context.after(() => harness.close());
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'production'),
+    COUNTERFOIL_STORAGE: harness.store.storage,
+  };
+  const { id } = (await addMerchant(harness)).merchant;
+  const named = await run(['keys', 'create', '--merchant', 'Corner Shop', '--live'], { env });
+  assert.deepEqual([named.code, named.stdout], [1, '']);
+  assert.match(
+    named.stderr,
+    new RegExp(`a live key for Corner Shop \\(${id}, \\S+@\\S+, registered 20\\d\\d-\\d\\d-\\d\\d\\)`),
+  );
+  for (const args of [[id], ['Corner Shop', '--yes']])
+    assert.match(
+      (await run(['keys', 'create', '--live', '--merchant', ...args], { env })).stdout,
+      /^cfk_live_/,
+    );
+});
 
 const idOf = (key: string) => keyId(keyDigest(key));
 
@@ -173,6 +202,32 @@ for (const engine of ENGINES) {
         assert.ok(!key.stderr.includes(KEY));
       }
       assert.equal((await keys('rotate', id, '--overlap', '2h')).code, 2);
+    });
+
+    test('keys whose merchant left the file are listed, revoked by their ids, and suspended with it', async () => {
+      const gone = await issueFor(harness, 'mer_gone');
+      const { stdout } = await keys('list');
+      assert.match(stdout, new RegExp(`${gone.id} .*not in the configuration any more {2}mer_gone`));
+      const suspended = await run(['merchants', 'suspend', 'mer_gone', '--reason', 'It left'], { env });
+      assert.equal(suspended.code, 0, suspended.stderr);
+      const revoked = await keys('revoke', gone.id);
+      assert.equal(revoked.code, 0, revoked.stderr);
+      assert.match(revoked.stdout, /of mer_gone; it was never used\./);
+    });
+
+    test('a key that leaked is ended with those that were made with it, and else they are named', async () => {
+      const leaked = (await keys('create', '--merchant', merchantId)).stdout.trim();
+      await becomes(leaked, 200);
+      const made = await harness.request('/v1/api_keys', { method: 'POST', body: {}, key: leaked });
+      assert.equal(made.status, 201, made.text);
+      const { id, key } = made.json.data;
+      const alone = await keys('revoke', idOf(leaked), '--yes');
+      assert.match(alone.stdout, new RegExp(`With it 1 key was made that still works: ${id}\\.`));
+      assert.equal(await status(key), 200);
+      const both = await keys('revoke', idOf(leaked), '--with-those-it-made', '--yes');
+      assert.equal(both.code, 0, both.stderr);
+      assert.match(both.stdout, new RegExp(`^Revoked ${id} of Corner Shop`));
+      await becomes(key, 401);
     });
 
     test('of what the server and a command do at the same moment, nothing is lost', async () => {

@@ -1,6 +1,6 @@
 // counterfoil keys: a key is shown once, its digest goes into the file, and nothing else in the file changes.
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { readConfiguration } from '../../src/config.ts';
@@ -58,7 +58,10 @@ test('a merchant may be named by its id, and a name that is not there adds one',
 test('an id that is not there makes no merchant of that name', async () => {
   const { code, stderr } = await create('--merchant', 'mer_developmnet');
   assert.equal(code, 1);
-  assert.equal(stderr, 'counterfoil: there is no merchant mer_developmnet; there are: mer_development\n');
+  assert.equal(
+    stderr,
+    'counterfoil: there is no merchant mer_developmnet; did you mean Development Shop (mer_development)?\n',
+  );
   assert.equal(text(), DEVELOPMENT);
 });
 
@@ -129,7 +132,7 @@ test('keys list shows ids, modes, merchants and ends, never a key', async () => 
   const lines = stdout.trimEnd().split('\n');
   assert.match(
     lines[0]!,
-    /^key_[0-9a-f]{16} {2}cfk_test_… {2}Development Shop {2}mer_development +– {2}in the configuration {2}never used {2}does not expire$/,
+    /^key_[0-9a-f]{16} {2}cfk_test_… {2}Development Shop {2}mer_development +– +in the configuration {2}never used {2}does not expire$/,
   );
   assert.match(lines[1]!, new RegExp(`^${keyId(keyDigest(key))} {2}cfk_test_… {2}Corner Shop .* expires 20`));
   assert.doesNotMatch(stdout, /cfk_test_\w/);
@@ -148,7 +151,11 @@ test('keys list shows ids, modes, merchants and ends, never a key', async () => 
   );
   const one = await run(['keys', 'list', '--merchant', 'Corner Shop'], { cwd: folder.path });
   assert.equal(one.stdout.trimEnd().split('\n').length, 1);
-  assert.match(text(), /^ +# Till\n +- key_sha256|- # Till\n/m, 'the file keeps a name as a comment');
+  assert.deepEqual(
+    keys.map(({ name }: { name: string | null }) => name),
+    [null, 'Till'],
+    'the file keeps a name',
+  );
 });
 
 test('a new merchant is said to be new, and one that looks like a slip wants --new', async () => {
@@ -207,6 +214,33 @@ test('a name for a key that it may not have is refused before anything is made',
   assert.equal(code, 1);
   assert.match(stderr, /--name: .*at most 80 characters/);
   assert.equal(text(), DEVELOPMENT);
+});
+
+test('keys that are made at once all stand in the file, and one that cannot be written is not printed', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 6 }, () => create('--merchant', 'mer_development', '--json')),
+  );
+  const kept = readConfiguration(folder.config, {}).merchants[0]!.keys.map(({ id }) => id);
+  for (const { code, stdout, stderr } of made) {
+    assert.equal(code, 0, stderr);
+    assert.ok(kept.includes(JSON.parse(stdout).id));
+  }
+  assert.equal(kept.length, 7);
+  writeFileSync(`${folder.config}.new`, '');
+  const before = text();
+  const { code, stdout, stderr } = await create('--merchant', 'mer_development');
+  assert.deepEqual([code, stdout, text()], [1, '', before]);
+  assert.match(stderr, /^counterfoil: \.\/counterfoil\.yaml\.new is there: another command writes .*\n$/);
+});
+
+test('a merchant is named by its id before another by its name', async () => {
+  folder.remove();
+  folder = temporaryFolder(
+    'environment: development\nmerchants:\n  - {id: mer_a, name: mer_b}\n  - {id: mer_b, name: Shop}\n',
+  );
+  const { code, stderr } = await run(['keys', 'list', '--merchant', 'mer_b'], { cwd: folder.path });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match((await create('--merchant', 'mer_b')).stderr, /of Shop \(mer_b\)/);
 });
 
 test('keys list says how to make the first', async () => {

@@ -1,10 +1,21 @@
 // What production refuses to start with: each unsafe configuration is started for real, told in one line, and found by doctor too.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
+import { inspect } from '../../src/commands/doctor.ts';
+import { readConfiguration } from '../../src/config.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { CHECKS } from '../../src/health/checks.ts';
@@ -15,6 +26,7 @@ import { Journal } from '../../src/journal/journal.ts';
 import { HOUR_MS, systemClock } from '../../src/lib/time.ts';
 import { DEVELOPMENT_KEY, keyDigest } from '../../src/merchants/merchant.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
+import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { COMMAND, start } from '../support/command.ts';
 import { OTHER_KEY } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -68,6 +80,27 @@ async function onPostgres(
   await client.query(sql(new URL(url).pathname.slice(1)));
   await client.end();
   return { env: { ...env, DATABASE_URL: url }, undo: () => store.drop() };
+}
+
+/** The safe configuration, speaking https itself. */
+const OWN_TLS = `${SAFE}tls: { certificate: pair.pem, key: pair-key.pem }\n`;
+
+/** A case with a certificate and its key beside the configuration, which `spoil` makes unfit. */
+function withKeyPair(
+  spoil: (place: Installation, pairs: Certificates) => void,
+): Pick<Case, 'text' | 'skip' | 'arrange'> {
+  return {
+    text: OWN_TLS,
+    skip: !hasOpenssl && 'openssl is missing',
+    arrange(place) {
+      const pairs = temporaryCertificates();
+      const { certificate, key } = pairs.make('localhost');
+      copyFileSync(certificate, join(place.folder, 'pair.pem'));
+      copyFileSync(key, join(place.folder, 'pair-key.pem'));
+      spoil(place, pairs);
+      pairs.remove();
+    },
+  };
 }
 
 const isRoot = process.getuid?.() === 0;
@@ -142,6 +175,38 @@ const CASES: Case[] = [
     said: /:3: trust_proxy\[0\] is so large/,
   },
   {
+    id: 'places',
+    what: 'measurements on the port of the API',
+    text: `${SAFE}metrics: { port: 8080 }\n`,
+    env: { PORT: '8080' },
+    said: /:11: metrics\.port is 8080 at 127\.0\.0\.1, where port is already: choose another port$/,
+  },
+  {
+    id: 'places',
+    what: 'measurements on the port of the console',
+    text: `${SAFE}console: { port: 9464, base_url: https://review.example }\nmetrics: {}\n`,
+    said: /:12: metrics\.port is 9464 at 127\.0\.0\.1, where console\.port is already/,
+  },
+  {
+    id: 'places',
+    what: 'the console on one address and the API on all, at one port',
+    text: `${SAFE}host: 0.0.0.0\nconsole: { host: 127.0.0.1, base_url: https://review.example }\n`,
+    env: { PORT: '8080' },
+    said: /:12: console\.port is 8080 at 127\.0\.0\.1, where port is already \(at 0\.0\.0\.0\): choose/,
+  },
+  {
+    id: 'places',
+    what: '/admin below the console',
+    text: `${SAFE}admin: { base_url: https://127.0.0.1:1/console }\n`,
+    said: /:11: admin\.base_url makes two places meet: \/console and \/console\/admin: give it another path/,
+  },
+  ...['/register', '/v1', '/admin', '/console'].map((path) => ({
+    id: 'places',
+    what: `checkout below ${path}`,
+    text: `${SAFE}checkout_base_url: https://127.0.0.1:1${path}\n`,
+    said: /:11: checkout_base_url makes two places meet: \/\S+ and \/\S+: give it another path, or a host name/,
+  })),
+  {
     what: 'a setting that there is not',
     text: `${SAFE}trust_proxies: []\n`,
     said: /:11: trust_proxies is not a setting; did you mean trust_proxy\?$/,
@@ -164,6 +229,20 @@ const CASES: Case[] = [
     text: account('rows: [{ label: Account number, value: "000123456789" }]'),
     said: /methods\[0\]\.accounts\[0\] is a sample account/,
   },
+  {
+    id: 'sample_accounts',
+    what: 'the sample IBAN in another spelling',
+    text: account('iban: DE89 3704-0044-0532-0130-00')
+      .replace('iban:', 'rows: [{ label: IBAN, value: ')
+      .replace(/-00\n/, '-00 }]\n'),
+    said: /methods\[0\]\.accounts\[0\] is a sample account/,
+  },
+  ...['0', '0x0', '"::ffff:0.0.0.0"', 'no-such-host.invalid'].map((host) => ({
+    id: 'metrics_address',
+    what: `measurements on ${host}`,
+    text: `${SAFE}metrics: { host: ${/^0/.test(host) ? `"${host}"` : host} }\n`,
+    said: /:11: metrics\.host is \S+.*(which strangers may reach|no address is known).*: write /,
+  })),
   {
     id: 'metrics_address',
     what: 'measurements on every address',
@@ -208,6 +287,12 @@ const CASES: Case[] = [
     said: /^NODE_OPTIONS: --insecure_http_parser lets others/,
   },
   {
+    id: 'node_options',
+    what: 'a debugger that was opened from within',
+    node: ['--import', 'data:text/javascript,import{open}from"node:inspector";open(0,"127.0.0.1")'],
+    said: /^Node: a debugger listens, and lets others look into the service/,
+  },
+  {
     id: 'node_tls',
     what: 'certificates that nobody checks',
     env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
@@ -231,6 +316,12 @@ const CASES: Case[] = [
     what: 'a configuration that others may write',
     arrange: (place) => chmodSync(place.config, 0o602),
     said: /the file may be used by others \(mode 0602\)/,
+  },
+  {
+    id: 'configuration_private',
+    what: 'a configuration in a folder that anybody may write to',
+    arrange: (place) => chmodSync(place.folder, 0o707),
+    said: /: others may put another file in its place \(mode 0707\): run chmod go-w \//,
   },
   {
     id: 'storage_private',
@@ -284,6 +375,71 @@ const CASES: Case[] = [
       return { config };
     },
     said: /pay\.yaml: the configuration lies where web servers hand out files .*: move it .*\/etc\/counterfoil$/,
+  },
+  {
+    id: 'served_folder',
+    what: 'backups in a folder called www',
+    text: `${SAFE}backups: ./www/backups\n`,
+    said: /www\/backups: the folder of backups lies where web servers hand out files/,
+  },
+  {
+    id: 'served_folder',
+    what: 'the key of a certificate in a folder called www',
+    ...withKeyPair((place) => {
+      mkdirSync(join(place.folder, 'www'));
+      renameSync(join(place.folder, 'pair-key.pem'), join(place.folder, 'www/key.pem'));
+      place.write(OWN_TLS.replace('pair-key.pem', 'www/key.pem'));
+    }),
+    said: /www\/key\.pem: the key of the certificate lies where web servers hand out files/,
+  },
+  {
+    id: 'key_pair',
+    what: 'the key of another certificate',
+    ...withKeyPair((place, pairs) =>
+      copyFileSync(pairs.make('other').key, join(place.folder, 'pair-key.pem')),
+    ),
+    said: /:11: tls\.key: \S+pair-key\.pem is not the key of \S+pair\.pem: name the two that belong together$/,
+  },
+  {
+    id: 'key_pair',
+    what: 'a key that others may read',
+    ...withKeyPair((place) => chmodSync(join(place.folder, 'pair-key.pem'), 0o640)),
+    said: /tls\.key: \S+ can be used by others: run chmod go= \/\S+pair-key\.pem$/,
+  },
+  {
+    id: 'key_pair',
+    what: 'a certificate that has ended',
+    ...withKeyPair((place, pairs) => {
+      const old = pairs.make('old', ['-days', '0']);
+      copyFileSync(old.certificate, join(place.folder, 'pair.pem'));
+      copyFileSync(old.key, join(place.folder, 'pair-key.pem'));
+    }),
+    said: /:11: tls\.certificate: \S+pair\.pem expired at 20\S+: renew it$/,
+  },
+  {
+    id: 'key_pair',
+    what: 'a key that is not there',
+    ...withKeyPair((place) => rmSync(join(place.folder, 'pair-key.pem'))),
+    said: /tls\.key: \S+pair-key\.pem does not exist: put it there/,
+  },
+  {
+    id: 'key_pair',
+    what: 'a key that is a pipe, which nobody waits for',
+    ...withKeyPair((place) => {
+      rmSync(join(place.folder, 'pair-key.pem'));
+      execFileSync('mkfifo', ['-m', '600', join(place.folder, 'pair-key.pem')]);
+    }),
+    said: /tls\.key: \S+pair-key\.pem is no regular file: name one$/,
+  },
+  {
+    id: 'key_pair',
+    what: 'a key that is too short for TLS',
+    ...withKeyPair((place) => {
+      const names = ['-keyout', 'pair-key.pem', '-out', 'pair.pem', '-subj', '/CN=localhost'];
+      const args = ['req', '-x509', '-newkey', 'rsa:1024', '-nodes', '-days', '30', ...names];
+      execFileSync('openssl', args, { cwd: place.folder, stdio: 'ignore' });
+    }),
+    said: /tls\.certificate: \S+pair\.pem is too weak for TLS \(ERR_SSL_EE_KEY_TOO_SMALL\): get one for a key of/,
   },
   {
     id: 'file_system',
@@ -403,6 +559,25 @@ async function run(
   return { code, stdout: running.stdout, stderr };
 }
 
+/** What doctor finds wrong in the place of a case: by the command where its process is what is wrong, else without one. */
+async function failedChecks(
+  place: Installation,
+  one: Case,
+  arranged: Arranged,
+): Promise<{ id: string; says: string; mend?: string | undefined }[]> {
+  const env = { PORT: '0', ...one.env, ...arranged?.env };
+  const ofConfiguration = ['PORT', 'DATABASE_URL', 'COUNTERFOIL_STORAGE'];
+  if (one.node || one.shell || Object.keys(env).some((name) => !ofConfiguration.includes(name))) {
+    const doctor = await run(['doctor', '--json'], place, one, arranged);
+    assert.equal(doctor.code, 1, doctor.stderr.join('\n'));
+    const { findings } = JSON.parse(doctor.stdout);
+    return findings.filter((found: { outcome: string }) => found.outcome === 'failed');
+  }
+  const file = arranged?.config ?? place.config;
+  const findings = await inspect(readConfiguration(file, env, { unfinished: true }));
+  return findings.filter(({ is }) => is === 'failed');
+}
+
 describe('production does not start with', { concurrency: 4 }, () => {
   for (const one of CASES)
     test(`${one.what}: ${one.id ?? 'not a setting'}`, { skip: one.skip || false }, async () => {
@@ -413,22 +588,20 @@ describe('production does not start with', { concurrency: 4 }, () => {
         assert.deepEqual([code, stdout, stderr.length], [78, '', 1], stderr.join('\n'));
         const [, said] = /^counterfoil: (.*)$/.exec(stderr[0]!)!;
         assert.match(said!, one.said);
-        const doctor = await run(['doctor', '--json'], place, one, arranged);
         if (one.id === undefined) {
+          const doctor = await run(['doctor', '--json'], place, one, arranged);
           assert.deepEqual([doctor.code, doctor.stdout, doctor.stderr], [78, '', stderr]);
           return;
         }
-        assert.equal(doctor.code, 1, doctor.stderr.join('\n'));
-        const { findings } = JSON.parse(doctor.stdout);
-        const wrong = findings.filter((found: { outcome: string }) => found.outcome === 'failed');
-        const ids: string[] = wrong.map(({ id }: { id: string }) => id);
+        const wrong = await failedChecks(place, one, arranged);
+        const ids = wrong.map(({ id }) => id);
         // Nothing listens at its address, which doctor finds as well.
         assert.deepEqual(
           ids.filter((id) => !/^(reach_|certificate_|backups)/.test(id)),
           [one.id],
         );
-        const { says, mend } = wrong.find(({ id }: { id: string }) => id === one.id);
-        assert.ok(says.length > 10 && mend.length > 5);
+        const { says, mend } = wrong.find(({ id }) => id === one.id)!;
+        assert.ok(says.length > 10 && mend!.length > 5);
       } finally {
         await arranged?.undo?.();
         place.remove();
@@ -535,7 +708,7 @@ test('a schema of a newer program and storage that others can read are refused i
     chmodSync(place.storage, 0o755);
     const exposed = await run(['serve'], place, {} as Case, undefined);
     assert.deepEqual([exposed.code, exposed.stderr.length], [78, 1]);
-    assert.match(exposed.stderr[0]!, /storage can be read by others\. Run: chmod/);
+    assert.match(exposed.stderr[0]!, /storage: it can be read by others: run chmod/);
   } finally {
     place.remove();
   }

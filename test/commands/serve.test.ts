@@ -1,6 +1,6 @@
 // counterfoil serve as a process: ready, ports taken, keys read again, stops that lose nothing.
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -71,6 +71,7 @@ test('piped, the first line says that it is ready, in JSON without colours', asy
     'checkout_base_url',
     'development_key',
     'setup_url',
+    'register_url',
     'storage',
     'database',
     'port_taken',
@@ -201,6 +202,47 @@ test('SIGHUP takes over no other environment: production never accepts the devel
   assert.match(said, /stay as they were: environment changed: restart to take it over/);
 });
 
+test('SIGHUP takes nothing over that production would not start with', async () => {
+  const safe =
+    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\nallow_root: true\n';
+  const account = (iban: string) =>
+    `${safe}methods:\n  - type: bank_transfer\n    accounts:\n      - { currency: EUR, holder: Shop, iban: ${iban} }\n`;
+  writeFileSync(folder.config, account('DE75512108001245126199'));
+  const { server } = await serve({ PORT: String(await freePort()) });
+  const told = async (pattern: RegExp) => {
+    server.child.kill('SIGHUP');
+    await server.until(pattern);
+  };
+  writeFileSync(folder.config, account('DE89370400440532013000'));
+  await told(
+    /methods stay as they were: counterfoil\.yaml:8: methods\[0\]\.accounts\[0\] is a sample account/,
+  );
+  writeFileSync(folder.config, account('DE75512108001245126199'));
+  chmodSync(folder.config, 0o644);
+  await told(/methods stay as they were: \S+counterfoil\.yaml: the file may be used by others \(mode 0644\)/);
+  chmodSync(folder.config, 0o600);
+  await told(/merchants, keys and methods were read again/);
+  assert.equal(server.stdout.match(/were read again/g)?.length, 1);
+});
+
+test('a start that is refused by a taken port or an unfit certificate writes nothing', async () => {
+  const { port, release } = await takePort();
+  try {
+    for (const [more, said] of [
+      [`metrics: { port: ${port} }\n`, /is taken/],
+      ['tls: { certificate: none.pem, key: none.pem }\n', /none\.pem does not exist/],
+    ] as const) {
+      writeFileSync(folder.config, `environment: development\n${more}`);
+      const { code, stderr } = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
+      assert.notEqual(code, 0);
+      assert.match(stderr, said);
+      assert.deepEqual(readdirSync(folder.path), ['counterfoil.yaml']);
+    }
+  } finally {
+    release();
+  }
+});
+
 test('a second server on the same store is refused in one line, and the first goes on', async () => {
   const { ready } = await serve();
   const second = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
@@ -226,13 +268,12 @@ test('a storage that others may read is refused with what to type', async () => 
   const { server } = await serve();
   server.child.kill('SIGTERM');
   await server.ended;
-  const { chmodSync } = await import('node:fs');
   chmodSync(`${folder.path}/storage`, 0o755);
   const { code, stderr } = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
   assert.equal(code, 78);
   assert.equal(
     stderr,
-    `counterfoil: ${folder.path}/storage can be read by others. Run: chmod -R go= ${folder.path}/storage\n`,
+    `counterfoil: ${folder.path}/storage: it can be read by others: run chmod -R go= ${folder.path}/storage\n`,
   );
 });
 

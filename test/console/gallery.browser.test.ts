@@ -1,46 +1,19 @@
 // Every page and state of the console in a real browser, narrow and wide, light and dark: who can read it, hit it, and tab through it.
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { script } from '../../src/console/assets.ts';
 import { stylesheet } from '../../src/ui/assets.ts';
-import { axeFaults, layoutFaults, unfold } from '../support/browser.ts';
-import { startChromium } from '../support/chromium.ts';
+import { faultsEveryWay } from '../support/axe.ts';
+import { axePath, startChromium } from '../support/chromium.ts';
 import { strictly } from '../support/markup.ts';
 import { CONTEXT, type Gallery, GROUPS, startGallery } from './gallery.ts';
 
-const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
 /** The least height of a control with a mouse; fingers get 44 (ux, section 4.1). */
 const CONTROL_PX = 36;
 /** What a page may weigh with its style and its script, packed (ux, A9). */
 const PAGE_BYTES = 60 * 1024;
-const WIDTHS = [1280, 320] as const;
-/** Only colours differ by the light, and they do not by the width: looked at wide in the light, and narrow in the dark. */
-const COLOURS = ['color-contrast', 'link-in-text-block'];
-/** Tags of axe's rules as all of its users are advised, and what a width can change. */
-const RULES = {
-  1280: undefined,
-  320: [
-    'target-size',
-    'scrollable-region-focusable',
-    'meta-viewport',
-    'label',
-    'select-name',
-    'button-name',
-    'link-name',
-    'heading-order',
-    'region',
-    'empty-heading',
-    'empty-table-header',
-    'td-headers-attr',
-    'aria-hidden-focus',
-    'skip-link',
-    'landmark-unique',
-    'page-has-heading-one',
-  ],
-};
 
 const weight = (text: string | Buffer) => gzipSync(text).length;
 const ASSETS = weight(stylesheet.content) + weight(script.content);
@@ -61,25 +34,11 @@ const isSmallOnPurpose = (fault: string) => /input#(reason|mode|end|overlap)-/.t
 
 /** All that is wrong with what a page shows, in both widths and both lights. Opens what is folded. */
 async function faultsOf(page: Page): Promise<string[]> {
-  const faults: string[] = [];
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    faults.push(...(await layoutFaults(page, CONTROL_PX)));
-  }
-  await unfold(page);
-  await thinOut(page);
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    const found = [...(await layoutFaults(page, CONTROL_PX)), ...(await axeFaults(page, RULES[width]))];
-    faults.push(...found.map((fault) => `${width}: ${fault}`));
-  }
-  await page.emulateMedia({ colorScheme: 'dark' });
-  faults.push(...(await axeFaults(page, COLOURS)).map((fault) => `dark: ${fault}`));
-  await page.emulateMedia({ colorScheme: 'light' });
+  const faults = await faultsEveryWay(page, { controlPx: CONTROL_PX, prepare: thinOut });
   return faults.filter((fault) => !isSmallOnPurpose(fault));
 }
 
-/** Takes out of long tables what is like what stays: axe would look at each row four times. */
+/** Takes out of long tables what is like what stays: axe would look at each row three times. */
 function thinOut(page: Page): Promise<void> {
   return page.evaluate(() => {
     for (const row of document.querySelectorAll('tbody tr:nth-child(n + 6):nth-last-child(n + 6)'))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { MANY_SIGN_INS, signIn } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -78,6 +79,18 @@ for (const engine of ENGINES)
       assert.equal(found.state, 'Failed');
       assert.match(found.says, new RegExp(`The history is not what it was: .*${id}`));
       assert.match(page.body, /1 check failed/);
+    });
+
+    test('Who has no second factor is told to administrators by name, to others as a number.', async () => {
+      const ana = await signIn(harness, 'administrator', 'Ana Admin');
+      const { database } = harness.service;
+      await database.script("update administrators set totp_secret = null where name = 'Ana Admin'");
+      await pause(200); // reads share a view of the store for a moment
+      const told = async (who: typeof olga) =>
+        finding((await who.get('/health')).text, 'second_factors').says;
+      assert.match(await told(ana), /^administrator-\d+@example\.org has no second factor\./);
+      assert.match(await told(olga), /^1 person has no second factor\./);
+      assert.doesNotMatch((await olga.get('/health')).text, /administrator-\d+@example\.org/);
     });
 
     test('What becomes unsafe while it runs is seen, and seen to be mended.', async () => {

@@ -28,6 +28,11 @@ test('An administrator makes an invitation whose link registers one merchant, an
   );
   assert.equal((await listInvites(harness.service.database)).length, 1);
   assert.deepEqual(strictly(pages[0]!.text).faults, []);
+  const another = await ana.send(form, { note: 'Corner <Shop>', days: '3' }, MAKE);
+  assert.ok(
+    another.text.includes('?invite=cfi_') && !another.text.includes(link),
+    'what says else is another',
+  );
   const code = new URL(link).searchParams.get('invite');
   const body = { business_name: 'Corner Shop', email: 'a@corner.example', invite: code };
   const registered = await harness.request('/register', { method: 'POST', key: null, body });

@@ -53,6 +53,50 @@ for (const engine of ENGINES)
       assert.match(list.body, /Active until/);
     });
 
+    test('Whoever revokes a key is told before and after which keys it made that still work, each with a way to end it.', async () => {
+      const { key, merchant, row } = await addMerchant(harness);
+      const made = await harness.request('/v1/api_keys', { method: 'POST', key, body: {} });
+      const child = made.json.data.id;
+      const question = await ana.get(`/merchants/${merchant.id}/keys/${row.id}/revoke`);
+      assert.match(question.body, new RegExp(`With it 1 key was made that still works[^]*${child}`));
+      const answer = await ana.send(question, {}, 'Revoke the key');
+      assert.match(answer.body, new RegExp(`The key is revoked[^]*${child}`));
+      assert.deepEqual(strictly(answer.text).faults, []);
+      assert.ok(answer.text.includes(`/merchants/${merchant.id}/keys/${child}/revoke`));
+      const last = await ana.send(
+        await ana.get(`/merchants/${merchant.id}/keys/${child}/revoke`),
+        {},
+        'Revoke the key',
+      );
+      assert.doesNotMatch(last.body, /With it/);
+      assert.deepEqual([await status(key), await status(made.json.data.key)], [401, 401]);
+    });
+
+    test('The page of a merchant lists the keys that work and the twenty that ended last.', async () => {
+      const { merchant, key, row } = await addMerchant(harness);
+      const ended: string[] = [];
+      for (let i = 0; i < 22; i++) {
+        const { id } = (await harness.request('/v1/api_keys', { method: 'POST', key, body: {} })).json.data;
+        await harness.request(`/v1/api_keys/${id}/revoke`, { method: 'POST', key });
+        ended.push(id);
+        harness.clock.advance(1000);
+      }
+      const { text } = await ana.get(`/merchants/${merchant.id}`);
+      assert.ok(text.includes(row.id));
+      assert.deepEqual(
+        ended.filter((id) => text.includes(id)),
+        ended.slice(2),
+      );
+    });
+
+    test('A revocation that was not done is not taken for one: the development key stays, and the page says why.', async () => {
+      const page = await ana.get(`${KEYS}/${idOf(KEY)}/revoke`);
+      const answer = await ana.send(page, {}, 'Revoke the key');
+      assert.equal(answer.status, 409);
+      assert.match(answer.body, /take it out of the configuration file/);
+      assert.equal(await status(KEY), 200);
+    });
+
     test('The same form sent again, by a second click or a reload, shows the same key and makes no other.', async () => {
       const form = await ana.get(`${KEYS}/new`);
       const before = await keyCount();

@@ -24,7 +24,8 @@ test('the page of limits gives the default of every setting it names.', () => {
     ['checkout_forms_per_payment', RegExp(`^${others.checkout_forms_per_payment} in 10 minutes$`)],
     ['checkout_forms_per_address', RegExp(`^${others.checkout_forms_per_address} in 10 minutes$`)],
     ['sign_in_forms_per_address', RegExp(`^${others.sign_in_forms_per_address} in 15 minutes;`)],
-    ['registration.per_address', RegExp(`^${registration.per_address} an hour$`)],
+    ['registration.per_address', RegExp(`^${registration.per_address} an hour;`)],
+    ['registration.per_hour', RegExp(`^${registration.per_hour} an hour$`)],
   ];
   for (const [setting, limit] of defaults)
     assert.match(rows.find((row) => row[4]?.includes(`\`${setting}\``))?.[2] ?? 'nothing', limit, setting);

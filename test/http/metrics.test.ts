@@ -1,10 +1,11 @@
 // Measurements: on an address of their own, true, of few values, and the ones that the dashboard and its page speak of.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../../src/database/database.ts';
+import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -160,4 +161,30 @@ describe('measurements', () => {
       assert.deepEqual(datasource, { type: 'prometheus', uid: VARIABLE }, title);
     }
   });
+});
+
+test('the end of the certificate is the one of the newest that was read.', {
+  skip: !hasOpenssl && 'openssl is missing',
+}, async () => {
+  const certificates = temporaryCertificates();
+  const files = certificates.make('short', ['-days', '10']);
+  const [port] = await freePorts(1);
+  const configuration = `metrics: { port: ${port} }\ntls: { certificate: ${files.certificate}, key: ${files.key} }\n`;
+  const service = await startHarness('sqlite', { configuration });
+  const daysLeft = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const [, end] = /^counterfoil_tls_certificate_expiry_timestamp_seconds (\S+)$/m.exec(text)!;
+    return Math.round((Number(end) - service.clock.now() / 1000) / 86_400);
+  };
+  try {
+    assert.equal(await daysLeft(), 10);
+    const renewed = certificates.make('long', ['-days', '50']);
+    copyFileSync(renewed.key, files.key);
+    copyFileSync(renewed.certificate, files.certificate);
+    service.service.renewCertificate();
+    assert.equal(await daysLeft(), 50);
+  } finally {
+    await service.close();
+    certificates.remove();
+  }
 });

@@ -111,7 +111,10 @@ test('under a host name of its own, the console answers to that name alone, and 
       for (const path of ['/v1/payments', '/payment.php', '/openapi.json', '/admin/payments'])
         await assertNothing(port, path, { host, authorization: `Bearer ${KEY}` });
     }
-    for (const host of ['pay.example', 'console.example.evil', 'xconsole.example', '127.0.0.1', '']) {
+    for (const host of [
+      ...['pay.example', 'console.example.evil', 'xconsole.example', '127.0.0.1', ''],
+      ...['pay.example, console.example', 'pay.example,console.example'], // a list is no host name
+    ]) {
       await assertNothing(port, '/console', { host });
       await assertNothing(port, '/console/sign-in', { host });
       assert.equal((await ask(port, '/v1/payments', { host })).status, 401);

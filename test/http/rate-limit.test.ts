@@ -68,7 +68,7 @@ for (const engine of ENGINES) {
       assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(
         answer.text,
-        '{"error":{"code":"rate_limited","message":"Too many requests came with this API key."}}',
+        '{"error":{"code":"rate_limited","message":"Too many requests came from this merchant."}}',
       );
     });
 
@@ -97,11 +97,19 @@ for (const engine of ENGINES) {
       assert.deepEqual(told(await write()), ['"write";q=100;w=2', '"write";r=99;t=1']);
     });
 
-    test('reads and writes are counted apart, and so are keys.', async () => {
+    test('reads and writes are counted apart, and so are merchants.', async () => {
       await exhaust();
       assert.equal((await write()).status, 429);
       assert.deepEqual(told(await read()), ['"read";q=400;w=2', '"read";r=399;t=1']);
       assert.deepEqual(told(await write(OTHER_KEY)), ['"write";q=100;w=2', '"write";r=99;t=1']);
+    });
+
+    test('a merchant that makes another key may not call more often.', async () => {
+      const made = await service.request('/v1/api_keys', { method: 'POST', key: SLOW_KEY, body: {} });
+      assert.equal(made.status, 201);
+      const { key } = made.json.data;
+      assert.equal((await write(key)).status, 422);
+      assert.deepEqual([(await write(key)).status, (await write(SLOW_KEY)).status], [429, 429]);
     });
 
     test("a merchant's own limits stand over those of all.", async () => {

@@ -1,6 +1,6 @@
 // Keys and tokens that are refused: who sends many is told to wait and learns nothing, and a right key is always taken.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, mock, test } from 'node:test';
 import { RefusalCounts } from '../../src/http/refused-keys.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { addPerson } from '../support/admin.ts';
@@ -52,6 +52,20 @@ for (const engine of ENGINES) {
       const other = newAddress();
       for (let i = 0; i < 30; i++) assert.equal((await call(other, KEY)).status, 200);
       assert.equal((await call(other, unknownKey())).status, 401);
+    });
+
+    test('the store is asked about no further unknown key from there, until the minute is over.', async () => {
+      const address = newAddress();
+      await refuseTwenty(address);
+      const asked = mock.method(service.service.database, 'query');
+      const looks = () =>
+        asked.mock.calls.filter(({ arguments: [sql] }) => /from api_keys where digest/.test(String(sql)))
+          .length;
+      assert.equal((await call(address, unknownKey())).status, 429);
+      assert.equal(looks(), 0);
+      assert.equal((await call(newAddress(), unknownKey())).status, 401);
+      assert.equal(looks(), 1);
+      asked.mock.restore();
     });
 
     test('the answer is the same bytes however near the key was.', async () => {

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
+import { KeyPairUnfit, loadKeyPair } from '../../src/health/key-pair.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { KeyPairUnfit, loadKeyPair } from '../../src/settings/key-pair.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -199,7 +199,10 @@ describe('a certificate that cannot be used', SKIP, () => {
     const [one, other] = [certificates.make('one'), certificates.make('other')];
     assert.equal(fault(one), 'nothing');
     const missing = join(certificates.folder, 'missing.pem');
-    assert.equal(fault({ ...one, certificate: missing }), `tls.certificate: ${missing} does not exist`);
+    assert.equal(
+      fault({ ...one, certificate: missing }),
+      `tls.certificate: ${missing} does not exist: put it there, as PEM, or name another`,
+    );
     assert.equal(
       fault({ ...one, key: other.key }),
       `tls.key: ${other.key} is not the key of ${one.certificate}: name the two that belong together`,
@@ -216,7 +219,7 @@ describe('a certificate that cannot be used', SKIP, () => {
     );
     assert.doesNotMatch(fault({ ...one, key: empty }), /SECRET/);
     chmodSync(other.key, 0o644);
-    assert.equal(fault(other), `tls.key: ${other.key} can be read by others. Run: chmod go= ${other.key}`);
+    assert.equal(fault(other), `tls.key: ${other.key} can be used by others: run chmod go= ${other.key}`);
   });
 
   test('is one that has expired, or is not valid yet.', () => {
@@ -238,7 +241,10 @@ describe('a certificate that cannot be used', SKIP, () => {
     });
     await store.drop();
     assert.equal(code, 78, stderr);
-    assert.equal(stderr, `counterfoil: ${config}: tls.key: /nowhere/key.pem does not exist\n`);
+    assert.match(
+      stderr,
+      /^counterfoil: \S+:\d+: tls\.key: \/nowhere\/key\.pem does not exist: put it there, .*\n$/,
+    );
   });
 });
 

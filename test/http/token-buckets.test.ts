@@ -1,7 +1,8 @@
 // Token buckets: exact at any rate, divided among nodes, honest about the wait, and kept for so many keys and no more.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { KeyBuckets, TokenBucket } from '../../src/http/rate-limit.ts';
+import { CallerBuckets, TokenBucket } from '../../src/http/rate-limit.ts';
+import type { Caller, MerchantLimits, Mode } from '../../src/merchants/merchant.ts';
 
 describe('token buckets', () => {
   const RATES = [1, 2, 3, 7, 49, 50, 200, 999];
@@ -62,35 +63,60 @@ describe('token buckets', () => {
     assert.equal(bucket.take(now - 3_600_000 + 20), false);
   });
 
-  test('of 100,000 keys the buckets of those that called last are kept, and no others.', () => {
-    const buckets = new KeyBuckets(LIMITS);
+  const caller = (id: string, limits: MerchantLimits = {}, mode: Mode = 'live'): Caller => ({
+    merchant: { id, name: id },
+    key: { id: `key_${id}`, digest: id, mode, expires_at: null },
+    limits,
+    actor: `merchant:${id}`,
+  });
+
+  test('a merchant has one bucket in each mode, whichever of its keys it calls with.', () => {
+    const buckets = new CallerBuckets(LIMITS);
+    const [one, test] = [caller('mer_a'), caller('mer_a', {}, 'test')];
+    const another = { ...one, key: { ...one.key, id: 'key_other' } };
+    assert.equal(buckets.find(another, 'POST', 0), buckets.find(one, 'POST', 0));
+    assert.notEqual(buckets.find(test, 'POST', 0), buckets.find(one, 'POST', 0));
+    assert.notEqual(buckets.find(caller('mer_b'), 'POST', 0), buckets.find(one, 'POST', 0));
+  });
+
+  test('of 100,000 merchants the buckets of those that called last are kept, and no others.', () => {
+    const buckets = new CallerBuckets(LIMITS);
     const empty = (key: string) => {
-      const bucket = buckets.find(key, 'POST', {}, 0);
+      const bucket = buckets.find(caller(key), 'POST', 0);
       while (bucket.take(0));
       return bucket;
     };
     const first = empty('first');
-    for (let i = 0; i < 100_000; i++) buckets.find(`key ${i}`, 'POST', {}, 0).take(0);
-    assert.notEqual(buckets.find('first', 'POST', {}, 0), first, 'forgotten');
-    assert.equal(buckets.find('key 99999', 'POST', {}, 0).limitField, '"write";r=99;t=1', 'remembered');
-    const kept = Array.from({ length: 100_000 }, (_, i) => buckets.find(`key ${99_999 - i}`, 'POST', {}, 0));
+    for (let i = 0; i < 100_000; i++) buckets.find(caller(`merchant ${i}`), 'POST', 0).take(0);
+    assert.notEqual(buckets.find(caller('first'), 'POST', 0), first, 'forgotten');
+    assert.equal(
+      buckets.find(caller('merchant 99999'), 'POST', 0).limitField,
+      '"write";r=99;t=1',
+      'remembered',
+    );
+    const kept = Array.from({ length: 100_000 }, (_, i) =>
+      buckets.find(caller(`merchant ${99_999 - i}`), 'POST', 0),
+    );
     assert.ok(kept.filter(({ limitField }) => limitField === '"write";r=99;t=1').length < 25_000);
   });
 
-  test('a key that calls on is not forgotten however many others come.', () => {
-    const buckets = new KeyBuckets(LIMITS);
-    const busy = buckets.find('busy', 'GET', {}, 0);
+  test('a merchant that calls on is not forgotten however many others come.', () => {
+    const buckets = new CallerBuckets(LIMITS);
+    const busy = buckets.find(caller('busy'), 'GET', 0);
     for (let i = 0; i < 100_000; i++) {
-      buckets.find(`key ${i}`, 'GET', {}, 0);
-      if (i % 1000 === 0) assert.equal(buckets.find('busy', 'GET', {}, 0), busy);
+      buckets.find(caller(`merchant ${i}`), 'GET', 0);
+      if (i % 1000 === 0) assert.equal(buckets.find(caller('busy'), 'GET', 0), busy);
     }
   });
 
   test("a merchant's new limit counts from the next request.", () => {
-    const buckets = new KeyBuckets(LIMITS);
-    assert.equal(buckets.find('key', 'POST', {}, 0).capacity, 100);
+    const buckets = new CallerBuckets(LIMITS);
+    assert.equal(buckets.find(caller('mer_a'), 'POST', 0).capacity, 100);
     const own = { writes_per_second: 5 };
-    assert.equal(buckets.find('key', 'POST', own, 0).capacity, 10);
-    assert.equal(buckets.find('key', 'POST', { ...own }, 0), buckets.find('key', 'POST', own, 0));
+    assert.equal(buckets.find(caller('mer_a', own), 'POST', 0).capacity, 10);
+    assert.equal(
+      buckets.find(caller('mer_a', { ...own }), 'POST', 0),
+      buckets.find(caller('mer_a', own), 'POST', 0),
+    );
   });
 });

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
-import { keyRow } from '../../src/merchants/api-keys.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { keyDigest, keyId, type MerchantWithKeys, type Mode } from '../../src/merchants/merchant.ts';
 import { newMerchant } from '../../src/merchants/register.ts';
-import type { StoredKey } from '../../src/merchants/stored-key.ts';
+import { keyRow, type StoredKey } from '../../src/merchants/stored-key.ts';
 
 const NOW = 1_800_000_000_000;
 const KEY = newSecret('cfk_live_');
@@ -20,7 +19,7 @@ const configured = (mode: Mode, expires_at: number | null = null) =>
 const stored = (more: Partial<StoredKey> = {}): StoredKey => ({
   ...keyRow(
     digest,
-    { merchantId: 'mer_file', mode: 'live', name: null, expires_at: null, last_four: null },
+    { merchantId: 'mer_file', mode: 'live', name: null, expires_at: null, last_four: null, made_by: null },
     NOW,
   ),
   ...more,
@@ -79,6 +78,38 @@ test('a key whose merchant left the configuration is refused, and works again on
   assert.equal(directory.find(KEY, NOW)!.merchant.name, 'Registered');
   directory.replace([configured('live')]);
   assert.equal(directory.find(KEY, NOW)!.merchant.name, 'Shop mer_file');
+});
+
+test('keys that are over are let go, and do not come back with a row that was read before', () => {
+  const directory = new Directory([]);
+  directory.putMerchant(registered('mer_file'));
+  directory.putKey(stored());
+  assert.ok(directory.find(KEY, NOW));
+  const told = directory.putKey(stored({ version: 2, revoked_at: NOW }));
+  assert.equal(told.revoked_at, NOW);
+  assert.deepEqual([directory.keysOf('mer_file'), directory.hasKeys], [[], false]);
+  assert.equal(directory.putKey(stored()).revoked_at, NOW);
+  assert.equal(directory.find(KEY, NOW), undefined);
+  const expiring = new Directory([]);
+  expiring.putKey(stored({ expires_at: NOW }));
+  expiring.forgetOver(NOW - 1);
+  assert.ok(expiring.hasKeys);
+  expiring.forgetOver(NOW);
+  assert.ok(!expiring.hasKeys);
+  const listing = new Directory([], { keepsOver: true });
+  listing.putKey(stored({ revoked_at: NOW }));
+  assert.equal(listing.keysOf('mer_file').length, 1);
+});
+
+test('a key that is over and that the configuration names, before or later, stays over', () => {
+  const before = new Directory([configured('live')]);
+  before.putKey(stored({ version: 2, revoked_at: NOW }));
+  before.forgetOver(NOW);
+  assert.equal(before.keysOf('mer_file').length, 1);
+  const later = new Directory([]);
+  later.putKey(stored({ version: 2, revoked_at: NOW }));
+  later.replace([configured('live')]);
+  for (const directory of [before, later]) assert.equal(directory.find(KEY, NOW), undefined);
 });
 
 test('a key that left the configuration and is nowhere else is refused at once', () => {

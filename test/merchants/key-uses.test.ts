@@ -1,6 +1,7 @@
 // When keys were last used: told at once, written down once a minute beside the requests, kept over a restart, on every node.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Journal } from '../../src/journal/journal.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { KeyUses } from '../../src/merchants/key-uses.ts';
 import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
@@ -10,7 +11,22 @@ import { type Harness, KEY, OTHER_KEY } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const [ID, OTHER_ID] = [KEY, OTHER_KEY].map((key) => keyId(keyDigest(key))) as [string, string];
+const SWEEP_EVERY_MS = 1000;
 const minuteOf = (ms: number) => ms - (ms % MINUTE_MS);
+
+/**
+ * Counts what a journal is given to do with uses of keys from now on. Each such work waits for the one before, and so has a commit
+ * of its own; the journal's own count of commits has the sweeper's in it too.
+ */
+function worksOnUses(journal: Journal): () => number {
+  let count = 0;
+  const commit = journal.commit;
+  journal.commit = (work, row) => {
+    if (row === 'api_key_uses') count += 1;
+    return commit.call(journal, work, row) as ReturnType<typeof work> & Promise<never>;
+  };
+  return () => count;
+}
 
 for (const engine of ENGINES)
   describe(`last uses of keys on ${engine}`, () => {
@@ -29,28 +45,32 @@ for (const engine of ENGINES)
 
     test('requests commit nothing; what they used is written down in one commit, and no entry tells of it.', async () => {
       const { journal, keyUses } = service.service;
+      service.clock.advance(MINUTE_MS - (service.clock.now() % MINUTE_MS)); // no minute ends between two calls
       await keyUses.write();
-      const [commits, entries] = [journal.counters.commits, await entryCount(service)];
+      const entries = await entryCount(service);
+      const [commits, begun] = [journal.counters.commits, performance.now()];
       for (let i = 0; i < 100; i++) await call(i % 2 === 0 ? KEY : OTHER_KEY);
-      assert.equal(journal.counters.commits, commits);
+      const sweeps = 1 + (performance.now() - begun) / SWEEP_EVERY_MS; // each commits once, the first twice
+      assert.ok(journal.counters.commits - commits <= sweeps + 1, 'the sweeper alone');
       assert.equal((await rows()).length, 0);
       assert.equal(await usedAt(), minuteOf(service.clock.now()), 'told from memory until then');
+      const writes = worksOnUses(journal);
       await keyUses.write();
-      assert.equal(journal.counters.commits, commits + 1);
+      assert.equal(writes(), 1);
       assert.equal((await rows()).length, 2);
       await call();
       await keyUses.write();
-      assert.equal(journal.counters.commits, commits + 1, 'within one minute there is nothing new');
+      assert.equal(writes(), 1, 'within one minute there is nothing new');
       service.clock.advance(MINUTE_MS);
       await call();
       await keyUses.write();
-      assert.equal(journal.counters.commits, commits + 2);
+      assert.equal(writes(), 2);
       assert.equal(await entryCount(service), entries);
       await service.verify();
     });
 
     test('another node knows it once it is written, and an older use of its own takes nothing back.', async () => {
-      const { database, journal } = service.service;
+      const { journal } = service.service;
       const later = minuteOf(service.clock.now()) + MINUTE_MS;
       const [one, other] = [new KeyUses(journal), new KeyUses(nodes.services.at(-1)!.journal)];
       other.note(ID, later - 5 * MINUTE_MS);
@@ -58,7 +78,11 @@ for (const engine of ENGINES)
       await one.write();
       assert.equal(await usedAt(other), later);
       await other.write();
-      assert.equal((await one.lastUsed(database, [ID])).get(ID), later);
+      assert.equal(
+        await usedAt(new KeyUses(journal)),
+        later,
+        'as the store has it, whatever either remembers',
+      );
       assert.equal(await usedAt(new KeyUses(journal), 'key_never'), undefined);
     });
 
@@ -93,9 +117,9 @@ for (const engine of ENGINES)
       const ids = Array.from({ length: 1000 }, (_, i) => `key_${String(i).padStart(16, '0')}`);
       const at = minuteOf(service.clock.now());
       for (const id of ids) uses.note(id, at);
-      const { commits } = journal.counters;
+      const writes = worksOnUses(journal);
       await uses.write();
-      assert.equal(journal.counters.commits - commits, 5);
+      assert.equal(writes(), 5);
       assert.equal((await new KeyUses(journal).lastUsed(database, [...ids, 'key_x'])).size, 1000);
     });
   });

@@ -168,6 +168,9 @@ describe('whose form it is', () => {
       await ana.send(form, CORNER_SHOP, { 'sec-fetch-site': 'same-site', origin: harness.origin }),
       await ana.send(form, CORNER_SHOP, { 'sec-fetch-site': 'none' }),
       await ana.send(form, CORNER_SHOP, { origin: 'https://evil.example' }),
+    ];
+    for (const { status, h1 } of refused) assert.deepEqual([status, h1], [403, 'We could not use this form']);
+    const shownAgain = [
       await ana.send(form, { ...CORNER_SHOP, token: '' }),
       await ana.send(form, { ...CORNER_SHOP, token: other.token! }),
       await ana.send(form, { ...CORNER_SHOP, seed: other.seed! }),
@@ -176,10 +179,23 @@ describe('whose form it is', () => {
       await bob.send(form, CORNER_SHOP),
       await new Applicant(harness.origin).send(form, CORNER_SHOP),
     ];
-    for (const { status, h1 } of refused) assert.deepEqual([status, h1], [403, 'We could not use this form']);
+    for (const { status, h1 } of shownAgain) assert.deepEqual([status, h1], [403, 'Register your business']);
     assert.equal((await stored(harness)).merchants, 0);
     assert.equal((await ana.send(form, CORNER_SHOP)).status, 201, 'the form itself is good');
     assert.ok(values.seed !== other.seed);
+  });
+
+  test('a form whose cookie was replaced is shown again with what was typed, and registers then.', async () => {
+    const ana = new Applicant(harness.origin);
+    const form = await ana.open();
+    ana.cookies.clear();
+    const again = await ana.send(form, CORNER_SHOP, fromElsewhere());
+    assert.deepEqual([again.status, again.h1], [403, 'Register your business']);
+    assert.match(again.body, /Nothing was created yet\. Check what you typed and send the form once more\./);
+    const { seed, token: _, ...typed } = again.forms[0]!.values;
+    assert.deepEqual(typed, CORNER_SHOP);
+    assert.notEqual(seed, form.forms[0]!.values.seed);
+    assert.equal((await ana.send(again, {}, fromElsewhere())).status, 201);
   });
 
   test('the key follows from the page, the cookie and what was typed together, and from none of them without the others.', () => {
@@ -269,6 +285,25 @@ describe('what the form is told', () => {
       assert.equal(page.link(message).hash, `#${field}`);
     });
 
+  for (const [typed, kept] of [
+    ['corner.example', 'https://corner.example'],
+    ['corner.example:8443/shop', 'https://corner.example:8443/shop'],
+    ['http://corner.example', 'http://corner.example'],
+  ] as const)
+    test(`the website ${typed} is ${kept}.`, async () => {
+      const ana = new Applicant(harness.origin);
+      const page = await ana.send(await ana.open(), { ...CORNER_SHOP, website: typed }, fromElsewhere());
+      assert.equal(page.status, 201);
+      const rows = await harness.service.database.query<{ website: string }>(
+        'select website from merchants where id in (select merchant_id from api_keys where digest = ?)',
+        keyDigest(keyOn(page)),
+      );
+      assert.deepEqual(
+        rows.map(({ website }) => website),
+        [kept],
+      );
+    });
+
   test('too many are told to wait, and how long; a form that had its key shown is not among them.', async () => {
     const headers = fromElsewhere();
     const ana = new Applicant(harness.origin);
@@ -293,7 +328,7 @@ describe('what the form is told', () => {
     assert.deepEqual([large.status, large.h1], [413, 'We could not use this form']);
     const broken = await fetch(`${harness.origin}/register`, {
       method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      headers: { ...FROM_OUR_PAGE, 'content-type': 'application/x-www-form-urlencoded' },
       body: new Uint8Array([0xff]),
     });
     assert.deepEqual([broken.status, broken.headers.get('content-type')], [400, 'text/html; charset=utf-8']);

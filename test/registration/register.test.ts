@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { FORM_TYPE } from '../../src/http/form.ts';
 import { newSecret, sha256Hex } from '../../src/lib/secrets.ts';
 import { DAY_MS, HOUR_MS } from '../../src/lib/time.ts';
 import { open } from '../support/customer.ts';
@@ -11,7 +12,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { CORNER_SHOP, invited, KEY_PATTERN, register, stored, uninvited } from './applicant.ts';
 
-const MANY = 'registration:\n  per_address: 10000\n';
+const MANY = 'registration:\n  per_address: 10000\n  per_hour: 10000\n';
 const INVITES = `${MANY}  mode: invite\n`;
 
 for (const engine of ENGINES) {
@@ -61,9 +62,10 @@ for (const engine of ENGINES) {
 
     const long = (length: number) => 'é'.repeat(length);
     const NOT_TEXT = 'Must be a string.';
+    const UNSEEN = 'Must not contain characters that cannot be seen.';
     const CONTROL = 'Must not contain control characters.';
     const REFUSED: [fields: object, details: Record<string, string>][] = [
-      [{ business_name: undefined }, { business_name: NOT_TEXT }],
+      [{ business_name: undefined }, { business_name: 'Is required.' }],
       [{ business_name: null }, { business_name: NOT_TEXT }],
       [{ business_name: 7 }, { business_name: NOT_TEXT }],
       [{ business_name: ['Shop'] }, { business_name: NOT_TEXT }],
@@ -78,7 +80,26 @@ for (const engine of ENGINES) {
       ],
       [{ business_name: 'Shop \ud800' }, { business_name: 'Must be well-formed Unicode.' }],
       [{ business_name: 'Shop 4242 4242 4242 4242' }, { business_name: 'Must not contain a card number.' }],
-      [{ email: undefined }, { email: NOT_TEXT }],
+      [{ email: undefined }, { email: 'Is required.' }],
+      ...[
+        'Shop\u200b',
+        'Shop\u00ad',
+        '\u202fShop\u2060',
+        'Shop\u2028PayPal',
+        'Sh\u3164op',
+        'Sh\u2800op',
+        'Shop\u{e0041}',
+        '\u200dShop',
+        'Shop \u200c& Söhne',
+      ].map(
+        (name) => [{ business_name: name }, { business_name: UNSEEN }] as [object, Record<string, string>],
+      ),
+      [{ business_name: '– … –' }, { business_name: 'Must have a letter or a digit.' }],
+      [
+        { business_name: `Sho${'\u0336'.repeat(5)}p` },
+        { business_name: 'Must not pile marks on one letter.' },
+      ],
+      [{ business_name: 'mer_corner' }, { business_name: 'Must not begin with mer_, as ids do.' }],
       [{ email: '' }, { email: 'Must not be empty.' }],
       [{ email: 'ana' }, { email: 'Must be an e-mail address.' }],
       [{ email: ' ana@corner.example' }, { email: 'Must be an e-mail address.' }],
@@ -126,6 +147,17 @@ for (const engine of ENGINES) {
       assert.doesNotMatch(text, /SECRET/);
     });
 
+    for (const name of ['نمایش‌ها', 'क्‍ष', 'Œuvre & Co. ❤', '店', '7'])
+      test(`takes the name ${name} as it is.`, async () => {
+        const { status, json } = await register(harness, { ...CORNER_SHOP, business_name: name });
+        assert.deepEqual([status, json.data?.merchant.business_name], [201, name]);
+      });
+
+    test('keeps a name composed, however it was typed.', async () => {
+      const { json } = await register(harness, { ...CORNER_SHOP, business_name: 'Cafe\u0301' });
+      assert.equal(json.data.merchant.business_name, 'Caf\u00e9');
+    });
+
     test('takes the longest of everything, a missing website, and fields that it does not know.', async () => {
       const longest = {
         business_name: '店'.repeat(120),
@@ -155,6 +187,7 @@ for (const engine of ENGINES) {
       ['plain text', text, { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
       ['a compressed body', text, { 'content-encoding': 'gzip' }, 415, 'unsupported_media_type'],
       ['a body beyond 64 KiB', `{"x":"${'x'.repeat(64 * 1024)}"}`, {}, 413, 'payload_too_large'],
+      ['a form of a program', text, { 'content-type': FORM_TYPE }, 415, 'unsupported_media_type'],
       [
         'a body beyond 64 KiB of no type',
         'x'.repeat(65 * 1024),
@@ -347,6 +380,22 @@ describe('who may register', () => {
       assert.equal((await from('2001:db8::1')).status, 201, 'an hour later');
     });
 
+    test('a site of many IPv6 networks has four times what one of them has.', async () => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 14; i++) statuses.push((await from(`2001:db8:7:${i}::1`)).status);
+      assert.deepEqual(statuses, [...Array(12).fill(201), 429, 429]);
+      assert.equal((await from('2001:db8:8::1')).status, 201, 'another site');
+    });
+
+    test('invitations are looked up in vain four times as often, and not beyond; what is no code is not looked up.', async () => {
+      for (let i = 0; i < 20; i++)
+        assert.equal((await from('192.0.2.9', { ...CORNER_SHOP, invite: 'cfi_cut' })).status, 422);
+      for (let i = 0; i < 12; i++)
+        assert.equal((await from('192.0.2.9', { ...CORNER_SHOP, invite: newSecret('cfi_') })).status, 422);
+      assert.equal((await from('192.0.2.9', { ...CORNER_SHOP, invite: newSecret('cfi_') })).status, 429);
+      assert.equal((await from('192.0.2.10')).status, 201, 'another address');
+    });
+
     test('of those whose bodies come when all were let in, as many register as may.', async () => {
       const late = Array.from({ length: 8 }, () => {
         const sending = request(`${harness.origin}/register`, {
@@ -369,5 +418,21 @@ describe('who may register', () => {
       assert.equal(answers.filter(({ status }) => status === 201).length, 3);
       assert.equal(answers.filter(({ status }) => status === 429).length, 17);
     });
+  });
+
+  test('of all addresses together as many register in an hour as a node takes.', async (context) => {
+    const configuration = 'trust_proxy: [127.0.0.1]\nregistration:\n  per_hour: 4\n';
+    const harness = await startHarness('sqlite', { configuration });
+    context.after(() => harness.close());
+    let networks = 0;
+    const another = (body: object = CORNER_SHOP) =>
+      register(harness, body, { headers: { 'x-forwarded-for': `198.51.100.${++networks}` } });
+    for (let i = 0; i < 6; i++) assert.equal((await another({ email: 'x' })).status, 422);
+    for (let i = 0; i < 4; i++) assert.equal((await another()).status, 201);
+    const { status, json, headers } = await another();
+    assert.deepEqual([status, json.error.code], [429, 'rate_limited']);
+    assert.ok(Number(headers.get('retry-after')) > 3500);
+    harness.clock.advance(HOUR_MS);
+    assert.equal((await another()).status, 201, 'an hour later');
   });
 });

@@ -6,7 +6,7 @@ import { type Applicant, CORNER_SHOP, invited } from './applicant.ts';
 
 /** As long as it may be, and in words that do not end. */
 const LONG_NAME = `Donaudampfschifffahrtselektrizitäten${'hauptbetriebswerkbauunterbeamten'.repeat(2)} & Söhne GmbH`;
-const MANY = 'registration:\n  per_address: 10000\n';
+const MANY = 'registration:\n  per_address: 10000\n  per_hour: 10000\n';
 const CONTACT = '  contact: access@pay.example\n';
 
 export interface Scene {

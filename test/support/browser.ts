@@ -1,8 +1,7 @@
 // Scenes in a real browser: each opened in one step, and what is measured of a page there.
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { SCENES } from '../checkout/scenes.ts';
-import { startChromium } from './chromium.ts';
+import { axePath, startChromium } from './chromium.ts';
 import { FROM_OUR_PAGE } from './customer.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { SHOP } from './shop.ts';
@@ -24,10 +23,6 @@ export interface Stage {
   scene(name: string): ReadyScene;
   close(): Promise<void>;
 }
-
-const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
-/** What of axe is asked: WCAG to 2.2 at A and AA, and its makers' advice. */
-const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Scenes are sent again in every light, width and language, all from one address; one payment's forms as any customer's. */
 const ONE_ADDRESS = 'checkout_forms_per_address: 10000\n';
@@ -52,6 +47,9 @@ export async function startStage(): Promise<Stage> {
     },
   };
 }
+
+/** What a page is made with whose light is changed while it is shown: its colours change at once. */
+export const AT_ONCE = { reducedMotion: 'reduce' } as const;
 
 /** A page of its own context in `browser`, without scripts; with axe, which is one, where `withAxe` asks for it. */
 export async function newPage(
@@ -142,11 +140,6 @@ declare const document: {
   getAnimations(): unknown[];
   createTreeWalker(root: Shown, show: number): { nextNode(): { data: string; parentElement: Shown } | null };
 };
-interface Finding {
-  id: string;
-  nodes: { target: string[]; failureSummary: string }[];
-}
-declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
 declare const scrollY: number;
 declare const innerWidth: number;
 declare const innerHeight: number;
@@ -186,16 +179,6 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
     }
     return faults;
   }, controlPx);
-}
-
-/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules. */
-export function axeFaults(page: Page, asked: readonly string[] = AXE_TAGS): Promise<string[]> {
-  return page.evaluate(async (only) => {
-    const { violations, incomplete } = await axe.run({ runOnly: only });
-    return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-    );
-  }, asked);
 }
 
 /** Opens every disclosure, so that what is inside is measured too. */
@@ -278,4 +261,18 @@ export function motions(page: Page): Promise<string[]> {
 /** The colour behind everything. */
 export function canvasOf(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor!);
+}
+
+/** The colours of everything on a page but the links at its foot, which tell what was chosen. */
+export function colours(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('html, body, body *')]
+      .filter((one) => !one.closest('footer nav'))
+      .map((one) => {
+        const { color, backgroundColor, borderTopColor, textDecorationColor } = getComputedStyle(one);
+        return [one.tagName, one.className, color, backgroundColor, borderTopColor, textDecorationColor].join(
+          ' ',
+        );
+      }),
+  );
 }

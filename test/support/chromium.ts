@@ -1,4 +1,5 @@
 // A real Chromium out of the package registry, headless.
+import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 
@@ -10,6 +11,11 @@ const QUIET = [
   '--no-first-run',
   '--disable-quic',
 ];
+
+/** What a page is made with that axe is to look at. */
+export const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve(
+  'axe-core/axe.min.js',
+);
 
 export async function startChromium(): Promise<Browser> {
   return playwright.launch({

@@ -118,6 +118,8 @@ export interface HarnessOptions {
   environment?: 'development' | 'production';
   /** Further lines of the configuration file. */
   configuration?: string;
+  /** The proxy that production trusts, where it is another than 192.0.2.1. */
+  trustProxy?: string;
 }
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
@@ -132,6 +134,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     DATABASE_URL: store.database_url ?? undefined,
   };
   const configuration = readConfiguration(file, environment);
+  if (options.trustProxy) configuration.trust_proxy = [options.trustProxy];
   const start = () =>
     startService(configuration, {
       log,

@@ -20,7 +20,6 @@ create table merchants (
 insert into merchants (id, suspended_at, suspended_by, changes, salt, version, updated_at)
   select merchant_id, suspended_at, suspended_by, reason, salt, version, updated_at from merchant_states;
 drop table merchant_states;
-create index merchants_by_email on merchants (email) where email is not null;
 
 create table api_keys (
   id text /*postgres collate "C" */ primary key,
@@ -34,9 +33,11 @@ create table api_keys (
   version bigint not null,
   created_at bigint not null,
   expires_at bigint,
-  revoked_at bigint
+  revoked_at bigint,
+  made_by text
 ) /*sqlite without rowid */;
-create index api_keys_by_merchant on api_keys (merchant_id, mode, id);
+create index api_keys_by_merchant on api_keys (merchant_id, mode, created_at);
+create index api_keys_by_maker on api_keys (made_by) where made_by is not null;
 
 -- When keys were last used: a measurement, which nothing is decided by and no entry tells.
 create table api_key_uses (

@@ -1,0 +1,31 @@
+// Arguments that several commands take, checked before anything is opened: what is wrong with one is a fault of usage.
+import { InvalidArgumentError } from 'commander';
+import { isEmailAddress } from '../lib/text.ts';
+import { DAY_MS, HOUR_MS, systemClock } from '../lib/time.ts';
+
+/** An e-mail address. Raises `InvalidArgumentError`. */
+export function parseEmail(text: string): string {
+  if (!isEmailAddress(text.trim())) throw new InvalidArgumentError('It must be an e-mail address.');
+  return text;
+}
+
+/** Text that is not blank. Raises `InvalidArgumentError`. */
+export function parseText(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}
+
+/** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. Raises `InvalidArgumentError`. */
+export function parseExpiry(text: string): number {
+  const span = /^(\d{1,5})([hd])$/.exec(text);
+  const moment = span
+    ? systemClock.now() + Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS)
+    : Date.parse(text);
+  if (Number.isNaN(moment) || (!span && !/(?:Z|[+-]\d\d:\d\d)$/.test(text))) {
+    throw new InvalidArgumentError(
+      'It is neither a time from now such as 90d nor a moment such as 2027-01-31T00:00:00+00:00.',
+    );
+  }
+  if (moment <= systemClock.now()) throw new InvalidArgumentError('It lies in the past.');
+  return moment;
+}

@@ -1,0 +1,61 @@
+// Which API keys may make, replace and revoke others, judged in the transaction that does it.
+import type { Act } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import type { ApiKey } from './merchant.ts';
+import { findKey, lockMerchant } from './queries.ts';
+import { isOver, type StoredKey } from './stored-key.ts';
+
+/** Who makes, replaces or revokes a key, and with which key, where it is done with one. */
+export interface KeyAct extends Act {
+  key?: ApiKey;
+}
+
+/** In the words of every request that comes with a key that is no good. */
+export const REFUSED_KEY = 'The API key is missing or invalid.';
+export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask whoever runs this service.';
+
+/**
+ * Takes a merchant's turn: from here on all changes of its keys wait for this one, on every node, where the merchant has a row.
+ * Gives the row of the key that it is done with, if there is one. A key that ended, or whose merchant was suspended, on another
+ * node since the request came leaves no key behind. Raises `unauthorized` and `forbidden` for that.
+ */
+export async function takeTurn(
+  transaction: Transaction,
+  merchantId: string,
+  { key }: KeyAct,
+): Promise<StoredKey | undefined> {
+  const merchant = await lockMerchant(transaction, merchantId);
+  if (!key) return undefined;
+  const row = await findKey(transaction, key.id);
+  if (isOver(key, transaction.now) || (row && isOver(row, transaction.now)))
+    throw new OperationalError('unauthorized', REFUSED_KEY);
+  if (merchant && merchant.suspended_at !== null) throw new OperationalError('forbidden', SUSPENDED_MERCHANT);
+  return row;
+}
+
+/** Raises `forbidden` for a key that was replaced: until its end it makes payments, and no longer has a say in keys. */
+export function refuseReplaced(acting: StoredKey | undefined): void {
+  if (acting?.replaced_by)
+    throw new OperationalError(
+      'forbidden',
+      `This key was replaced by ${acting.replaced_by}: keys are made, rotated and revoked with that one.`,
+    );
+}
+
+/** No key outlives the one it was made with: the nearer of the two ends, in milliseconds since 1970; nothing where neither ends. */
+export function withinLife(
+  expires_at: number | null,
+  { key }: KeyAct,
+  acting: StoredKey | undefined,
+): number | null {
+  const ends = [expires_at, key?.expires_at, acting?.expires_at].filter((end) => end != null);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+/** Who made a key: the id of the key it was made with, else the kind of actor; nothing for whoever registered. */
+export function makerOf({ actor, key }: KeyAct): string | null {
+  if (key) return key.id;
+  const kind = actor.split(':', 1)[0]!;
+  return kind === 'operator' || kind === 'administrator' ? kind : null;
+}

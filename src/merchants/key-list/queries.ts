@@ -1,0 +1,73 @@
+// The SQL that keys are listed with.
+import type { Queryable } from '../../database/database.ts';
+import type { Mode } from '../merchant.ts';
+import { KEY_COLUMNS, type StoredKey } from '../stored-key.ts';
+
+const KEY = KEY_COLUMNS.join(', ');
+type Reader = Pick<Queryable, 'query'>;
+const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+
+/** Which keys of a merchant are listed. */
+export interface KeyFilter {
+  merchantId: string;
+  modes: readonly Mode[];
+  /** Those that were over by then are not; milliseconds since 1970. */
+  since: number;
+}
+
+/** The keys that were made here, newest first, those of one moment by their ids; behind `after`. */
+export function keysMade(
+  database: Reader,
+  { merchantId, modes, since }: KeyFilter,
+  after: { created_at: number; id: string } | undefined,
+  limit: number,
+): Promise<StoredKey[]> {
+  const { created_at, id } = after ?? { created_at: Number.MAX_SAFE_INTEGER, id: '' };
+  return database.query<StoredKey>(
+    `select ${KEY} from api_keys
+     where merchant_id = ? and mode in (${places(modes)}) and last_four is not null
+       and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)
+       and created_at <= ? and (created_at < ? or id > ?)
+     order by created_at desc, id limit ? + 0`,
+    merchantId,
+    ...modes,
+    since,
+    since,
+    created_at,
+    created_at,
+    id,
+    limit,
+  );
+}
+
+/** The keys of a merchant that were over by `now`, those that ended last first. */
+export function keysOverLast(
+  database: Reader,
+  merchantId: string,
+  now: number,
+  limit: number,
+): Promise<StoredKey[]> {
+  return database.query<StoredKey>(
+    `select ${KEY} from api_keys where merchant_id = ? and (revoked_at is not null or expires_at <= ?)
+     order by coalesce(revoked_at, expires_at) desc, id limit ? + 0`,
+    merchantId,
+    now,
+    limit,
+  );
+}
+
+/** The keys that came from a configuration and were changed here since. */
+export function keysTakenOver(
+  database: Reader,
+  { merchantId, modes, since }: KeyFilter,
+): Promise<StoredKey[]> {
+  return database.query<StoredKey>(
+    `select ${KEY} from api_keys
+     where merchant_id = ? and mode in (${places(modes)}) and last_four is null
+       and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)`,
+    merchantId,
+    ...modes,
+    since,
+    since,
+  );
+}

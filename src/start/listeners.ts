@@ -1,0 +1,61 @@
+// Listens on every address, each with the sites it has, and on the one that measurements are read at.
+import type { buildApp } from '../app.ts';
+import type { Configuration } from '../config.ts';
+import type { LoadedKeyPair } from '../health/key-pair.ts';
+import { trustedPeers } from '../http/host-name.ts';
+import { Listener } from '../http/listener.ts';
+import { createShell, type ShellParts } from '../http/shell.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Measurements } from '../metrics/measurements.ts';
+import { addMetricsRoute } from '../metrics/metrics.ts';
+import type { Places, Site } from '../settings/places.ts';
+
+/**
+ * Listens on the addresses of all sites, which `build` builds. What was opened is closed when another cannot be; raises the system's
+ * errors (`EADDRINUSE`).
+ */
+export async function openListeners(
+  { trust_proxy }: Pick<Configuration, 'trust_proxy'>,
+  places: Pick<Places, 'listeners'>,
+  keyPair: LoadedKeyPair | undefined,
+  build: (site: Site, server: ShellParts['server']) => ReturnType<typeof buildApp>,
+): Promise<Listener[]> {
+  const isTrusted = trustedPeers(trust_proxy);
+  const opened: Listener[] = [];
+  try {
+    for (const { sites, ...address } of places.listeners) {
+      const parts = sites.map((site) => ({
+        hostNames: site.hostNames,
+        build: (server: ShellParts['server']) => build(site, server),
+      }));
+      opened.push(await Listener.open({ ...address, sites: parts }, keyPair, isTrusted));
+    }
+  } catch (error) {
+    await Promise.all(opened.map((listener) => listener.close()));
+    throw error;
+  }
+  return opened;
+}
+
+/** Listens for whoever reads the measurements. Raises the system's errors (`EADDRINUSE`). */
+export async function openMetrics(
+  address: { host: string; port: number },
+  measurements: Measurements,
+  log: Logger,
+): Promise<Listener> {
+  const build = async (server: ShellParts['server']) => {
+    const app = createShell({
+      log,
+      trustProxy: [],
+      https: false,
+      plainHttp: undefined,
+      actor: () => ({}),
+      server,
+      observe: undefined,
+    });
+    addMetricsRoute(app, measurements);
+    await app.ready();
+    return app;
+  };
+  return Listener.open({ ...address, sites: [{ hostNames: [], build }] }, undefined, () => false);
+}

@@ -1,0 +1,45 @@
+// What the surfaces are told of the configuration, in their own words.
+import type { AppParts } from '../app.ts';
+import type { Configuration } from '../config.ts';
+import { plainPeers } from '../http/plain-peers.ts';
+
+type SurfaceSettings = Pick<
+  AppParts,
+  | 'lifetimeS'
+  | 'httpsOnly'
+  | 'timeZone'
+  | 'storage'
+  | 'fourEyesAbove'
+  | 'signInForms'
+  | 'limits'
+  | 'rateLimits'
+  | 'registration'
+  | 'trustProxy'
+  | 'mayComePlain'
+>;
+
+/** The settings that surfaces go by. */
+export function surfaceSettings(configuration: Configuration): SurfaceSettings {
+  const { registration, rate_limits, trust_proxy } = configuration;
+  const httpsOnly = configuration.environment === 'production';
+  return {
+    lifetimeS: configuration.payment_lifetime_s,
+    httpsOnly,
+    timeZone: configuration.time_zone,
+    storage: configuration.storage,
+    fourEyesAbove: configuration.review.four_eyes_above,
+    signInForms: configuration.sign_in_forms_per_address,
+    limits: {
+      perPayment: configuration.checkout_forms_per_payment,
+      perAddress: configuration.checkout_forms_per_address,
+    },
+    rateLimits: rate_limits.enabled ? { ...rate_limits, nodes: configuration.nodes } : null,
+    registration: {
+      mode: registration.mode,
+      contact: registration.contact,
+      limits: { perAddress: registration.per_address, perHour: registration.per_hour },
+    },
+    trustProxy: trust_proxy,
+    mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
+  };
+}

@@ -1,0 +1,92 @@
+// How a node's directory is kept to the store: in few statements, keys first, and without what is over.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Row, Value } from '../../src/database/database.ts';
+import { entriesAbout, newestEntry } from '../../src/journal/queries.ts';
+import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
+import { Directory } from '../../src/merchants/directory.ts';
+import { directoryListeners, replaceConfigured } from '../../src/merchants/follow.ts';
+import type { MerchantWithKeys } from '../../src/merchants/merchant.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { addMerchant } from '../support/store-merchant.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const OPERATOR = { actor: 'operator', request_id: null };
+
+for (const engine of ENGINES)
+  describe(`a directory and its store on ${engine}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine);
+    });
+    after(() => harness.close());
+    /** Makes a merchant and revokes its key. */
+    async function revoked() {
+      const made = await addMerchant(harness);
+      const { directory } = harness.service;
+      const key = directory.key(made.row.digest)!;
+      await changeKeys(harness.service, made.merchant.id, (transaction) =>
+        revokeKey(transaction, key, OPERATOR),
+      );
+      return made;
+    }
+    const shopWith = ({ merchant, row }: Awaited<ReturnType<typeof revoked>>): MerchantWithKeys => ({
+      id: merchant.id,
+      name: 'Corner Shop',
+      website: null,
+      support: null,
+      methods: null,
+      limits: {},
+      keys: [{ id: row.id, digest: row.digest, mode: 'test', expires_at: null }],
+    });
+
+    test('a page of entries costs one statement of each table, and keys are heard first.', async () => {
+      const { database } = harness.service;
+      let statements = 0;
+      const counting = {
+        query<R = Row>(sql: string, ...values: Value[]) {
+          statements++;
+          return database.query<R>(sql, ...values);
+        },
+      };
+      const directory = new Directory([]);
+      const listeners = directoryListeners(counting, directory, harness.clock);
+      assert.deepEqual(
+        listeners.map(({ prefix }) => prefix),
+        ['key_', 'mer_'],
+      );
+      const made = await Promise.all(Array.from({ length: 20 }, () => addMerchant(harness)));
+      for (const { prefix, hear } of listeners)
+        await hear(await entriesAbout(database, prefix, 0, await newestEntry(database), 500));
+      assert.equal(statements, 2);
+      for (const { key, merchant } of made)
+        assert.equal(directory.find(key, harness.clock.now())?.merchant.id, merchant.id);
+    });
+
+    test('a node that starts takes no keys that are over, but for those that the configuration names.', async () => {
+      const { database } = harness.service;
+      const over = await revoked();
+      const working = await addMerchant(harness);
+      for (const [merchants, options, count] of [
+        [[], {}, 0],
+        [[], { keepsOver: true }, 1],
+        [[shopWith(over)], {}, 1],
+      ] as const) {
+        const directory = new Directory(merchants, options);
+        for (const { load } of directoryListeners(database, directory, harness.clock)) await load();
+        assert.equal(directory.keysOf(over.merchant.id).length, count);
+        assert.equal(directory.find(over.key, harness.clock.now()), undefined);
+        assert.ok(directory.find(working.key, harness.clock.now()));
+      }
+    });
+
+    test('a key that was revoked does not work again because the file names it from now on.', async () => {
+      const { database } = harness.service;
+      const over = await revoked();
+      const directory = new Directory([]);
+      for (const { load } of directoryListeners(database, directory, harness.clock)) await load();
+      await replaceConfigured(database, directory, [shopWith(over)]);
+      assert.equal(directory.find(over.key, harness.clock.now()), undefined);
+      assert.equal(directory.keysOf(over.merchant.id)[0]!.isConfigured, true);
+    });
+  });
