@@ -87,6 +87,7 @@ class Side {
         )
         .replace(/(name="(?:token|seed)" value=")[\w-]{43}/g, '$1…') // made of a payment's salt, or by chance
         .replace(/(counterfoil_(?:form|registration)=)[\w-]{43}/, '$1…') // a secret of each browser's own
+        .replace(/(nonce(?:-|="))[\w-]{22}/g, '$1…') // new for each page of the console
         .replace(/pay_[0-9a-z]{36}/g, (id) => this.#nameOf.get(id) ?? id);
     const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.includes(name));
     return {

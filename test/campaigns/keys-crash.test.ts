@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
-import { KEY, writeConfiguration } from '../support/harness.ts';
+import { writeConfiguration } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { verifySqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -20,10 +20,22 @@ const WORKING = 1;
 /** What a server is known to answer to each key, by what it acknowledged; nothing of a key that was in the air when it died. */
 type Known = Map<string, 200 | 401>;
 
+/** A new merchant's key. */
+async function register(origin: string): Promise<string> {
+  const response = await fetch(`${origin}/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ business_name: 'Key Shop', email: 'keys@shop.example' }),
+  });
+  const { data } = (await response.json()) as { data: { api_key: string } };
+  return data.api_key;
+}
+
 /** Makes a key, replaces it without an overlap, revokes the oldest of the few that work, and so on until the server is gone. */
 async function churn(origin: string, known: Known): Promise<void> {
+  let merchant = '';
   const post = async (path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${merchant}`, 'content-type': 'application/json' };
     const response = await fetch(`${origin}/v1/api_keys${path}`, {
       method: 'POST',
       headers,
@@ -36,6 +48,7 @@ async function churn(origin: string, known: Known): Promise<void> {
   const idOf = (key: string) => keyId(keyDigest(key));
   const working: string[] = [];
   try {
+    merchant = await register(origin); // each its own, since one merchant makes a limited number of keys
     for (;;) {
       const first = await post('', {});
       const second = await post(`/${idOf(first)}/rotate`, { overlap_seconds: 0 });
@@ -56,7 +69,11 @@ test(`${KILLS} kills while keys change hands lose nothing that was acknowledged`
   const random = new SeededRandom();
   context.diagnostic(`seed ${random.seed} (COUNTERFOIL_SEED)`);
   const store = await temporaryStore('sqlite');
-  const config = writeConfiguration(store, 'development', 'log_level: error\n');
+  const config = writeConfiguration(
+    store,
+    'development',
+    'log_level: error\nregistration: { per_address: 1000 }\n',
+  );
   const port = await freePort();
   const start = () => startServerProcess({ config, port, storage: store.storage });
   let server = await start();

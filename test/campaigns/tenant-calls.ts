@@ -79,7 +79,21 @@ export function by(
   const options = { method: method!, ...more.options, key: key.key };
   const isHead = method === 'GET' && random.chance(0.1);
   if (isHead) options.method = 'HEAD';
-  return { route, path, statuses: [200], readers: [tenant.name, tenant.merchant], key, ...more, options };
+  const move = {
+    route,
+    path,
+    statuses: [200],
+    readers: [tenant.name, tenant.merchant],
+    key,
+    ...more,
+    options,
+  };
+  const rulesKeys =
+    method === 'POST' && route.includes('/v1/api_keys') && !path.endsWith(`/${key.id}/revoke`);
+  if (!rulesKeys || !key.isReplaced || more.isAbsent) return move;
+  // A key that was replaced has no say in others; whoever is over already may be told so first.
+  const { heard: _heard, ...rest } = move;
+  return { ...rest, statuses: move.statuses.includes(409) ? [403, 409] : [403] };
 }
 
 /** The same about something that is not there for whoever asks. */

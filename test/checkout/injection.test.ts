@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { newSecret } from '../../src/lib/secrets.ts';
+import { businessNameFault } from '../../src/merchants/business-name.ts';
 import { type FieldUse, readField } from '../../src/methods/fields.ts';
 import type { Method } from '../../src/methods/method.ts';
 import type { FieldFault } from '../../src/methods/reading.ts';
@@ -61,7 +62,7 @@ function configured(number: number, payload: string, instructions = payload) {
   return {
     merchant: { id: `mer_p${number}`, key },
     merchantLines: `  - id: mer_p${number}
-    name: ${quoted(plain(payload, 120))}
+    name: ${quoted(businessName(payload))}
     website: https://shop.example
     support: ${quoted(support)}
     methods: [${ids.join(', ')}]
@@ -76,6 +77,14 @@ function configured(number: number, payload: string, instructions = payload) {
   - { id: ${ids[3]}, type: test_card, name: ${name} }
 `,
   };
+}
+
+/** A payload as the name of a business: what names must not hold is left out, and what they must have is added. */
+function businessName(payload: string): string {
+  const seen = plain(payload, 119)
+    .replace(/[\u115f\u1160\u2800\u3164\uffa0\p{Zl}\p{Zp}\p{Cf}]/gu, '')
+    .normalize('NFC');
+  return businessNameFault(seen) === undefined ? seen : `${seen}x`;
 }
 
 /** A payment with a payload in everything that a merchant says of it. */
