@@ -55,7 +55,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   const headers = pageHeaders(checkoutBaseUrl);
   const { origin } = new URL(checkoutBaseUrl);
   const place = {
-    languages: new Languages(settings.timeZone),
+    languages: Languages.in(settings.timeZone),
     baseUrl: checkoutBaseUrl,
     basePath: pathOf(checkoutBaseUrl),
   };

@@ -61,7 +61,7 @@ export class RegistrationForms {
   constructor(settings: FormSettings) {
     const { timeZone, pageUrl } = settings;
     this.#settings = settings;
-    this.#place = { languages: new Languages(timeZone), pageUrl };
+    this.#place = { languages: Languages.in(timeZone), pageUrl };
     this.#headers = pageHeaders(pageUrl);
   }
 

@@ -40,6 +40,18 @@ export function messagesOf(tag: string): Record<Key, string> {
 
 /** All languages, with moments told in `timeZone`. */
 export class Languages {
+  static readonly #byTimeZone = new Map<string, Languages>();
+
+  /** The languages in `timeZone`, the same for all who ask: their formats take some memory. */
+  static in(timeZone: string): Languages {
+    let languages = Languages.#byTimeZone.get(timeZone);
+    if (!languages) {
+      languages = new Languages(timeZone);
+      Languages.#byTimeZone.set(timeZone, languages);
+    }
+    return languages;
+  }
+
   readonly #locales: ReadonlyMap<string, Words>;
   readonly #chosen = new LRUCache<string, Words>({ max: HEADERS_REMEMBERED });
 
