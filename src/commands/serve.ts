@@ -73,7 +73,7 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
       stop(); // its window was closed: nobody is left to press Ctrl-C
     else {
       renewCertificate(configuration, service, log);
-      reread(file, configuration.environment, service, log);
+      reread(file, configuration, service, log);
     }
   });
 
@@ -107,20 +107,29 @@ function renewCertificate(
 /** Takes over merchants, keys and methods from the file, or keeps what is and says why: whatever a start would refuse of them. */
 async function reread(
   file: string,
-  running: Configuration['environment'],
+  running: Configuration,
   service: Service,
-  log: Pick<Logger, 'info' | 'error'>,
+  log: Pick<Logger, 'info' | 'warn' | 'error'>,
 ): Promise<void> {
   try {
     const configuration = readConfiguration(file);
     const { environment, merchants, methods } = configuration;
     // What development lets pass, the development key above all, must not reach a server in production.
-    if (environment !== running) throw new Error('environment changed: restart to take it over');
+    if (environment !== running.environment) throw new Error('environment changed: restart to take it over');
     await refuseToReload(subjectOf(configuration));
     await replaceConfigured(service.database, service.directory, merchants);
     service.offer.replace(methods);
     log.info('merchants, keys and methods were read again');
+    const left = changedSince(running, configuration);
+    if (left.length > 0) log.warn(`restart to take over what else changed: ${left.join(', ')}`);
   } catch (error) {
     log.error(`merchants, keys and methods stay as they were: ${(error as Error).message}`);
   }
+}
+
+/** The settings that are read at the start alone and are others by now. */
+function changedSince(running: Configuration, now: Configuration): string[] {
+  const { merchants: _m, methods: _e, written: _w, ...settings } = running;
+  const names = Object.keys(settings) as (keyof typeof settings)[];
+  return names.filter((name) => JSON.stringify(running[name]) !== JSON.stringify(now[name])).sort();
 }

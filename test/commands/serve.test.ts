@@ -179,6 +179,11 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
   await logged('merchants, keys and methods stay as they were: counterfoil.yaml:');
   assert.match(server.stdout, /prot is not a setting; did you mean port\?/);
   assert.equal((await create(ready.base_url, key)).status, 201);
+  assert.doesNotMatch(server.stdout, /restart to take over/);
+
+  writeFileSync(folder.config, `${good}time_zone: Europe/Berlin\nregistration: { mode: closed }\n`);
+  server.child.kill('SIGHUP');
+  await logged('restart to take over what else changed: registration, time_zone"');
 
   writeFileSync(folder.config, 'environment: development\n');
   server.child.kill('SIGHUP');
