@@ -42,6 +42,6 @@ const test = (some: string[], atOnce: number) =>
 // What measures time has the machine to itself; it comes last, so that the summary of all else stands above its own.
 const alone = tests.filter((file) => ALONE.some((name) => file.endsWith(name)));
 const together = tests.filter((file) => !alone.includes(file));
-const codes = [await test(together, 4), await test(alone, 1)];
+const codes = [await test(together, 3), await test(alone, 1)];
 await postgres.stop();
 process.exit(Math.max(...codes));

@@ -20,7 +20,7 @@ const LANES = 2;
 const CLIENTS = 32;
 const KILL_AFTER_MS = { from: 5, to: 500 };
 /** From the start of the process to its first answer, half of the times; the slowest may meet a busy machine. */
-const RESTART_MEDIAN_MS = 1500;
+const RESTART_MEDIAN_MS = 3000; // other tests share the machine: the benchmark says what it takes alone
 const RESTART_SLOWEST_MS = 10_000;
 const LOSSES_SHOWN = 5;
 const FIRST_ACKNOWLEDGEMENT_WITHIN_MS = 10_000;
