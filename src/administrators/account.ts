@@ -1,5 +1,7 @@
 // What administrators change of their own: password, second factors and recovery codes, each with their password once more.
 
+import type { Act } from '../journal/audit-entry.ts';
+import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
@@ -15,7 +17,7 @@ import {
   findSession,
   passkeysOf,
 } from './queries.ts';
-import { type Act, type Facts, recordAdministrator, recordGone } from './record.ts';
+import { recordAdministrator, recordGone } from './record.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { endAllSessions, startSession } from './session.ts';
 import { insertPasskey, requireNew } from './set-up.ts';

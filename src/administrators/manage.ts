@@ -1,5 +1,6 @@
 // Who is an administrator: adding them, taking away and giving back what they may, and starting them anew.
 import type { Database } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -17,7 +18,7 @@ import {
   listAdministrators,
   lockFullAdministrators,
 } from './queries.ts';
-import { type Act, recordAdministrator, recordGone } from './record.ts';
+import { recordAdministrator, recordGone } from './record.ts';
 import { endAllSessions } from './session.ts';
 import { newSetUp, newSetUpLink } from './set-up.ts';
 

@@ -1,7 +1,9 @@
 // Sessions: who is signed in, looked up at every request, so that what ends one ends it everywhere at once.
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { hmac, isSame, sha256 } from '../lib/secrets.ts';
@@ -14,7 +16,7 @@ import {
   insertSession,
   type SessionOwner,
 } from './queries.ts';
-import { type Act, actorOf, recordRow } from './record.ts';
+import { actorOf } from './record.ts';
 import { type Factor, SESSION_COLUMNS, type Session } from './rows.ts';
 
 export type { Factor, Session };

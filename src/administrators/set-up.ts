@@ -1,6 +1,8 @@
 // Setting up: a link that works once, in half an hour, lets an administrator choose their password and second factor.
 import type { Queryable } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId, timeOrderedId } from '../lib/ids.ts';
@@ -9,7 +11,7 @@ import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
-import { type Act, actorOf, recordAdministrator, recordRow } from './record.ts';
+import { actorOf, recordAdministrator } from './record.ts';
 import { PASSKEY_COLUMNS, type Passkey } from './rows.ts';
 import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';

@@ -1,6 +1,7 @@
 // Signing in: the password earns a ticket, the ticket and a second factor earn a session.
 import { randomBytes } from 'node:crypto';
 import type { Queryable } from '../database/database.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { hmac, isSame } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
@@ -25,7 +26,7 @@ import {
   passkeysOf,
   usePasskey,
 } from './queries.ts';
-import { actorOf, recordAdministrator, recordRow } from './record.ts';
+import { actorOf, recordAdministrator } from './record.ts';
 import { spend } from './recovery-codes.ts';
 import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';

@@ -1,6 +1,8 @@
 // Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
 import type { Queryable } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -9,7 +11,7 @@ import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { type Principal, ROLES, type Role } from './administrator.ts';
 import { endToken, findAdministrator, findOwnedToken, listOwnedTokens, type OwnedToken } from './queries.ts';
-import { type Act, actorOf, recordRow } from './record.ts';
+import { actorOf } from './record.ts';
 import { TOKEN_COLUMNS, type Token } from './rows.ts';
 
 export type { OwnedToken, Token };

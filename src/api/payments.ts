@@ -6,6 +6,7 @@ import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
@@ -17,7 +18,6 @@ import { type Answer, Idempotency } from '../payments/idempotency.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { findPaymentOf, listPayments, type Tenant } from '../payments/queries.ts';
-import type { Act } from '../payments/record.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
 

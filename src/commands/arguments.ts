@@ -15,6 +15,16 @@ export function parseText(text: string): string {
   return text;
 }
 
+/** A whole number of days from 1 to `maximum`. What it gives raises `InvalidArgumentError`. */
+export function parseDays(maximum: number): (text: string) => number {
+  return (text) => {
+    const days = Number(text);
+    if (!/^\d+$/.test(text) || days < 1 || days > maximum)
+      throw new InvalidArgumentError(`It must be a whole number from 1 to ${maximum}.`);
+    return days;
+  };
+}
+
 /** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. Raises `InvalidArgumentError`. */
 export function parseExpiry(text: string): number {
   const span = /^(\d{1,5})([hd])$/.exec(text);

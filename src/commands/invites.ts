@@ -1,5 +1,5 @@
 // counterfoil invites: links with which somebody registers as a merchant, once.
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Configuration } from '../config.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../merchants/invite.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { placesOf } from '../settings/places.ts';
+import { parseDays } from './arguments.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 
@@ -27,7 +28,12 @@ export function invitesCommand(): Command {
         .description('make an invitation and print its link once')
         .option('--live', 'the key that comes of it makes real payments; without it, test payments')
         .option('--note <text>', 'whom it is for')
-        .option('--expires-in-days <days>', `at most ${INVITE_DAYS_MAXIMUM}`, parseDays, INVITE_DAYS)
+        .option(
+          '--expires-in-days <days>',
+          `at most ${INVITE_DAYS_MAXIMUM}`,
+          parseDays(INVITE_DAYS_MAXIMUM),
+          INVITE_DAYS,
+        )
         .addHelpText(
           'after',
           '\nExamples:\n  counterfoil invites create --note "Corner Shop"\n  counterfoil invites create --live --note "Corner Shop" --expires-in-days 2',
@@ -53,13 +59,6 @@ export function invitesCommand(): Command {
   for (const one of command.commands)
     one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
   return command;
-}
-
-function parseDays(text: string): number {
-  const days = Number(text);
-  if (!/^\d+$/.test(text) || days < 1 || days > INVITE_DAYS_MAXIMUM)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${INVITE_DAYS_MAXIMUM}.`);
-  return days;
 }
 
 interface CreateOptions extends StoreOptions {

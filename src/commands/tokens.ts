@@ -1,5 +1,5 @@
 // counterfoil administrators token: what programs call /admin with, in an administrator's name.
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { ROLES, type Role } from '../administrators/administrator.ts';
 import {
   createToken,
@@ -10,7 +10,7 @@ import {
   TOKEN_DAYS_MAXIMUM,
 } from '../administrators/token.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
-import { parseEmail, parseText } from './arguments.ts';
+import { parseDays, parseEmail, parseText } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 
@@ -34,7 +34,12 @@ Examples:
             .makeOptionMandatory(),
         )
         .requiredOption('--name <name>', 'what it is for', parseText)
-        .option('--expires-in-days <days>', `at most ${TOKEN_DAYS_MAXIMUM}`, parseDays, TOKEN_DAYS)
+        .option(
+          '--expires-in-days <days>',
+          `at most ${TOKEN_DAYS_MAXIMUM}`,
+          parseDays(TOKEN_DAYS_MAXIMUM),
+          TOKEN_DAYS,
+        )
         .addHelpText(
           'after',
           '\nExample:\n  counterfoil administrators token create --email ana@example.org --role auditor --name "Nightly export" --expires-in-days 30',
@@ -60,13 +65,6 @@ Examples:
   for (const one of command.commands)
     one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
   return command;
-}
-
-function parseDays(text: string): number {
-  const days = Number(text);
-  if (!/^\d+$/.test(text) || days < 1 || days > TOKEN_DAYS_MAXIMUM)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${TOKEN_DAYS_MAXIMUM}.`);
-  return days;
 }
 
 interface CreateOptions extends StoreOptions {

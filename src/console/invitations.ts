@@ -37,7 +37,7 @@ export const invitationRoutes: readonly Route[] = [
 
 async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
   const { database, address, token, form } = context;
-  const all = (await listInvites(database)).slice(0, SHOWN);
+  const all = await listInvites(database, SHOWN);
   const wrong = Object.keys(faults).length > 0;
   return {
     title: 'Invitations',

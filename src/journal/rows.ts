@@ -58,6 +58,15 @@ export function factsOf({ number, subject, facts }: Pick<AuditEntry, 'number' | 
   });
 }
 
+/** The check of one table whose rows have an `id` and count their entries, unless `fault` says otherwise. */
+export function rowCheck<R extends { id: string; version: number }>(
+  table: Omit<RowTable<R>, 'key'>,
+): RowCheck {
+  return async (view, tick) => ({
+    [table.table]: await compareRows<R>(view, { key: 'id', fault: versionFault, ...table }, tick),
+  });
+}
+
 /** Walks rows and entries in the same order, side by side. Returns how many rows there were. Raises `HistoryBroken`. */
 export async function compareRows<R extends object>(
   view: View,

@@ -1,6 +1,6 @@
 // API keys of the store: made, replaced by another with an overlap, and revoked, each with an entry of the history.
-import { rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
@@ -116,19 +116,13 @@ export function keyNameFault(name: string): string | undefined {
 /** Records a change of a key, given as it is after it. */
 export function recordKey(
   transaction: Transaction,
-  { actor, request_id, key }: KeyAct,
+  act: KeyAct,
   action: string,
   row: StoredKey,
   facts: Record<string, string> = {},
 ): void {
-  const { id: subject } = row;
-  transaction.record({
-    actor,
-    action,
-    subject,
-    request_id,
-    facts: { ...facts, ...(key && { key: key.id }), row: rowDigest(KEY_COLUMNS, row) },
-  });
+  const withKey = act.key ? { ...facts, key: act.key.id } : facts;
+  recordRow(transaction, act, action, KEY_COLUMNS, row, withKey);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Invitations to register: a code that makes one merchant, once, until a day that was named.
 import type { Queryable } from '../database/database.ts';
-import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
@@ -9,7 +10,7 @@ import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Mode } from './merchant.ts';
-import { endInvite, findInviteByDigest, listInvites, takeInvite } from './queries.ts';
+import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './queries.ts';
 import { INVITE_COLUMNS, INVITE_ID_PREFIX, type Invite } from './stored-invite.ts';
 
 export { type Invite, listInvites };
@@ -65,7 +66,7 @@ export function createInvite(
     revoked_at: null,
   };
   transaction.insert('invites', row);
-  recordInvite(transaction, act, 'invite.created', row, { mode });
+  recordRow(transaction, act, 'invite.created', INVITE_COLUMNS, row, { mode });
   return { code, row };
 }
 
@@ -88,7 +89,7 @@ export async function useInvite(
 ): Promise<Invite | undefined> {
   if (!isInviteCode(code)) return undefined;
   const used = await takeInvite(transaction, sha256Hex(code), merchantId);
-  if (used) recordInvite(transaction, act, 'invite.used', used, { merchant: merchantId });
+  if (used) recordRow(transaction, act, 'invite.used', INVITE_COLUMNS, used, { merchant: merchantId });
   return used;
 }
 
@@ -98,8 +99,8 @@ export async function useInvite(
  */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
   const revoked = await endInvite(transaction, id);
-  if (!revoked) throw notRevoked((await listInvites(transaction)).find((one) => one.id === id));
-  recordInvite(transaction, act, 'invite.revoked', revoked);
+  if (!revoked) throw notRevoked(await findInvite(transaction, id));
+  recordRow(transaction, act, 'invite.revoked', INVITE_COLUMNS, revoked);
   return revoked;
 }
 
@@ -113,21 +114,4 @@ function notRevoked(invite: Invite | undefined): OperationalError {
         ? 'was revoked already'
         : 'is over';
   return new OperationalError('invalid_status', `The invitation ${why}.`);
-}
-
-function recordInvite(
-  transaction: Transaction,
-  { actor, request_id }: Act,
-  action: string,
-  row: Invite,
-  facts: Record<string, string> = {},
-): void {
-  const { id: subject } = row;
-  transaction.record({
-    actor,
-    action,
-    subject,
-    request_id,
-    facts: { ...facts, row: rowDigest(INVITE_COLUMNS, row) },
-  });
 }

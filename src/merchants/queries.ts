@@ -213,9 +213,17 @@ export async function findInviteByDigest(database: Reader, digest: string): Prom
   return rows[0];
 }
 
-/** All invitations, newest first. */
-export function listInvites(database: Reader): Promise<Invite[]> {
-  return database.query<Invite>(`select ${INVITE} from invites order by id desc`);
+export async function findInvite(database: Reader, id: string): Promise<Invite | undefined> {
+  const rows = await database.query<Invite>(`select ${INVITE} from invites where id = ?`, id);
+  return rows[0];
+}
+
+/** Invitations, newest first: all, or the `limit` newest. */
+export function listInvites(database: Reader, limit?: number): Promise<Invite[]> {
+  const invites = `select ${INVITE} from invites order by id desc`;
+  return limit === undefined
+    ? database.query<Invite>(invites)
+    : database.query<Invite>(`${invites} limit ? + 0`, limit);
 }
 
 /** Uses an invitation up for a merchant. Nothing where it is over, used or revoked. */

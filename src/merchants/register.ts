@@ -1,7 +1,8 @@
 // New merchants of the store: whoever registers, and those that are taken over from the configuration.
 import type { Queryable } from '../database/database.ts';
-import { type Act, newSalt, rowDigest } from '../journal/audit-entry.ts';
+import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
@@ -140,13 +141,11 @@ export function newMerchant(id: string, now: number): StoredMerchant {
 /** Records a change of a merchant, given as it is after it. */
 export function recordMerchant(
   transaction: Transaction,
-  { actor, request_id }: Act,
+  act: Act,
   action: string,
   merchant: StoredMerchant,
 ): void {
-  const { id: subject } = merchant;
-  const facts = { row: rowDigest(MERCHANT_COLUMNS, merchant) };
-  transaction.record({ actor, action, subject, request_id, facts });
+  recordRow(transaction, act, action, MERCHANT_COLUMNS, merchant);
 }
 
 /**

@@ -1,4 +1,5 @@
 // Suspends a merchant and lets it go on again: each with a reason, in an entry of the history.
+import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
@@ -15,11 +16,9 @@ export const REASON_MAXIMUM = 500;
 const CHANGES_KEPT = 100;
 
 /** Who does it, and the request it was done by. */
-export interface StateAct {
-  actor: string;
+export interface StateAct extends Act {
   /** `adm_…`, or `operator`. */
   by: string;
-  request_id: string | null;
 }
 
 /**

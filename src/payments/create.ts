@@ -1,12 +1,13 @@
 // Creates a payment, pending, with its first entry in the history.
 
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Caller } from '../merchants/merchant.ts';
 import { PAYMENT_ID_PREFIX, type Payment } from './payment.ts';
-import { type Act, recordPayment } from './record.ts';
+import { recordPayment } from './record.ts';
 import type { PaymentRequest } from './request.ts';
 
 /** Adds the payment that `request` asks for. `lifetimeS`, seconds, serves where the request names none. */

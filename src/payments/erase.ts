@@ -1,5 +1,6 @@
 // Erases personal data: of a payment nothing more can come of, and of the answers kept about it; its history goes on verifying.
 import type { Database } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -8,7 +9,7 @@ import { expireDuePayment } from './expire.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
 import type { Payment } from './payment.ts';
 import { findPayment, paymentsAfter } from './queries.ts';
-import { type Act, recordPayment } from './record.ts';
+import { recordPayment } from './record.ts';
 import { paymentNotFound } from './transition.ts';
 
 const PAGE = 500;

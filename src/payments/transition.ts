@@ -1,10 +1,12 @@
 // Moves a payment along the table of moves, or says why it cannot be moved.
 
+import type { Act } from '../journal/audit-entry.ts';
+import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment, type Status } from './payment.ts';
 import { findPayment, findPaymentOf, movePayment, type Tenant, type Written } from './queries.ts';
-import { type Act, type Facts, recordPayment } from './record.ts';
+import { recordPayment } from './record.ts';
 
 /** The same for an id that is unknown, malformed, or another merchant's. */
 export function paymentNotFound(): OperationalError {

@@ -1,11 +1,12 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
+import type { Facts } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payment.ts';
 import { findPayment } from '../queries.ts';
-import { type Facts, recordPayment } from '../record.ts';
+import { recordPayment } from '../record.ts';
 import { paymentNotFound, wrongStatus } from '../transition.ts';
 import { claimOf } from './claim-time.ts';
 import { changeReviewed, type ReviewWritten } from './queries.ts';
