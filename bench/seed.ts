@@ -1,4 +1,4 @@
-// Fills a SQLite store with payments through the journal, as the service would have made them.
+// Fills a store with payments through the journal, as the service would have made them.
 import { migrate } from '../src/database/migrate.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { Journal } from '../src/journal/journal.ts';
@@ -11,9 +11,13 @@ import { BODY } from './request.ts';
 const BATCH = 256;
 const DAY_S = 86_400;
 
-/** Adds `count` payments with references of their own to the store in `storage`. Returns seconds taken. */
-export async function seed(storage: string, count: number): Promise<number> {
-  const database = await openDatabase({ storage, database_url: null }, (error) => {
+/** Adds `count` payments with references of their own to the store in `storage`, or in PostgreSQL. Returns seconds taken. */
+export async function seed(
+  storage: string,
+  count: number,
+  databaseUrl: string | null = null,
+): Promise<number> {
+  const database = await openDatabase({ storage, database_url: databaseUrl }, (error) => {
     throw error;
   });
   await migrate(database);
