@@ -9,7 +9,7 @@ process.chdir(root);
 const files = process.argv.slice(2);
 
 /** Tests whose promises are about time. */
-const ALONE = ['slow-clients.test.ts'];
+const ALONE = ['slow-clients.test.ts', 'many-connections.test.ts', 'overload.test.ts'];
 
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   return new Promise((resolve) => {

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
+import { hostsFault } from './database/connection-string.ts';
 import type { Installation, Written } from './health/check.ts';
 import { readingRefusal } from './health/refuse.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { explainIssue, explainSyntax, settingName } from './settings/config-fault.ts';
 import { withoutEmpty } from './settings/empty-lists.ts';
 import { placesOf } from './settings/places.ts';
-import { configurationSchema, namesAt, POSTGRES_URL, type Settings } from './settings/settings.ts';
+import { configurationSchema, namesAt, type Settings } from './settings/settings.ts';
 
 /** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
 export const EXIT_CONFIGURATION = 78;
@@ -234,8 +235,8 @@ function overrides(env: Environment): { port?: number; database_url?: string; st
     throw new ConfigurationError(
       `PORT in the environment must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`,
     );
-  if (DATABASE_URL && !POSTGRES_URL.test(DATABASE_URL))
-    throw new ConfigurationError('DATABASE_URL in the environment must begin with postgres://');
+  const fault = DATABASE_URL && hostsFault(DATABASE_URL);
+  if (fault) throw new ConfigurationError(`DATABASE_URL in the environment ${fault}`);
   return {
     ...(PORT && { port: Number(PORT) }),
     ...(DATABASE_URL && { database_url: DATABASE_URL }),

@@ -7,10 +7,14 @@ import { countFailures } from './database/count-failures.ts';
 import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
+import { hasRoom } from './database/room.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './health/key-pair.ts';
 import { refuser } from './http/refused-keys.ts';
+import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
+import { Fence } from './journal/fence.ts';
 import { followJournal } from './journal/follow.ts';
 import { Journal } from './journal/journal.ts';
+import type { Seal } from './journal/seal.ts';
 import { startCheckpoints } from './journal/sign-checkpoints.ts';
 import type { Logger } from './lib/log.ts';
 import type { Clock } from './lib/time.ts';
@@ -78,9 +82,10 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   let keyPair = tls ? firstKeyPair(configuration.file, tls, clock.now()) : undefined;
   const places = await freePlaces(configuration);
   const measurements = metrics ? await startMeasuring() : undefined;
-  const database = await openStore(configuration, parts, measurements, undo);
+  const fence = new Fence(await new CheckpointLookup(configuration.storage).newest(), log);
+  const database = await openStore(configuration, parts, fence, measurements, undo);
 
-  const { journal, ...running } = startWork(configuration, database, parts, measurements, undo);
+  const { journal, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
@@ -90,7 +95,11 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const keyUsesWriter = startKeyUses(keyUses, log);
   undo.add(() => keyUsesWriter.stop());
   const offer = new Offer(configuration.methods, directory);
-  const health = new Health(journal, () => follower.isFollowing());
+  const health = new Health(
+    journal,
+    () => follower.isFollowing(),
+    () => hasRoom(configuration),
+  );
   const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
@@ -144,12 +153,13 @@ async function startMeasuring(): Promise<Measurements> {
 async function openStore(
   configuration: Configuration,
   parts: StartParts,
+  fence: Fence,
   measurements: Measurements | undefined,
   undo: Undo,
 ): Promise<Database> {
   prepareStorage(configuration.storage);
   undo.add(holdStore(configuration));
-  const opened = await openDatabase(configuration, parts.onBroken);
+  const opened = await openDatabase(configuration, parts.onBroken, fence);
   const database = measurements ? countFailures(opened, measurements.failed) : opened;
   undo.add(() => database.close());
   await parts.onStore?.(database);
@@ -162,12 +172,14 @@ function startWork(
   { storage }: Configuration,
   database: Database,
   parts: StartParts,
+  fence: Fence,
   measurements: Measurements | undefined,
   undo: Undo,
 ) {
   const { log, clock } = parts;
-  const journal = new Journal(database, clock, { ...parts, onCommit: measurements?.committed });
-  const checkpoints = startCheckpoints(storage, database, clock, log);
+  const onSeal = (seal: Seal) => fence.know(seal);
+  const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
+  const checkpoints = startCheckpoints(storage, database, clock, log, onSeal);
   undo.add(() => checkpoints.stop());
   undo.add(() => journal.close());
   const sweeper = startSweeper(journal, clock, log);

@@ -1,16 +1,11 @@
-// docs/operating.md held to the program: its links, files, settings and commands are there, and its backup is one.
+// docs/operating.md held to the program: its links, files, settings and commands are there.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { configurationSchema } from '../src/settings/settings.ts';
 import { ROOT, run } from './support/command.ts';
-import { startHarness, writeConfiguration } from './support/harness.ts';
-import { isInstalled } from './support/proxy.ts';
 
 const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
 
@@ -91,37 +86,4 @@ describe('commands', () => {
         assert.ok(help.includes(option), `${words.join(' ')} has no ${option}`);
     }
   });
-});
-
-const canBackUp = isInstalled('sqlite3', '-version');
-test('a backup made while the server writes is whole', {
-  skip: !canBackUp && 'no sqlite3',
-}, async () => {
-  const harness = await startHarness('sqlite');
-  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-backups-'));
-  let goesOn = true;
-  let made = 0;
-  const writing = Array.from({ length: 4 }, async () => {
-    for (; goesOn; made++) await harness.create();
-  });
-  while (made < 50) await new Promise((resolve) => setTimeout(resolve, 5));
-  const script = join(ROOT, 'deploy/backup-sqlite');
-  const { stdout } = await promisify(execFile)(script, [harness.store.storage, folder]);
-  goesOn = false;
-  await Promise.all(writing);
-  const backup = stdout.trim();
-  assert.deepEqual([dirname(backup), readdirSync(folder)], [folder, [basename(backup)]]);
-  await harness.close();
-
-  const config = writeConfiguration({
-    engine: 'sqlite',
-    storage: backup,
-    database_url: null,
-    drop: async () => {},
-  });
-  const env = { COUNTERFOIL_CONFIG: config, COUNTERFOIL_STORAGE: backup };
-  const verified = await run(['audit', 'verify', '--json'], { env });
-  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-  assert.ok(JSON.parse(verified.stdout).payments >= 50, verified.stdout);
-  rmSync(folder, { recursive: true });
 });

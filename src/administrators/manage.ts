@@ -1,5 +1,5 @@
 // Who is an administrator: adding them, taking away and giving back what they may, and starting them anew.
-import type { Database } from '../database/database.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -178,19 +178,29 @@ async function requireAnother(transaction: Transaction, one: Administrator, what
 }
 
 /**
- * The secret of a new set-up link for whom a development server makes when nobody is there; nothing once anybody is set up. Raises `unavailable`, `DatabaseError`.
+ * The secret of a new set-up link for whom a development server makes when nobody is there; nothing once anybody is set up, or where
+ * another node that starts at the same moment has made them. Raises `unavailable`, `DatabaseError`.
  */
 export async function developmentSetUp(database: Database, journal: Journal): Promise<string | undefined> {
   const act = { actor: 'operator', request_id: null };
   const everybody = await listAdministrators(database);
   if (everybody.length === 0) {
     const wanted = { email: DEVELOPMENT_EMAIL, name: 'Administrator', role: 'administrator' } as const;
-    const { link } = await journal.commit((transaction) => createAdministrator(transaction, wanted, act));
-    return link;
+    const made = await journal
+      .commit((transaction) => createAdministrator(transaction, wanted, act))
+      .catch((error) => (isTaken(error) ? undefined : Promise.reject(error)));
+    return made?.link;
   }
   const ours = everybody.find(
     ({ email, disabled_at }) => email === DEVELOPMENT_EMAIL && disabled_at === null,
   );
   if (!ours || everybody.some(({ password }) => password !== null)) return undefined;
   return journal.commit((transaction) => newSetUpLink(transaction, ours, act), ours.id);
+}
+
+/** Whether somebody has the e-mail address, found out before or by the store itself. */
+function isTaken(error: unknown): boolean {
+  return error instanceof DatabaseError
+    ? error.failure === 'conflict'
+    : error instanceof OperationalError && error.code === 'conflict';
 }

@@ -5,7 +5,8 @@ import { API_HEADERS } from '../http/headers.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Clock, formatTimestamp, monotonicMs, SECOND_MS } from '../lib/time.ts';
 
-const GOOD_FOR_MS = SECOND_MS;
+/** How long what writes met, or a probe, speaks for the store: space that comes back is told of within a second. */
+const GOOD_FOR_MS = SECOND_MS / 2;
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 
 export const healthSchema = z.strictObject({
@@ -30,14 +31,16 @@ export const readinessSchema = z.strictObject({
 export class Health {
   readonly #journal: Journal;
   readonly #isFollowing: () => boolean;
+  readonly #hasRoom: () => Promise<boolean>;
   #stopping = false;
   #probedAt = Number.NEGATIVE_INFINITY;
   #writable: Promise<boolean> = Promise.resolve(false);
 
-  /** `isFollowing`: whether what other nodes do is heard of. */
-  constructor(journal: Journal, isFollowing: () => boolean) {
+  /** `isFollowing`: whether what other nodes do is heard of; `hasRoom`: whether a commit finds room on the store's disk. */
+  constructor(journal: Journal, isFollowing: () => boolean, hasRoom: () => Promise<boolean>) {
     this.#journal = journal;
     this.#isFollowing = isFollowing;
+    this.#hasRoom = hasRoom;
   }
 
   /** From now on the node is not ready, whatever else it is. */
@@ -45,19 +48,27 @@ export class Health {
     this.#stopping = true;
   }
 
-  /** Whether the store took a write within the last second: one probe serves all who ask within it. */
-  isWritable(): Promise<boolean> {
-    if (monotonicMs() - this.#probedAt > GOOD_FOR_MS) {
-      this.#probedAt = monotonicMs();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_DEADLINE_MS, false)));
-      const done = this.#journal.probe().then(
-        () => true,
-        () => false,
-      );
-      this.#writable = Promise.race([done, late]).finally(() => clearTimeout(timer));
+  /** Whether the store takes writes: what the newest ones met says so itself; where there were none of late, a probe does. */
+  async isWritable(): Promise<boolean> {
+    const now = monotonicMs();
+    const { newest } = this.#journal;
+    if (newest && now - newest.at < GOOD_FOR_MS) return newest.stands;
+    if (now - this.#probedAt > GOOD_FOR_MS) {
+      this.#probedAt = now;
+      this.#writable = this.#probe(); // one serves all who ask until the next
     }
     return this.#writable;
+  }
+
+  /** A probe writes next to nothing, which fits where no commit would: the room for one is looked at beside it. */
+  async #probe(): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_DEADLINE_MS, false)));
+    const holds = Promise.all([this.#journal.probe().then(() => true), this.#hasRoom()]).then(
+      (both) => both.every(Boolean),
+      () => false,
+    );
+    return Promise.race([holds, late]).finally(() => clearTimeout(timer));
   }
 
   /** What keeps this node from taking requests; nothing when it takes them. */

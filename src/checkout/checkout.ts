@@ -61,7 +61,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   };
   const codes = new QrCodes();
   const skeletons = new Skeletons();
-  const throttle = await createThrottle(app, settings.limits);
+  const throttle = createThrottle(settings.limits, clock);
 
   const send = (reply: FastifyReply, status: number, text: string | Buffer) =>
     reply.code(status).headers(headers).send(text);
@@ -116,7 +116,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const action = isSameOrigin(request.headers, origin)
       ? actionOf(payment, sent, visit.asked.method)
       : undefined;
-    const waitMs = action ? await throttle.form(request) : await throttle.forged(request);
+    const waitMs = action ? throttle.form(request) : throttle.forged(request);
     if (waitMs > 0) {
       reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
       return send(reply, 429, busyPage(visit, waitMs));

@@ -4,6 +4,8 @@ import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { StorageExposed } from '../database/open.ts';
+import { PostgresToolFailed } from '../database/postgres-dump.ts';
+import { MoveUnfinished } from '../database/unfinished-move.ts';
 import { StartRefused } from '../health/refuse.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { VERSION } from '../lib/version.ts';
@@ -12,12 +14,13 @@ import { Failure } from './terminal.ts';
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** What starting again does not mend. */
-const UNFIT = [ConfigurationError, StartRefused, StorageExposed, SchemaTooNew];
+const UNFIT = [ConfigurationError, StartRefused, StorageExposed, SchemaTooNew, MoveUnfinished];
 
 /** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['serve', async () => (await import('./serve.ts')).serveCommand()],
   ['init', async () => (await import('./init.ts')).initCommand()],
+  ['move', async () => (await import('./move.ts')).moveCommand()],
   ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
   ['keys', async () => (await import('./keys.ts')).keysCommand()],
   ['merchants', async () => (await import('./merchants.ts')).merchantsCommand()],
@@ -27,6 +30,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['erase', async () => (await import('./erase.ts')).eraseCommand()],
   ['export', async () => (await import('./export.ts')).exportCommand()],
+  ['backup', async () => (await import('./backup.ts')).backupCommand()],
+  ['restore', async () => (await import('./restore.ts')).restoreCommand()],
 ]);
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
@@ -85,7 +90,8 @@ function told(error: unknown): string | undefined {
   if (
     UNFIT.some((one) => error instanceof one) ||
     error instanceof Failure ||
-    error instanceof CheckpointKeyLost
+    error instanceof CheckpointKeyLost ||
+    error instanceof PostgresToolFailed
   ) {
     return (error as Error).message;
   }

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
-import { holdStore, openDatabase } from '../database/open.ts';
+import { openDatabase } from '../database/open.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -12,7 +12,7 @@ export function migrateCommand(): Command {
     .addHelpText('after', '\nExample:\n  counterfoil migrate --config /etc/counterfoil.yaml')
     .action(async (options: { config?: string; json?: boolean }) => {
       const configuration = readConfiguration(configurationFile(options.config));
-      const release = holdStore(configuration);
+      // It is not held: a server of the version before serves on, waiting for each step as for any commit.
       const database = await openDatabase(configuration, (error) => {
         throw error;
       });
@@ -23,7 +23,6 @@ export function migrateCommand(): Command {
           console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
       } finally {
         await database.close();
-        release();
       }
     });
 }

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../lib/log.ts';
 import { monotonicMs, systemClock } from '../lib/time.ts';
 import { type Service, startService } from '../main.ts';
 import { replaceConfigured } from '../merchants/follow.ts';
+import { watchClock } from '../start/watch-clock.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 
@@ -40,6 +41,7 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
   const log = interactive ? terminalLog(process.stdout) : lines;
+  watchClock(systemClock, log);
   const subject = subjectOf(configuration);
   await refuseToStart(subject, 'start');
   const service = await startService(configuration, {

@@ -53,7 +53,7 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
   const { signInForms, asOperationalError, report, warn, reportPolicy: _, ...parts } = settings;
   const place = placeOf(parts);
-  const throttle = await createThrottle(app, signInForms, (request) => deviceOf(place, request));
+  const throttle = createThrottle(signInForms, place.clock, (request) => deviceOf(place, request));
 
   app.addContentTypeParser(
     FORM_TYPE,

@@ -1,12 +1,10 @@
 // How often forms that prove who somebody is are taken from one network or known browser. Kept in memory, by each node for itself.
-import rateLimit from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { network, site } from '../http/network.ts';
-import { MINUTE_MS } from '../lib/time.ts';
+import { WindowCounts } from '../http/window-counts.ts';
+import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
 const WINDOW_MS = 15 * MINUTE_MS;
-/** How many addresses are remembered; beyond that, those seen longest ago are forgotten. */
-const REMEMBERED = 20_000;
 
 /** How many times as much a whole allocation of IPv6 may send as one network in it. */
 const SITE_SHARE = 4;
@@ -18,25 +16,18 @@ export type Throttle = (request: FastifyRequest) => Promise<number>;
  * `maximum`: of one network, and of one browser that `deviceOf` knows; such a one is counted by itself, so that whoever shares its
  * network cannot keep it out.
  */
-export async function createThrottle(
-  app: FastifyInstance,
+export function createThrottle(
   maximum: number,
+  clock: Clock,
   deviceOf: (request: FastifyRequest) => Promise<string | undefined>,
-): Promise<Throttle> {
-  await app.register(rateLimit, { global: false, cache: REMEMBERED });
-  const counter = (max: number, keyGenerator: (request: FastifyRequest) => string | Promise<string>) => {
-    const options = { max, timeWindow: WINDOW_MS, keyGenerator };
-    const count = app.createRateLimit(options);
-    return async (request: FastifyRequest) => {
-      const counted = await count(request);
-      return !counted.isAllowed && counted.isExceeded ? counted.ttl : 0;
-    };
-  };
-  const ofNetwork = counter(maximum, ({ ip }) => `sign-in ${network(ip)}`);
-  const ofSite = counter(maximum * SITE_SHARE, ({ ip }) => `sign-in site ${site(ip)}`);
-  const ofDevice = counter(maximum, async (request) => `sign-in device ${await deviceOf(request)}`);
+): Throttle {
+  const ofNetwork = new WindowCounts(maximum, WINDOW_MS);
+  const ofSite = new WindowCounts(maximum * SITE_SHARE, WINDOW_MS);
+  const ofDevice = new WindowCounts(maximum, WINDOW_MS);
   return async (request) => {
-    if ((await deviceOf(request)) !== undefined) return ofDevice(request);
-    return (await ofNetwork(request)) || ofSite(request);
+    const device = await deviceOf(request);
+    const now = clock.now();
+    if (device !== undefined) return ofDevice.count(device, now);
+    return ofNetwork.count(network(request.ip), now) || ofSite.count(site(request.ip), now);
   };
 }

@@ -1,5 +1,20 @@
-// What a PostgreSQL connection string says that matters to others: what it overrules, and whether it leaves the network to listen in.
+// A PostgreSQL connection string: the hosts it names, and what it says that matters to others.
+import { isIPv6 } from 'node:net';
 import { isLoopbackHost } from '../lib/web-address.ts';
+
+const DEFAULT_PORT = '5432';
+const MOST_HOSTS = 8;
+
+/** Its parts: scheme and user, hosts as written, and what stands behind them. */
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(?:\?([^#]*))?/;
+
+/** One host of a connection string. */
+export interface PostgresHost {
+  /** `db1.internal:5432`, as messages name it. */
+  name: string;
+  /** The connection string for this host alone. Holds the password. */
+  url: string;
+}
 
 /** The parameter of a connection string (`postgres://…`) that sets options or deadlines of sessions; nothing where none does. */
 export function overridingParameter(url: string): string | undefined {
@@ -7,11 +22,87 @@ export function overridingParameter(url: string): string | undefined {
   return names.find((name) => /^options$|timeout/i.test(name));
 }
 
+/** Why the hosts of a connection string cannot be made out, as the end of a sentence; nothing where they can. */
+export function hostsFault(url: string): string | undefined {
+  const parts = partsOf(url);
+  if (!parts) return 'must begin with postgres://';
+  const { hosts, ports, parameters } = parts;
+  const attributes = parameters.get('target_session_attrs') ?? 'read-write';
+  if (attributes !== 'read-write')
+    return 'must not ask for other target_session_attrs than read-write, which is what the service needs';
+  if (hosts.length > MOST_HOSTS) return `must name at most ${MOST_HOSTS} hosts`;
+  if (hosts.length > 1 && hosts.includes('')) return 'must not name an empty host';
+  if (ports.length !== 1 && ports.length !== hosts.length)
+    return 'must give one port for all hosts, or one for each';
+  if (
+    !ports.every(
+      (port) => port === '' || (/^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536),
+    )
+  )
+    return 'must have port numbers from 1 to 65535';
+  return undefined;
+}
+
+/**
+ * The hosts of a connection string in libpq's form (PostgreSQL manual, 34.1.1.3): `postgres://user@one:5432,two:5433/name`, or
+ * `?host=one,two&port=5432,5433`. Of a string that `hostsFault` finds nothing wrong with.
+ */
+export function hostsOf(url: string): PostgresHost[] {
+  const { user, hosts, ports, path, parameters } = partsOf(url)!;
+  if (hosts.length === 1) return [{ name: `${hosts[0]}:${ports[0] || DEFAULT_PORT}`, url }];
+  return hosts.map((host, position) => {
+    const port = ports[ports.length === 1 ? 0 : position] || DEFAULT_PORT;
+    const own = new URLSearchParams(parameters);
+    own.set('host', host);
+    own.set('port', port);
+    const name = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+    // What stands where the host belongs is read by nobody: the parameters come before it.
+    return { name, url: `${user}host${path}?${own}` };
+  });
+}
+
 /** Whether a connection string turns encryption off for a database on another machine. */
 export function speaksInTheClear(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { hostname, searchParams } = new URL(url);
-  const host = searchParams.get('host') ?? hostname;
-  const isHere = host === '' || host.startsWith('/') || host.startsWith('%2F') || isLoopbackHost(host);
-  return searchParams.get('sslmode') === 'disable' && !isHere;
+  const parts = partsOf(url);
+  return parts?.parameters.get('sslmode') === 'disable' && !parts.hosts.every(isHere);
+}
+
+/** Whether a host is this machine: none at all, a folder with a socket in it, or a loopback address. */
+function isHere(host: string): boolean {
+  return host === '' || host.startsWith('/') || isLoopbackHost(isIPv6(host) ? `[${host}]` : host);
+}
+
+interface Parts {
+  user: string;
+  /** Without the brackets of IPv6. */
+  hosts: string[];
+  /** As many as hosts, or one for all; empty where none is written. */
+  ports: string[];
+  path: string;
+  parameters: URLSearchParams;
+}
+
+function partsOf(url: string): Parts | undefined {
+  const [, user, authority, path, query] = PARTS.exec(url) ?? [];
+  if (user === undefined) return undefined;
+  const parameters = new URLSearchParams(query);
+  const written = authority!.split(',').map((one) => /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(one));
+  const named = parameters.get('host')?.split(',');
+  const hosts = named ?? written.map((one) => decoded(one?.[1] ?? ''));
+  const ports = parameters.get('port')?.split(',') ?? (named ? [''] : written.map((one) => one?.[2] ?? ''));
+  return {
+    user,
+    hosts: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')),
+    ports,
+    path: path!,
+    parameters,
+  };
+}
+
+function decoded(host: string): string {
+  try {
+    return decodeURIComponent(host);
+  } catch {
+    return host;
+  }
 }

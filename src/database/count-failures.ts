@@ -13,7 +13,7 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
     query: <R>(sql: string, ...values: Parameters<Database['query']>[1][]) =>
       watched(database.query<R>(sql, ...values)),
     insert: (table, rows) => watched(database.insert(table, rows)),
-    transaction: (work) => watched(database.transaction(work)),
+    transaction: (work, withinMs) => watched(database.transaction(work, withinMs)),
     snapshot: (work) => watched(database.snapshot(work)),
     script: (sql) => watched(database.script(sql)),
     durability: () => watched(database.durability()),

@@ -18,8 +18,11 @@ export interface Database extends Queryable {
   readonly engine: 'sqlite' | 'postgres';
   /** Outside `transaction`, reads only: on SQLite they run on a connection that cannot write. */
   query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
-  /** Commits what `work` did, or rolls all of it back when it throws. One at a time: the journal is its caller. */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  /**
+   * Commits what `work` did, or rolls all of it back when it throws. One at a time: the journal is its caller. With
+   * `withinMs` it ends by then on PostgreSQL, connecting included, and within 8 seconds; without, each statement has 8 seconds.
+   */
+  transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T>;
   /** Reads one unmoving state of the whole database, while others write. */
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
   /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
@@ -49,6 +52,11 @@ export class DatabaseError extends Error {
   constructor(failure: DatabaseFailure, cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
     this.failure = failure;
+  }
+
+  /** Whether it says that a lock was waited for longer than was set for it: PostgreSQL's 55P03. */
+  get waitedForLock(): boolean {
+    return (this.cause as { code?: string }).code === '55P03';
   }
 
   /** Whether it says that a table is not there yet: PostgreSQL's 42P01; SQLite has words for it alone. */

@@ -1,9 +1,15 @@
 // Brings a database's schema up to this program's: each migration once, in order, in a transaction of its own.
 import { readdirSync, readFileSync } from 'node:fs';
 import { sha256 } from '../lib/secrets.ts';
-import { type Database, DatabaseError } from './database.ts';
+import { type Database, DatabaseError, type Queryable } from './database.ts';
+import { refuseUnfinishedMove } from './unfinished-move.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
+
+/** So long a step keeps those waiting who serve beside it; then it lets them go on for the pause, and tries again, for an hour. */
+const LOCK_WAIT_MS = 2000;
+const LOCK_PAUSE_MS = 3000;
+const LOCK_TRIES = 720;
 
 interface Migration {
   version: number;
@@ -30,6 +36,8 @@ function forEngine(sql: string, engine: Database['engine']): string {
   );
 }
 
+/** Whoever makes or changes the schema on PostgreSQL waits for this, in the transaction in which it does. */
+export const MIGRATING_LOCK = 'select pg_advisory_xact_lock(4207849484)';
 const MIGRATIONS_TABLE =
   'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)';
 
@@ -50,15 +58,16 @@ export class SchemaTooNew extends Error {
 
 /**
  * Applies what is missing and returns the names applied. Several nodes may start at once: they take turns.
- * Raises `SchemaTooNew` when the database was made by a newer program, and `DatabaseError`.
+ * Raises `SchemaTooNew` when the database was made by a newer program, `MoveUnfinished`, and `DatabaseError`.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = knownMigrations();
   const applied: string[] = [];
   // A step per transaction; each looks afresh at what is there, since another node may have been quicker.
   for (let missing: Migration | undefined = migrations[0]; missing; ) {
-    missing = await database.transaction(async (transaction) => {
-      if (database.engine === 'postgres') await database.script('select pg_advisory_xact_lock(4207849484)');
+    missing = await stepAside(database, async (transaction) => {
+      if (database.engine === 'postgres') await database.script(MIGRATING_LOCK);
+      await refuseUnfinishedMove(transaction, database.engine);
       await database.script(MIGRATIONS_TABLE);
       const [newest] = await transaction.query<{ version: number | null }>(
         'select max(version) as version from schema_migrations',
@@ -71,6 +80,7 @@ export async function migrate(database: Database): Promise<string[]> {
       }
       const next = migrations[version];
       if (!next) return undefined;
+      if (database.engine === 'postgres') await database.script(`set local lock_timeout = ${LOCK_WAIT_MS}`);
       await database.script(forEngine(next.sql, database.engine));
       const row = { version: next.version, name: next.name, digest: sha256(next.sql) };
       await transaction.insert('schema_migrations', [row]);
@@ -81,8 +91,24 @@ export async function migrate(database: Database): Promise<string[]> {
   return applied;
 }
 
-/** How many of the known migrations a database lacks. Changes nothing. Raises `SchemaTooNew`, `DatabaseError`. */
+/**
+ * A transaction that is run again where it waited too long for a lock: on PostgreSQL everybody queues behind a waiting
+ * `alter table`, and a dump or a verification may hold the table for minutes.
+ */
+async function stepAside<T>(database: Database, work: (transaction: Queryable) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await database.transaction(work);
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.waitedForLock) || tries === LOCK_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+    }
+  }
+}
+
+/** How many of the known migrations a database lacks. Changes nothing. Raises `SchemaTooNew`, `MoveUnfinished`, `DatabaseError`. */
 export async function missingMigrations(database: Database): Promise<number> {
+  await refuseUnfinishedMove(database, database.engine);
   const known = knownMigrations().length;
   const [newest] = await database
     .query<{ version: number | null }>('select max(version) as version from schema_migrations')

@@ -1,8 +1,9 @@
 // Opens the store that the configuration names, in a directory nobody else can read.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Database } from './database.ts';
 import { openPostgres } from './postgres.ts';
+import type { Guard } from './postgres-hosts.ts';
 import { lockStore, openSqlite } from './sqlite.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
@@ -14,9 +15,19 @@ export class StorageExposed extends Error {
 
 /** Makes the private storage directory, mode 0700. Raises `StorageExposed` where one is there that others may enter. */
 export function prepareStorage(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (made) syncNames(resolve(made), resolve(directory));
   const exposed = exposedIn(directory);
   if (exposed) throw new StorageExposed(`${exposed} can be read by others. Run: chmod -R go= ${directory}`);
+}
+
+/** Puts on disk the names of the directories from `first` down to `last`: a power cut takes a nameless one with all that is in it. */
+function syncNames(first: string, last: string): void {
+  for (let named = last; named.length >= first.length; named = dirname(named)) {
+    const descriptor = openSync(dirname(named), 'r');
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+  }
 }
 
 /** The storage directory, or the first of its files, that others may use; nothing where all is private. */
@@ -37,12 +48,16 @@ export function storeExists(settings: StoreSettings): boolean {
   return settings.database_url !== null || existsSync(join(settings.storage, SQLITE_FILE));
 }
 
-/** Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. Raises `DatabaseError`. */
+/**
+ * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
+ * `guard`, which is asked before each connection to PostgreSQL is used. Raises `DatabaseError`.
+ */
 export async function openDatabase(
   settings: StoreSettings,
   onBroken: (error: Error) => void,
+  guard?: Guard,
 ): Promise<Database> {
-  if (settings.database_url) return openPostgres(settings.database_url);
+  if (settings.database_url) return openPostgres(settings.database_url, guard);
   prepareStorage(settings.storage);
   return openSqlite(join(settings.storage, SQLITE_FILE), onBroken);
 }

@@ -14,12 +14,18 @@ const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
   19: 'conflict', // CONSTRAINT; narrowed to unique keys below
   26: 'broken', // NOTADB
 };
+/**
+ * IOERR_SHMSIZE: a full disk has no room for the index of the write-ahead log. The commit is undone, but stands in the log until
+ * the next takes its place: a crash before would bring it back.
+ */
+const NO_ROOM_FOR_INDEX = 4874;
 const UNIQUE_CODES = new Set([1555, 2067, 2579]); // PRIMARYKEY, UNIQUE, ROWID
 
 /** The error as a `DatabaseError`; as it is where it is none of SQLite's. */
 export function asDatabaseError(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode;
   if (code === undefined) return error;
+  if (code === NO_ROOM_FOR_INDEX) return new DatabaseError('unknown', error);
   const failure = FAILURE_OF_CODE[code & 0xff] ?? 'fault';
   return new DatabaseError(failure === 'conflict' && !UNIQUE_CODES.has(code) ? 'fault' : failure, error);
 }

@@ -40,7 +40,8 @@ function readRoughly(statement: StatementSync, values: readonly Value[]): unknow
   return rows.map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value)));
 }
 
-class Connection implements Queryable {
+/** One connection, with what every connection of ours is set to. */
+export class Connection implements Queryable {
   readonly raw: DatabaseSync;
   readonly #readOnly: boolean;
   readonly #statements = new Map<string, Prepared>();

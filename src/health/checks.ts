@@ -4,6 +4,7 @@ import { ADDRESS_CHECKS } from './address-checks.ts';
 import { BACKUP_CHECKS } from './backup-checks.ts';
 import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check } from './check.ts';
+import { CLOCK_CHECKS } from './clock-checks.ts';
 import { FILE_CHECKS } from './file-checks.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = [
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,
+  ...CLOCK_CHECKS,
   ...ADDRESS_CHECKS,
   ...CERTIFICATE_CHECKS,
 ];

@@ -1,6 +1,6 @@
 // Checks of the process that serves: who it runs as, what Node was told, and how many connections it may hold.
-import { readFileSync } from 'node:fs';
 import { url as debuggerUrl } from 'node:inspector';
+import { descriptorLimit } from '../lib/descriptors.ts';
 import { type Check, failed, ok, skipped } from './check.ts';
 
 /** Options of Node that open a door: a debugger, lenient parsing, the keys of TLS sessions in a file. */
@@ -85,18 +85,6 @@ const descriptors: Check = {
     );
   },
 };
-
-/** How many files this process may have open; nothing where the system does not say. */
-function descriptorLimit(): number | undefined {
-  let text: string;
-  try {
-    text = readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return undefined;
-  }
-  const soft = /^Max open files\s+(\S+)/m.exec(text)?.[1];
-  return soft === 'unlimited' ? Number.POSITIVE_INFINITY : soft && Number(soft) ? Number(soft) : undefined;
-}
 
 /** In the order in which a start asks them. */
 export const PROCESS_CHECKS: readonly Check[] = [root, node_options, node_tls, descriptors];

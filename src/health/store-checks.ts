@@ -1,18 +1,16 @@
-// Checks of the store: its schema, what a commit outlives, whether clocks agree, who may sign in, and who vouches for the history.
+// Checks of the store: its schema, what a commit outlives, the clock beside the history, who may sign in, and who vouches for it.
 import { countPasskeys, listAdministrators } from '../administrators/queries.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { knownMigrations, missingMigrations, SchemaTooNew } from '../database/migrate.ts';
 import { missingRight } from '../database/rights.ts';
-import { serverClock } from '../database/server-clock.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { newestSeal } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
-import { formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import { formatTimestamp, MINUTE_MS } from '../lib/time.ts';
 import { type Check, failed, intoStore, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
 
-/** How far this machine's clock may lie behind the newest entry, and aside from the database's. */
+/** How far this machine's clock may lie behind the newest entry. */
 const CLOCK_MAXIMUM_MS = MINUTE_MS;
-const CLOCK_WARNED_MS = 5 * SECOND_MS;
 /** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
 const UNSIGNED_MAXIMUM_MS = 5 * MINUTE_MS;
 
@@ -113,23 +111,6 @@ async function sealIn(database: Database): ReturnType<typeof newestSeal> {
   }
 }
 
-const database_clock: Check = {
-  id: 'database_clock',
-  about: "The database's clock",
-  stage: 'later',
-  look: intoStore(async (database, { clock }) => {
-    const theirs = await serverClock(database);
-    if (theirs === undefined) return skipped("SQLite has this machine's clock");
-    const aside = Math.abs(theirs - clock.now());
-    const told = `This machine's clock and the database's are ${Math.round(aside / SECOND_MS)} s apart`;
-    const mend = 'let both keep time by NTP';
-    if (aside > CLOCK_MAXIMUM_MS) return failed(told, mend);
-    return aside > CLOCK_WARNED_MS
-      ? warning(told, mend)
-      : ok("The database's clock and this machine's agree");
-  }),
-};
-
 const administrators: Check = {
   id: 'administrators',
   about: 'Administrators',
@@ -221,7 +202,6 @@ const verification: Check = {
 export const STORE_CHECKS: readonly Check[] = [schema, durability, history_clock];
 export const LATER_STORE_CHECKS: readonly Check[] = [
   store,
-  database_clock,
   administrators,
   second_factors,
   checkpoint,

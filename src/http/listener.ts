@@ -8,7 +8,7 @@ import { httpServer, type KeyPair, secureContext } from './server.ts';
 /** After this long, connections that still hold a close up are cut. */
 const CLOSE_PATIENCE_MS = 5 * SECOND_MS;
 /** How often a closing server looks for connections that are done. */
-const IDLE_EACH_MS = 100;
+const IDLE_EACH_MS = 50;
 
 /** Builds what answers for one site, on the server that `server` makes for its handler. */
 type Build = (server: (handler: RequestListener) => Server) => Promise<FastifyInstance>;
@@ -17,6 +17,14 @@ export interface SiteParts {
   /** In lower case. */
   hostNames: readonly string[];
   build: Build;
+}
+
+export interface ListenerParts {
+  host: string;
+  port: number;
+  sites: readonly SiteParts[];
+  /** How many are held at once; a further one is closed as soon as it comes. */
+  connections: number;
 }
 
 export class Listener {
@@ -36,7 +44,7 @@ export class Listener {
    * `isTrusted` says whose X-Forwarded-Host names one. Raises the system's errors (`EADDRINUSE`).
    */
   static async open(
-    { host, port, sites }: { host: string; port: number; sites: readonly SiteParts[] },
+    { host, port, sites, connections }: ListenerParts,
     keyPair: KeyPair | undefined,
     isTrusted: (address: string | undefined) => boolean,
   ): Promise<Listener> {
@@ -52,6 +60,7 @@ export class Listener {
       const dispatch: RequestListener = (request, response) =>
         (handlers.get(hostNameOf(request, isTrusted)) ?? handler)(request, response);
       const server = httpServer(handlers.size === 0 ? handler : dispatch, keyPair);
+      server.maxConnections = connections;
       servers.push(server); // several where `localhost` is several addresses
       return server;
     });

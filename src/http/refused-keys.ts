@@ -1,44 +1,27 @@
 // Keys and tokens that were refused, counted by where they came from: who sends many is told to wait, and learns nothing else.
 import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import { network } from './network.ts';
 import type { RateLimits } from './rate-limit.ts';
+import { WindowCounts } from './window-counts.ts';
 
-/** How many networks are remembered; beyond that, those that were refused longest ago are forgotten. */
-const REMEMBERED = 20_000;
-
-/** The refusals of each network within a minute that begins with the first of them. In memory; each node has its own. */
+/** The refusals of each network within a minute that begins with the first of them. */
 export class RefusalCounts {
-  readonly #perMinute: number;
-  readonly #minutes = new LRUCache<string, { began: number; count: number }>({ max: REMEMBERED });
+  readonly #counts: WindowCounts;
 
   constructor({ refused_keys_per_minute, nodes }: RateLimits) {
-    this.#perMinute = Math.max(1, Math.floor(refused_keys_per_minute / nodes));
+    this.#counts = new WindowCounts(Math.max(1, Math.floor(refused_keys_per_minute / nodes)), MINUTE_MS);
   }
 
   /** Counts a refusal at `now`. Gives how long to wait, in milliseconds, where it is one too many; else 0. */
   count(ip: string, now: number): number {
-    const from = network(ip);
-    let minute = this.#minuteOf(from, now);
-    if (!minute) {
-      minute = { began: now, count: 0 };
-      this.#minutes.set(from, minute);
-    }
-    minute.count++;
-    return minute.count > this.#perMinute ? minute.began + MINUTE_MS - now : 0;
+    return this.#counts.count(network(ip), now);
   }
 
   /** Whether the next refusal would be one too many. */
   isFull(ip: string, now: number): boolean {
-    return (this.#minuteOf(network(ip), now)?.count ?? 0) >= this.#perMinute;
-  }
-
-  #minuteOf(from: string, now: number): { began: number; count: number } | undefined {
-    const minute = this.#minutes.get(from);
-    // A clock that was set back must not make anybody wait for longer than a minute.
-    return minute && now >= minute.began && now < minute.began + MINUTE_MS ? minute : undefined;
+    return this.#counts.isFull(network(ip), now);
   }
 }
 

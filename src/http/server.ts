@@ -1,9 +1,10 @@
 // The HTTP server below the framework: its limits, its TLS, and its answers to what is no request.
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { SECOND_MS } from '../lib/time.ts';
+import { descriptorLimit } from '../lib/descriptors.ts';
+import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { onClientError, onConnect } from './errors.ts';
 
 /** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
@@ -16,7 +17,14 @@ export const LIMITS = {
   checkTimeoutsEachMs: SECOND_MS,
   keepAliveTimeoutMs: 5 * SECOND_MS,
   requestsPerSocket: 1000,
+  connections: 12_000,
 };
+
+/** Files that are open besides connections: the store's, the log's, and what commands of the console read. */
+const OTHER_DESCRIPTORS = 512;
+
+/** How long a server that closes spares connections that wait for their next request: it may have been sent before they could know. */
+const LAST_REQUEST_MS = 100;
 
 /**
  * TLS 1.2 and 1.3 with suites that are authenticated and whose recordings stay closed when the key is lost: Mozilla's intermediate
@@ -48,9 +56,17 @@ export function secureContext({ cert, key }: KeyPair): SecureContextOptions {
   return { ...TLS, cert, key };
 }
 
+/** How many connections each of `addresses` may hold, so that all together leave the process the files that it needs besides. */
+export function connectionsMaximum(addresses: number): number {
+  const share = ((descriptorLimit() ?? Number.POSITIVE_INFINITY) - OTHER_DESCRIPTORS) / addresses;
+  return Math.max(1, Math.floor(Math.min(LIMITS.connections, share)));
+}
+
 /** A server that does not listen yet; it speaks TLS where there is a key pair. Requests that are well-formed HTTP go to `listener`. */
 export function httpServer(listener: RequestListener, keyPair: KeyPair | undefined): Server {
+  let closing: number | undefined; // since when, milliseconds
   const options = {
+    ServerResponse: lastAnswers(() => closing !== undefined),
     headersTimeout: LIMITS.headersTimeoutMs,
     requestTimeout: LIMITS.requestTimeoutMs,
     keepAliveTimeout: LIMITS.keepAliveTimeoutMs,
@@ -60,6 +76,12 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
   };
   const server = keyPair ? tlsServer(options, listener, keyPair) : createServer(options, listener);
   server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // Every close begins with this call, and the listener repeats it until all are gone.
+  server.closeIdleConnections = () => {
+    closing ??= monotonicMs();
+    if (monotonicMs() - closing >= LAST_REQUEST_MS) setImmediate(closeIdle); // when what has arrived by now is read
+  };
   server.on('connect', (_request, socket) => onConnect(socket as Socket));
   server.on('checkExpectation', (request, response) => {
     request.headers.expect = 'unmet';
@@ -68,6 +90,18 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
   // With TLS, what fails before the handshake is done comes here too: there is nothing to answer with, and the connection ends.
   server.on('clientError', (error, socket) => onClientError(error, socket as Socket));
   return server;
+}
+
+/** Answers of a server which, once it closes, each say that they are the last of their connection, whenever its request came. */
+function lastAnswers(isClosing: () => boolean): typeof ServerResponse {
+  class Answer extends ServerResponse {
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the several forms of this method take
+    override writeHead(...head: any): this {
+      if (isClosing()) this.shouldKeepAlive = false;
+      return super.writeHead(...(head as [number]));
+    }
+  }
+  return Answer as typeof ServerResponse;
 }
 
 function tlsServer(options: object, listener: RequestListener, keyPair: KeyPair): Server {

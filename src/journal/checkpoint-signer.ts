@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { formatTimestamp } from '../lib/time.ts';
-import { checkpointFiles } from './checkpoint.ts';
+import { checkpointFiles, PRIVATE_KEY_FILE } from './checkpoint.ts';
 import {
   type Checkpoint,
   type CheckpointKey,
@@ -25,7 +25,6 @@ import {
 } from './checkpoint-statement.ts';
 import type { Seal } from './seal.ts';
 
-const PRIVATE_KEY_FILE = 'checkpoint-key.pem';
 /** The end of the file that a start looks at; a line is some 300 bytes. */
 const TAIL_BYTES = 64 * 1024;
 
@@ -69,8 +68,11 @@ function appendDurably(file: string, line: string): void {
   withFile(file, 'a', (descriptor) => {
     const { size } = fstatSync(descriptor);
     try {
-      writeFileSync(descriptor, line);
-      fsyncSync(descriptor);
+      // Its end comes when the rest is on disk: whatever a power cut makes of the rest, it then has no end, and is cut off.
+      for (const part of [line, '\n']) {
+        writeFileSync(descriptor, part);
+        fsyncSync(descriptor);
+      }
     } catch (error) {
       ftruncateSync(descriptor, size);
       throw error;
@@ -170,7 +172,7 @@ export class CheckpointSigner {
     };
     const signature = sign(null, statement(unsigned), this.#privateKey).toString('base64url');
     const checkpoint = { ...unsigned, signature };
-    appendDurably(this.#file, `${JSON.stringify(checkpoint)}\n`);
+    appendDurably(this.#file, JSON.stringify(checkpoint));
     this.#last = checkpoint;
   }
 }

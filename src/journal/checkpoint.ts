@@ -11,6 +11,9 @@ import {
 
 const FILE = 'checkpoints.jsonl';
 const PUBLIC_KEY_FILE = 'checkpoint-key.pub.pem';
+export const PRIVATE_KEY_FILE = 'checkpoint-key.pem';
+/** All that signing leaves in a storage directory. Copied in this order, checkpoints never lack their key. */
+export const CHECKPOINT_FILES = [FILE, PUBLIC_KEY_FILE, PRIVATE_KEY_FILE] as const;
 /** So much is read, and checked, at once: some 30 checkpoints in some 3 ms. */
 const PIECE_BYTES = 8 * 1024;
 /** No line of ours is nearly as long. */

@@ -1,22 +1,31 @@
 // Every change goes through here: works that arrive during a commit become the next one, numbered, sealed, then answered.
 import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
 import { unavailable } from '../lib/errors.ts';
-import type { Clock } from '../lib/time.ts';
+import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { findSeal, lockHead, touchHead } from './queries.ts';
-import { NO_SEAL, sealEntries } from './seal.ts';
+import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
 import { Transaction, type Work } from './transaction.ts';
 
 /** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */
 const LARGEST_BATCH = 256;
-/** Works waiting; beyond it the answer is 503 at once rather than late. */
-const LONGEST_QUEUE = 4096;
+/**
+ * Works waiting; beyond it the answer is 503 at once. More than there are connections: each waits with one. Refusing sooner would
+ * cost more than it spares, since a client that is refused is back at once, and refusals leave no time for works.
+ */
+const LONGEST_QUEUE = 16_384;
+/** From handing a work in to its answer. A batch has what is left of it to the work that has waited longest. */
+const ANSWER_MS = 9000;
+/** A work that has less left when its turn comes is refused: its caller is about to give up, and it would be done for nobody. */
+const LEAST_LEFT_MS = 4000;
 /** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
 const CONTENDED_RUNS = 5;
 
 interface Waiting {
   work: Work<unknown>;
   row: string;
+  /** When it must be answered, by the clock that never runs backwards. */
+  dueMs: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -24,13 +33,20 @@ interface Waiting {
 export interface JournalCounters {
   commits: number;
   works: number;
-  /** Works that were turned away because too many waited, or because the journal was closed. */
+  /** Works that were turned away because too many waited, one waited too long, or the journal was closed. */
   refused: number;
+}
+
+/** How the newest commit ended that had something to write; `at` in milliseconds of the monotonic clock. */
+export interface CommitOutcome {
+  stands: boolean;
+  at: number;
 }
 
 export interface JournalOptions {
   largestBatch?: number | undefined;
   onCommit?: ((works: number) => void) | undefined;
+  onSeal?: ((seal: Seal) => void) | undefined;
 }
 
 function byRow(one: Waiting, other: Waiting): number {
@@ -45,20 +61,25 @@ export class Journal {
   readonly #clock: Clock;
   readonly #largestBatch: number;
   readonly #onCommit: ((works: number) => void) | undefined;
+  readonly #onSeal: ((seal: Seal) => void) | undefined;
   readonly #queue: Waiting[] = [];
   readonly counters: JournalCounters = { commits: 0, works: 0, refused: 0 };
   #running: Promise<void> | undefined;
+  /** Begins the next batch at once. */
+  #begin: (() => void) | undefined;
   #closed = false;
+  #newest: CommitOutcome | undefined;
 
   /**
    * `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. `onCommit` is told of each commit, and how
-   * many works it held.
+   * many works it held; `onSeal` of its seal, where it has one.
    */
   constructor(database: Database, clock: Clock, options: JournalOptions = {}) {
     this.#database = database;
     this.#clock = clock;
     this.#largestBatch = options.largestBatch ?? LARGEST_BATCH;
     this.#onCommit = options.onCommit;
+    this.#onSeal = options.onSeal;
   }
 
   /**
@@ -74,14 +95,21 @@ export class Journal {
       return Promise.reject(unavailable());
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, row, resolve: resolve as (value: unknown) => void, reject });
+      const dueMs = monotonicMs() + ANSWER_MS;
+      this.#queue.push({ work, row, dueMs, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
+      if (this.#queue.length === this.#largestBatch) this.#begin?.();
     });
   }
 
   /** How many works wait for the next commit. */
   get queued(): number {
     return this.#queue.length;
+  }
+
+  /** What the newest works that had something to write met; nothing before the first. A probe's success is none of these. */
+  get newest(): CommitOutcome | undefined {
+    return this.#newest;
   }
 
   /** Whether the store takes writes, found out by one that changes nothing. Raises `OperationalError` when it does not. */
@@ -97,19 +125,44 @@ export class Journal {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // Let the sockets that are readable by now hand in their works first: that is the whole batch.
-      await new Promise((resolve) => setImmediate(resolve));
+      // Let the sockets that are readable by now hand in their works first: that is the whole batch. When it is full before, it
+      // waits no longer: under a flood there is always a socket that is readable.
+      if (this.#queue.length < this.#largestBatch) {
+        await new Promise<void>((resolve) => {
+          this.#begin = resolve;
+          setImmediate(resolve);
+        });
+        this.#begin = undefined;
+      }
+      this.#refuseLate();
       const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
-      await this.#run(batch);
+      if (batch.length > 0) await this.#run(batch);
     }
     this.#running = undefined;
+  }
+
+  #refuseLate(): void {
+    const late = monotonicMs() + LEAST_LEFT_MS;
+    const inTime = this.#queue.findIndex(({ dueMs }) => dueMs > late);
+    if (inTime === 0) return;
+    const refused = this.#queue.splice(0, inTime === -1 ? this.#queue.length : inTime);
+    this.counters.refused += refused.length;
+    for (const { reject } of refused) reject(unavailable());
   }
 
   /** Commits a batch; one that cannot be committed whole, and was rolled back, is split until the culprit stands alone. */
   async #run(batch: readonly Waiting[], run = 1): Promise<void> {
     const settle: (() => void)[] = [];
     try {
-      await this.#database.transaction((queryable) => this.#perform(queryable, batch, settle));
+      const leftMs = Math.min(...batch.map(({ dueMs }) => dueMs)) - monotonicMs();
+      const seal = await this.#database.transaction(
+        (queryable) => this.#perform(queryable, batch, settle),
+        leftMs,
+      );
+      if (seal) {
+        this.#newest = { stands: true, at: monotonicMs() };
+        this.#onSeal?.(seal);
+      }
       this.counters.commits += 1;
       this.counters.works += batch.length;
       this.#onCommit?.(batch.length);
@@ -119,6 +172,7 @@ export class Journal {
       if (failure === 'contended' && run < CONTENDED_RUNS) {
         await this.#run(batch, run + 1);
       } else if (failure !== 'conflict' && failure !== 'fault') {
+        this.#newest = { stands: false, at: monotonicMs() };
         // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
         for (const waiting of [...batch, ...this.#queue.splice(0)]) {
           waiting.reject(Object.assign(unavailable(), { cause: error }));
@@ -133,7 +187,12 @@ export class Journal {
     }
   }
 
-  async #perform(queryable: Queryable, batch: readonly Waiting[], settle: (() => void)[]): Promise<void> {
+  /** Answers with the seal, where there was something to write. */
+  async #perform(
+    queryable: Queryable,
+    batch: readonly Waiting[],
+    settle: (() => void)[],
+  ): Promise<Seal | undefined> {
     const now = this.#clock.now();
     const tables = new Map<string, object[]>();
     const entries: Transaction['entries'] = [];
@@ -161,12 +220,13 @@ export class Journal {
       probing ||= transaction.probing;
     }
     for (const [table, rows] of tables) await queryable.insert(table, rows);
-    if (entries.length > 0) await this.#seal(queryable, now, entries);
-    else if (probing) await touchHead(queryable);
+    if (entries.length > 0) return this.#seal(queryable, now, entries);
+    if (probing) await touchHead(queryable);
+    return undefined;
   }
 
   /** Numbers and seals the batch. The head's row is locked last, so that nodes wait for one another as briefly as can be. */
-  async #seal(queryable: Queryable, now: number, recorded: Transaction['entries']): Promise<void> {
+  async #seal(queryable: Queryable, now: number, recorded: Transaction['entries']): Promise<Seal> {
     const head = await lockHead(queryable, recorded.length);
     const previous = head.seals - 1;
     let previousHash = NO_SEAL;
@@ -189,5 +249,6 @@ export class Journal {
     const seal = sealEntries(head.seals, previousHash, now, entries);
     await queryable.insert('audit_entries', entries);
     await queryable.insert('seals', [seal]);
+    return seal;
   }
 }

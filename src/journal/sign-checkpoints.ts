@@ -4,6 +4,7 @@ import type { Logger } from '../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import { CheckpointSigner } from './checkpoint-signer.ts';
 import { findSeal, newestSeal } from './queries.ts';
+import type { Seal } from './seal.ts';
 
 const EVERY_MS = MINUTE_MS;
 
@@ -16,16 +17,24 @@ export interface CheckpointRounds {
   stop(): Promise<void>;
 }
 
-/** Signs until stopped; a round that fails is logged and tried again by the next. Raises `CheckpointKeyLost` at the start alone. */
+/**
+ * Signs until stopped; a round that fails is logged and tried again by the next. `onSeal` is told of the newest seal that each
+ * round reads. Raises `CheckpointKeyLost` at the start alone.
+ */
 export function startCheckpoints(
   storage: string,
   database: Database,
   clock: Clock,
   log: Logger,
+  onSeal: (seal: Seal) => void = () => {},
 ): CheckpointRounds {
   const signer = new CheckpointSigner(storage);
   const history = {
-    newest: () => newestSeal(database),
+    newest: async () => {
+      const seal = await newestSeal(database);
+      if (seal) onSeal(seal);
+      return seal;
+    },
     numbered: (number: number) => findSeal(database, number),
   };
   let wellAt: number | undefined;

@@ -1,11 +1,16 @@
 // The only reader of the clock, and the one way a moment is written.
+import { SteadyClock } from './steady-clock.ts';
 
-/** Where the time comes from: milliseconds since 1970-01-01T00:00:00Z. Tests hand in one they can move. */
+/**
+ * Where the time comes from: milliseconds since 1970-01-01T00:00:00Z, never fewer than before in the same process. Tests hand in one
+ * they can move.
+ */
 export interface Clock {
   now(): number;
 }
 
-export const systemClock: Clock = { now: () => Date.now() };
+/** The time of this process. It begins with the machine's; a long-lived process has it looked after by `watchClock`. */
+export const systemClock = new SteadyClock(() => Date.now(), monotonicMs);
 
 export const SECOND_MS = 1000;
 export const MINUTE_MS = 60 * SECOND_MS;

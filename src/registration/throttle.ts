@@ -81,9 +81,6 @@ export class RegistrationCounts {
   /** The hour that runs: `known`, or a new one. */
   #current(known: Hour | undefined): Hour {
     const now = this.#clock.now();
-    // A clock that was set back must not make anybody wait for longer than an hour.
-    return known && now >= known.began && now < known.began + HOUR_MS
-      ? known
-      : { began: now, made: 0, inVain: 0 };
+    return known && now < known.began + HOUR_MS ? known : { began: now, made: 0, inVain: 0 };
   }
 }

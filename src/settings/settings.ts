@@ -1,13 +1,12 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
 import { z } from 'zod';
+import { hostsFault } from '../database/connection-string.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
 import { isTimeZone } from '../lib/time.ts';
 import { METHOD_GROUPS, methodsSchema } from '../methods/settings.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
 import { metricsSchema, placeSchema, rateLimitsSchema, registrationSchema, tlsSchema } from './operation.ts';
 import { BASE_URL_CHECK, baseUrl, isNetwork } from './parts.ts';
-
-export const POSTGRES_URL = /^postgres(ql)?:\/\//;
 
 const reviewSchema = z.strictObject({
   four_eyes_above: z
@@ -67,11 +66,18 @@ export const configurationSchema = z.strictObject({
     .meta({ check: 'open to its owner alone (mode 0700); made when missing' }),
   database_url: z
     .string()
-    .regex(POSTGRES_URL, 'must begin with postgres://')
+    .superRefine((url, context) => {
+      const fault = hostsFault(url);
+      if (fault) context.addIssue({ code: 'custom', message: fault });
+    })
     .nullable()
     .default(null)
-    .describe('PostgreSQL connection string; SQLite in `storage` when left out. Environment: `DATABASE_URL`.')
-    .meta({ check: 'begins with `postgres://`' }),
+    .describe(
+      'PostgreSQL connection string; SQLite in `storage` when left out. With several hosts, `postgres://user@one:5432,two:5432/name`, the one is used that takes writes and is on the newest timeline ([operating.md](operating.md#a-failover)). Environment: `DATABASE_URL`.',
+    )
+    .meta({
+      check: 'begins with `postgres://`; at most 8 hosts; `target_session_attrs`, if at all, is `read-write`',
+    }),
   payment_lifetime_s: z
     .int()
     .min(300)

@@ -4,11 +4,15 @@ import type { Configuration } from '../config.ts';
 import type { LoadedKeyPair } from '../health/key-pair.ts';
 import { trustedPeers } from '../http/host-name.ts';
 import { Listener } from '../http/listener.ts';
+import { connectionsMaximum } from '../http/server.ts';
 import { createShell, type ShellParts } from '../http/shell.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Measurements } from '../metrics/measurements.ts';
 import { addMetricsRoute } from '../metrics/metrics.ts';
 import type { Places, Site } from '../settings/places.ts';
+
+/** A handful of programs read the measurements. */
+const METRICS_CONNECTIONS = 64;
 
 /**
  * Listens on the addresses of all sites, which `build` builds. What was opened is closed when another cannot be; raises the system's
@@ -21,6 +25,7 @@ export async function openListeners(
   build: (site: Site, server: ShellParts['server']) => ReturnType<typeof buildApp>,
 ): Promise<Listener[]> {
   const isTrusted = trustedPeers(trust_proxy);
+  const connections = connectionsMaximum(places.listeners.length);
   const opened: Listener[] = [];
   try {
     for (const { sites, ...address } of places.listeners) {
@@ -28,7 +33,7 @@ export async function openListeners(
         hostNames: site.hostNames,
         build: (server: ShellParts['server']) => build(site, server),
       }));
-      opened.push(await Listener.open({ ...address, sites: parts }, keyPair, isTrusted));
+      opened.push(await Listener.open({ ...address, sites: parts, connections }, keyPair, isTrusted));
     }
   } catch (error) {
     await Promise.all(opened.map((listener) => listener.close()));
@@ -57,5 +62,6 @@ export async function openMetrics(
     await app.ready();
     return app;
   };
-  return Listener.open({ ...address, sites: [{ hostNames: [], build }] }, undefined, () => false);
+  const parts = { ...address, sites: [{ hostNames: [], build }], connections: METRICS_CONNECTIONS };
+  return Listener.open(parts, undefined, () => false);
 }

@@ -26,7 +26,12 @@ import {
   verifiedRegistration,
 } from '../../src/administrators/passkey.ts';
 import { hashPassword } from '../../src/administrators/password.ts';
-import { changeAdministrator, findAdministrator, passkeysOf } from '../../src/administrators/queries.ts';
+import {
+  changeAdministrator,
+  findAdministrator,
+  listAdministrators,
+  passkeysOf,
+} from '../../src/administrators/queries.ts';
 import { recordAdministrator } from '../../src/administrators/record.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { endSession, findPrincipal } from '../../src/administrators/session.ts';
@@ -84,6 +89,14 @@ for (const engine of ENGINES) {
       await harness.verify();
       await other.close();
       await harness.close();
+    });
+
+    test('nodes of development that start at the same moment make one administrator between them', async () => {
+      const second = engine === 'postgres' ? other : parts; // SQLite has one node: its works meet in one batch
+      const journals = [parts.journal, second.journal, parts.journal];
+      const links = await Promise.all(journals.map((journal) => developmentSetUp(parts.database, journal)));
+      assert.ok(links.some((link) => link !== undefined));
+      assert.equal((await listAdministrators(parts.database)).length, 1);
     });
 
     test('development makes one administrator, with a new link at each start, until somebody is set up', async () => {

@@ -1,11 +1,15 @@
 // The clients of the crash campaign: they create and cancel, remember every answer to the byte, and look for it afterwards.
-import type { LoadClient } from '../support/load-client.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LoadAnswer, LoadClient } from '../support/load-client.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const WITH_IDEMPOTENCY_KEY = 0.4;
 const CANCEL = 0.3;
 const PAGE = 100;
 const CREATE_PATH = '/v1/payments';
+/** How often, and after how long, a request with a key is sent again that had no answer, or was told to come again. */
+const REPEATS = 400;
+const REPEAT_AFTER_MS = 50;
 
 interface Attempt {
   path: string;
@@ -33,18 +37,23 @@ export class CrashLoad {
     this.#random = random;
   }
 
-  /** Keeps `clients` requests under way until the connections break or `stop` says so. */
-  run(client: LoadClient, clients: number, stop: AbortSignal) {
+  /**
+   * Keeps `clients` requests under way until the connections break or `stop` says so. `repeating`: clients go on when theirs
+   * breaks or they are told to come again, and repeat until it settles what they sent with an idempotency key.
+   */
+  run(client: LoadClient, clients: number, stop: AbortSignal, { repeating = false } = {}) {
     const counts = { acknowledged: 0, unanswered: 0 };
     const { promise: firstAcknowledgement, resolve: acknowledged } = Promise.withResolvers<void>();
     this.#unanswered = [];
     const work = async () => {
       while (!stop.aborted) {
         const attempt = this.#nextAttempt();
-        const answer = await client.post(attempt.path, attempt.body, attempt.idempotencyKey);
+        const send = () => client.post(attempt.path, attempt.body, attempt.idempotencyKey);
+        const answer = await (repeating ? this.#settle(attempt, send) : send());
         if (!answer) {
           counts.unanswered++;
           this.#unanswered.push(attempt);
+          if (repeating) continue;
           return;
         }
         counts.acknowledged++;
@@ -55,6 +64,28 @@ export class CrashLoad {
     };
     const finished = Promise.all(Array.from({ length: clients }, work)).then(() => counts);
     return { firstAcknowledgement, finished };
+  }
+
+  /** A payment that was acknowledged, as it was then or by an answer since: JSON text, or nothing while there is none. */
+  anyAcknowledged(): string | undefined {
+    const index = this.#random.between(0, Math.max(0, this.#known.size - 1));
+    return this.#known.values().drop(index).next().value?.payment;
+  }
+
+  /** The answer that stands: nothing where there is none, and no key to repeat the request with. */
+  async #settle(
+    attempt: Attempt,
+    send: () => Promise<LoadAnswer | undefined>,
+  ): Promise<LoadAnswer | undefined> {
+    for (let repeat = 0; repeat < REPEATS; repeat++) {
+      const answer = await send();
+      const isOpen = !answer || answer.status === 503 || /idempotency_in_progress/.test(answer.text);
+      if (!isOpen) return answer;
+      if (!attempt.idempotencyKey) return undefined;
+      await delay(REPEAT_AFTER_MS);
+    }
+    this.#wrong.push(`${attempt.path} with ${attempt.idempotencyKey} never settled`);
+    return undefined;
   }
 
   #nextAttempt(): Attempt {

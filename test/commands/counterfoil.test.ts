@@ -10,6 +10,7 @@ const COMMANDS = [
   ['init'],
   ['doctor'],
   ['migrate'],
+  ['move'],
   ['keys'],
   ['keys', 'create'],
   ['keys', 'list'],

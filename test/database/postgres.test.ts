@@ -108,6 +108,29 @@ describe('a PostgreSQL in trouble', () => {
     assert.ok(ms > DEADLINE_MS.atLeast && ms < DEADLINE_MS.atMost, `took ${ms} ms`);
   });
 
+  test('many slow statements, works behind them, and reads that find no connection free end within their time', async () => {
+    const { journal, database } = service.service;
+    const slow = (statements: number, begin = () => {}) =>
+      journal.commit(async (transaction) => {
+        begin();
+        for (let i = 0; i < statements; i++) await transaction.query('select pg_sleep(0.9)');
+      });
+    const timed = async (what: Promise<unknown>): Promise<number> => {
+      const begun = performance.now();
+      await assert.rejects(what, ({ code, failure }) => code === 'unavailable' || failure === 'unavailable');
+      return performance.now() - begun;
+    };
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const first = slow(4, begin);
+    await begun;
+    const stuck = [slow(30), ...Array.from({ length: 6 }, () => database.query('select pg_sleep(60)'))];
+    const [ms] = await Promise.all([Promise.all(stuck.map(timed)), first]);
+    assert.ok(
+      ms.every((one) => one > DEADLINE_MS.atLeast && one < 9500),
+      `took ${ms.map(Math.round)} ms`,
+    );
+  });
+
   test('connections cut while idle are noticed, and the next commit stands', async () => {
     await terminateAll();
     await delay(100);

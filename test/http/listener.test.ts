@@ -40,7 +40,7 @@ test('a listener that cannot listen closes every site that was built for it.', a
   }));
   await whileTaken(port, () =>
     assert.rejects(
-      Listener.open({ host: HOST, port, sites: parts }, undefined, () => false),
+      Listener.open({ host: HOST, port, sites: parts, connections: 8 }, undefined, () => false),
       { code: 'EADDRINUSE' },
     ),
   );

@@ -44,7 +44,7 @@ describe('readiness', () => {
     const { query, transaction } = database;
     const failure = () => Promise.reject(new DatabaseError('unavailable', 'SECRET'));
     try {
-      await pause(1100); // the last probe is good for a second
+      await pause(1100); // the last probe is good for less
       database.transaction = failure;
       let answer = await service.request('/health/ready', { key: null });
       assert.deepEqual([answer.status, answer.json.failing], [503, ['store_writable']]);
@@ -61,6 +61,27 @@ describe('readiness', () => {
     }
     await pause(1100);
     assert.equal((await service.request('/health/ready', { key: null })).status, 200);
+  });
+
+  test('health is what the newest write met, not what a probe would; where nobody writes any more, it is well within a second.', async () => {
+    const { database } = service.service;
+    const { transaction } = database;
+    const health = async () => (await service.request('/health', { key: null })).status;
+    const createInVain = async () => {
+      database.transaction = () => Promise.reject(new DatabaseError('unavailable', 'full'));
+      const { status } = await service.request('/v1/payments', { method: 'POST', body: { amount: 1 } });
+      database.transaction = transaction;
+      assert.equal(status, 503);
+    };
+    await createInVain();
+    assert.equal(await health(), 503);
+    await service.create();
+    assert.equal(await health(), 200);
+    await createInVain();
+    const failed = performance.now();
+    assert.equal(await health(), 503);
+    while ((await health()) !== 200) await pause(10);
+    assert.ok(performance.now() - failed < 1000);
   });
 });
 
@@ -87,6 +108,7 @@ test('a node that stops is not ready from that moment on, is healthy still, and 
   const answered = performance.now();
   const [created] = await create.ended;
   assert.equal(created?.status, 201);
+  assert.equal(created?.headers.get('connection'), 'close', 'what began before the stop says so too');
   await stopped;
   assert.ok(performance.now() - answered < 1000, 'the connection of what was answered holds nothing up');
 });

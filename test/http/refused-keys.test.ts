@@ -151,12 +151,6 @@ describe('refusals of an address', () => {
     assert.equal(many.count('192.0.2.1', 0), 60_000);
   });
 
-  test('a clock that is set back makes nobody wait for longer than a minute.', () => {
-    const counts = new RefusalCounts(LIMITS);
-    countTimes(counts, 21, 3_600_000);
-    assert.equal(counts.count('192.0.2.1', 0), 0);
-  });
-
   test('of 100,000 addresses those refused last are remembered, and no others.', () => {
     const counts = new RefusalCounts({ ...LIMITS, refused_keys_per_minute: 1 });
     const address = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;

@@ -13,7 +13,7 @@ import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
 const BATCH = 100;
 /** As many as may wait, in `journal.ts`. */
-const LONGEST_QUEUE = 4096;
+const LONGEST_QUEUE = 16_384;
 
 /** A row that wants nothing but its key: a kept answer that answers nothing. */
 function keep(transaction: Transaction, scope: string): void {

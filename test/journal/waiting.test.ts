@@ -3,14 +3,19 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
+import { OperationalError } from '../../src/lib/errors.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
 import { startHarness } from '../support/harness.ts';
 import { temporaryStore } from '../support/stores.ts';
 
 const LOCK_HELD_MS = 1500;
 const BACKLOG = 3000;
+/** As in `journal.ts`. */
+const LARGEST_BATCH = 256;
+const LONGEST_WAIT_MS = 5000;
 
 describe('nobody waits for ever', () => {
   test('while another process holds the write lock, reads are answered at once and writes when it lets go.', async () => {
@@ -52,6 +57,36 @@ describe('nobody waits for ever', () => {
     assert.equal((await database.query('select 1 as one')).length, 1);
     await service.create();
     await service.close();
+  });
+
+  test('a batch that is full does not wait for sockets, of which a flood always has one that is readable.', async (context) => {
+    const service = await startHarness('sqlite');
+    context.after(() => service.close());
+    let turns = 0;
+    const turn = () => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    await Promise.all(Array.from({ length: LARGEST_BATCH }, () => service.service.journal.commit(() => 1)));
+    clearImmediate(next);
+    assert.equal(turns, 0);
+  });
+
+  test('a work whose turn comes after five seconds is refused: nobody waits for it any more.', async (context) => {
+    const service = await startHarness('sqlite');
+    context.after(() => service.close());
+    const { journal } = service.service;
+    const slow = journal.commit(() => delay(LONGEST_WAIT_MS + 100));
+    await delay(50); // it has begun
+    let done = false;
+    const late = journal.commit(() => {
+      done = true;
+    });
+    await assert.rejects(late, (error) => error instanceof OperationalError && error.code === 'unavailable');
+    await slow;
+    assert.equal(done, false);
+    await service.create();
   });
 
   test('a stop does not wait for a backlog of payments whose time has passed.', async () => {

@@ -63,6 +63,9 @@ merchants:
         mode: test
 `;
 
+/** Where other nodes on the same database answer in the place of this process (several-nodes.test.ts), on PostgreSQL. */
+const OTHER_NODES = process.env.COUNTERFOIL_TEST_ORIGIN;
+
 /** Writes a configuration beside (not into) the store's files. Returns its path. */
 export function writeConfiguration(
   store: Store,
@@ -124,7 +127,9 @@ export interface HarnessOptions {
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
   const store = await temporaryStore(engine);
-  const file = writeConfiguration(store, options.environment, options.configuration);
+  const others = engine === 'postgres' ? OTHER_NODES : undefined;
+  const address = others ? `base_url: ${others}\n` : '';
+  const file = writeConfiguration(store, options.environment, (options.configuration ?? '') + address);
   const clock = new TestClock();
   const logged: string[] = [];
   const log = createLogger('info', { write: (line: string) => void logged.push(line) });
@@ -194,7 +199,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   function locate(): void {
     const { port } = harness.service.app.server.address() as AddressInfo;
     const { pathname } = new URL(harness.service.baseUrl);
-    harness.origin = `http://127.0.0.1:${port}${pathname === '/' ? '' : pathname}`;
+    harness.origin = others ?? `http://127.0.0.1:${port}${pathname === '/' ? '' : pathname}`;
   }
   locate();
   return harness;

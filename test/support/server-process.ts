@@ -28,6 +28,8 @@ export interface ServerProcessOptions {
   database_url?: string | null;
   env?: Record<string, string>;
   nodeArguments?: string[];
+  /** Another program than ours, or ours from another folder. */
+  command?: string;
 }
 
 /** Starts `counterfoil serve` and answers when it is ready. */
@@ -35,7 +37,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const begun = performance.now();
   const child = spawn(
     process.execPath,
-    [...(options.nodeArguments ?? []), COMMAND, 'serve', '--config', options.config],
+    [...(options.nodeArguments ?? []), options.command ?? COMMAND, 'serve', '--config', options.config],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -8,6 +8,9 @@ import pg from 'pg';
 export type Engine = 'sqlite' | 'postgres';
 export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
 
+/** A database of others that tests run on instead of one of their own: what several nodes serve (several-nodes.test.ts). */
+const SHARED_DATABASE = process.env.COUNTERFOIL_TEST_DATABASE;
+
 export interface Store {
   engine: Engine;
   /** A private directory of its own. */
@@ -37,7 +40,9 @@ export async function temporaryStore(engine: Engine): Promise<Store> {
   const storage = mkdtempSync(join(tmpdir(), 'counterfoil-test-')); // mode 0700
   let database_url: string | null = null;
   let name = '';
-  if (engine === 'postgres') {
+  if (engine === 'postgres' && SHARED_DATABASE) {
+    database_url = SHARED_DATABASE;
+  } else if (engine === 'postgres') {
     name = `test_${randomBytes(8).toString('hex')}`;
     await onServer(`create database ${name}`);
     const url = new URL(serverUrl());

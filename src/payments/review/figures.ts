@@ -43,7 +43,7 @@ export class ReviewFigures {
     const at = clock.now();
     const { commits } = journal.counters;
     const known = this.#counted;
-    if (known?.commits === commits && Math.abs(at - known.at) < COUNTED_MS) return known.count;
+    if (known?.commits === commits && at - known.at < COUNTED_MS) return known.count;
     const count = countQueue(database, {});
     const counted = { at, commits, count };
     this.#counted = counted;

@@ -1,0 +1,200 @@
+// counterfoil move: carries the store over whole, from SQLite to PostgreSQL or back.
+import { Command } from 'commander';
+import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
+import { hostsFault } from '../database/connection-string.ts';
+import type { Database } from '../database/database.ts';
+import { missingMigrations } from '../database/migrate.ts';
+import { asMover, MoveRefused, sessionsOpen } from '../database/move.ts';
+import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
+import { missingRight } from '../database/rights.ts';
+import { readCheckpoints } from '../journal/checkpoint.ts';
+import { type Moved, moveStore } from '../journal/move.ts';
+import { counted } from '../lib/counted.ts';
+import { ROW_CHECKS } from '../payments/row-checks.ts';
+import { Failure, progressBar, shownPath } from './terminal.ts';
+
+interface MoveOptions {
+  to: string;
+  restart?: boolean;
+  config?: string;
+  json?: boolean;
+}
+
+const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+export function moveCommand(): Command {
+  return new Command('move')
+    .description('carry the store over whole, from SQLite to PostgreSQL or back, while nothing serves it')
+    .requiredOption(
+      '--to <where>',
+      'postgres: into the empty database that database_url or DATABASE_URL names; sqlite: from there into the storage directory',
+    )
+    .option('--restart', 'remove what an unfinished move has put there, and begin anew')
+    .option('--config <file>', 'configuration file')
+    .option('--json', 'print one JSON document at the end')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil move --to postgres                     SQLite in storage → PostgreSQL of database_url in the configuration
+  read -rs DATABASE_URL && export DATABASE_URL && counterfoil move --to postgres
+  counterfoil move --to postgres://pay@db.internal/counterfoil
+  counterfoil move --to sqlite                       PostgreSQL of database_url → SQLite in storage
+
+A password on a command line is seen by everybody on the machine: leave it to the configuration or to DATABASE_URL. The source
+stays as it is. Cut in the middle, the same command goes on where it was; until it has ended, nothing takes the target for a store.`,
+    )
+    .action(move);
+}
+
+async function move(options: MoveOptions, command: Command): Promise<void> {
+  // Told without repeating it: a mistyped address may hold a password.
+  const fault = ['sqlite', 'postgres'].includes(options.to) ? undefined : hostsFault(options.to);
+  if (fault) command.error(`error: --to must be postgres, sqlite, or an address, which ${fault}`);
+  const configuration = readConfiguration(configurationFile(options.config));
+  const url = urlOf(options.to, configuration);
+  const release = hold(configuration);
+  try {
+    const moved = await between(configuration, url, options);
+    console.log(
+      options.json ? JSON.stringify(document(options, moved)) : told(options, configuration, moved),
+    );
+  } finally {
+    release();
+  }
+}
+
+/** The PostgreSQL of a move, whichever side it is. Raises `Failure`. */
+function urlOf(to: string, { database_url: configured }: Configuration): string {
+  const isAddress = to !== 'sqlite' && to !== 'postgres';
+  if (isAddress && configured !== null && configured !== to)
+    throw new Failure(
+      'database_url is set, to another address than --to: a move goes between SQLite and PostgreSQL; take it out, or say --to postgres',
+    );
+  const url = isAddress ? to : configured;
+  if (url !== null) return url;
+  throw new Failure(
+    to === 'sqlite'
+      ? 'there is no database_url: the store is on SQLite already'
+      : 'there is no database_url: name the empty database by it in the configuration, or by DATABASE_URL in the environment',
+  );
+}
+
+/** Keeps servers and other moves off the storage directory. Raises `Failure` where one is at work. */
+function hold(configuration: Configuration): () => void {
+  return holdStore({ ...configuration, database_url: null });
+}
+
+/** Opens both sides, looks at them, and moves. Raises `Failure`, `MoveUnfinished`, `DatabaseError`. */
+async function between(
+  { storage }: Configuration,
+  url: string,
+  { to, restart = false }: MoveOptions,
+): Promise<Moved> {
+  const sqlite = { storage, database_url: null };
+  const postgres = { storage, database_url: asMover(url) };
+  const [from, into] = to === 'sqlite' ? [postgres, sqlite] : [sqlite, postgres];
+  if (!storeExists(from)) throw new Failure(`there is no ${SQLITE_FILE} in ${shownPath(storage)} to move`);
+  const opened: Database[] = [];
+  const open = async (side: typeof sqlite | typeof postgres) => {
+    const database = await openDatabase(side, (error) => {
+      throw error;
+    });
+    opened.push(database);
+    return database;
+  };
+  const bars = new Bars();
+  try {
+    const source = await open(from);
+    await requireSource(source);
+    const target = await open(into);
+    await requireTarget(target);
+    return await moveStore({
+      ...{ source, target, restart },
+      reading: readCheckpoints(storage),
+      rowChecks: ROW_CHECKS,
+      onProgress: bars.update,
+    });
+  } catch (error) {
+    throw error instanceof MoveRefused ? new Failure(error.message) : error;
+  } finally {
+    bars.clear();
+    for (const database of opened) await database.close();
+  }
+}
+
+async function requireSource(source: Database): Promise<void> {
+  const addresses = await sessionsOpen(source);
+  if (addresses.length > 0)
+    throw new Failure(
+      `the source is in use, from ${addresses.join(', ')}: stop every node and command on it first`,
+    );
+  if ((await missingMigrations(source)) > 0)
+    throw new Failure("the source's schema is not up to date: run counterfoil migrate on it first");
+}
+
+async function requireTarget(target: Database): Promise<void> {
+  const lack = await missingRight(target);
+  if (lack !== undefined)
+    throw new Failure(
+      `the account of the target ${lack}: let it own the database (alter database … owner to …)`,
+    );
+}
+
+/** A progress bar for each of a move's stages. */
+class Bars {
+  #stage: string | undefined;
+  #bar: ReturnType<typeof progressBar> | undefined;
+
+  readonly update = (stage: string, done: number, total: number): void => {
+    if (stage !== this.#stage) {
+      this.clear();
+      this.#stage = stage;
+      this.#bar = progressBar(stage);
+    }
+    this.#bar!.update(done, total);
+  };
+
+  clear(): void {
+    this.#bar?.clear();
+  }
+}
+
+const engines = ({ to }: MoveOptions) =>
+  to === 'sqlite' ? (['postgres', 'sqlite'] as const) : (['sqlite', 'postgres'] as const);
+
+function document(options: MoveOptions, { rows, verification, resumed }: Moved): object {
+  const [from, to] = engines(options);
+  return { moved: true, from, to, resumed, rows, verification };
+}
+
+/** What was moved, and what is to be done now. */
+function told(options: MoveOptions, configuration: Configuration, { rows, verification }: Moved): string {
+  const [from, to] = engines(options);
+  const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const { entries, seals, payments, checkpoints } = verification;
+  return `Moved ${counted(all, 'row')} of ${counted(Object.keys(rows).length, 'table')} from ${NAMES[from]} to ${NAMES[to]}, every one compared.
+Verified on both sides: ${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')}, ${counted(payments ?? 0, 'payment')}, ${counted(checkpoints, 'checkpoint')}.
+
+Next:
+${(to === 'postgres' ? stepsUp(configuration) : stepsDown(configuration)).map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`;
+}
+
+function stepsUp({ file, storage, database_url }: Configuration): string[] {
+  const isWritten = database_url !== null && !environment.DATABASE_URL;
+  return [
+    isWritten
+      ? `database_url stands in ${shownPath(file)} already`
+      : `write database_url into ${shownPath(file)}, which only its owner may read`,
+    `start, and run counterfoil doctor and counterfoil audit verify`,
+    `leave ${shownPath(storage)} where it is: its checkpoint key and checkpoints.jsonl go on. Move ${SQLITE_FILE} out of it, keep it until PostgreSQL has its first backup, then delete it: personal data that is erased later still stands in it`,
+  ];
+}
+
+function stepsDown({ file, storage }: Configuration): string[] {
+  return [
+    `take database_url out of ${shownPath(file)}${environment.DATABASE_URL ? ' and of the environment' : ''}, and set nodes to 1 where it is set`,
+    `start, and run counterfoil doctor and counterfoil audit verify`,
+    `leave ${shownPath(storage)} where it is: its checkpoint key and checkpoints.jsonl go on. Keep the PostgreSQL database until SQLite has its first backup, then drop it: personal data that is erased later still stands in it`,
+  ];
+}

@@ -1,0 +1,130 @@
+// counterfoil restore: puts a backup in the place of a store, verified before, and moves what lay there aside.
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { knownMigrations } from '../database/migrate.ts';
+import { holdStore, prepareStorage } from '../database/open.ts';
+import { readCheckpoints } from '../journal/checkpoint.ts';
+import { counted } from '../lib/counted.ts';
+import { digestFile } from '../lib/durable-files.ts';
+import { type BackupList, readList, requireFiles } from './backup-folder.ts';
+import { bringIn, placeFiles, storeFiles } from './place-backup.ts';
+import { Failure, progressBar, shownPath } from './terminal.ts';
+
+interface RestoreOptions {
+  replace?: boolean;
+  config?: string;
+  json?: boolean;
+}
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('put a backup in the place of the store, with the server stopped')
+    .argument('<backup>', 'a folder that counterfoil backup made')
+    .option('--replace', 'where a store is already, move it aside; nothing of it is deleted')
+    .option('--config <file>', 'configuration file')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z\n  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z --replace',
+    )
+    .action(restore);
+}
+
+async function restore(folder: string, { replace = false, config, json }: RestoreOptions): Promise<void> {
+  const configuration = readConfiguration(configurationFile(config));
+  const backup = resolve(folder);
+  const list = readList(backup);
+  requireFit(list, configuration);
+  requirePlace(configuration, replace);
+  await requireWhole(backup, list);
+
+  prepareStorage(configuration.storage);
+  const release = holdStore(configuration);
+  try {
+    requirePlace(configuration, replace); // a server may have begun and ended meanwhile
+    const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
+    const unfinished = await bringIn(backup, list, configuration);
+    const aside = await placeFiles(unfinished, configuration.storage);
+    tell(list, { backup, aside, reached, storage: configuration.storage }, json);
+  } finally {
+    release();
+  }
+}
+
+/** Raises `Failure` where the configuration, or this program, is not for such a backup. */
+function requireFit({ engine, schema, version }: BackupList, { database_url }: Configuration): void {
+  if (engine === 'postgres' && database_url === null)
+    throw new Failure('this is a backup of a PostgreSQL database: name an empty one in database_url');
+  if (engine === 'sqlite' && database_url !== null)
+    throw new Failure('this is a backup of SQLite: restore it with a configuration without database_url');
+  const known = knownMigrations().length;
+  if (schema > known)
+    throw new Failure(
+      `the backup's schema is of version ${schema}, this program knows ${known}: restore it with version ${version} or newer`,
+    );
+}
+
+/** Raises `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
+function requirePlace({ storage }: Configuration, replace: boolean): void {
+  const [found] = storeFiles(storage);
+  if (found && !replace)
+    throw new Failure(
+      `${shownPath(join(storage, found))} is there already: --replace moves it and all that belongs to it aside`,
+    );
+}
+
+async function requireWhole(backup: string, list: BackupList): Promise<void> {
+  const total = Object.values(list.files).reduce((sum, { bytes }) => sum + bytes, 0);
+  const bar = progressBar('reading');
+  let done = 0;
+  try {
+    await requireFiles(backup, list, (file) =>
+      digestFile(file, (bytes) => {
+        done += bytes;
+        bar.update(done, total);
+      }),
+    );
+  } finally {
+    bar.clear();
+  }
+}
+
+interface Restored {
+  backup: string;
+  storage: string;
+  /** Where the old store is now. */
+  aside: string | undefined;
+  /** The newest entry that a checkpoint of the old store vouched for. */
+  reached: number;
+}
+
+/** What is in place now, what is not in it, and what to do next. */
+function tell(
+  { entries, newest_entry_at }: BackupList,
+  { backup, storage, aside, reached }: Restored,
+  json: boolean | undefined,
+): void {
+  const lost = Math.max(0, reached - entries);
+  if (json) {
+    const replaced = aside ?? null;
+    console.log(
+      JSON.stringify({ restored: backup, storage, entries, newest_entry_at, replaced, lost_at_least: lost }),
+    );
+    return;
+  }
+  const newest = newest_entry_at === null ? '' : `, the newest of ${newest_entry_at}`;
+  const lines = [
+    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${shownPath(storage)}; verified.`,
+    'Whatever was changed since is not in it.',
+  ];
+  if (lost > 0)
+    lines.push(
+      `That is ${counted(lost, 'entry', 'entries')} at least: a checkpoint vouched for entry ${reached}.`,
+    );
+  if (aside) lines.push(`What was there is in ${shownPath(aside)}. Keep it: it shows what was lost.`);
+  lines.push(
+    'Next: counterfoil doctor, then start the server. On other nodes of the store move checkpoints.jsonl away and keep it.',
+  );
+  console.log(lines.join('\n'));
+}

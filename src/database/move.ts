@@ -1,0 +1,145 @@
+// What a move reads and writes, whatever tables there are: pages in the order of primary keys, and a target made for them.
+import type { Database, Queryable, Row } from './database.ts';
+import { MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
+import { queryFresh } from './sqlite.ts';
+import { MOVE_TABLE, tablesAmong } from './unfinished-move.ts';
+
+type View = Pick<Queryable, 'query'>;
+
+/** Rows read, and written by one transaction, at once. */
+export const PAGE = 1000;
+
+/** The account's sessions are told from a service's by this name. */
+const APPLICATION_NAME = 'counterfoil-move';
+
+/** What a move does not do, in a line. */
+export class MoveRefused extends Error {
+  override readonly name = 'MoveRefused';
+}
+
+export interface Table {
+  name: string;
+  columns: string[];
+  /** The columns of its primary key, in their order. */
+  key: string[];
+}
+
+/** The state of a store, as the head of its history tells it. */
+export interface StoreState {
+  entries: number;
+  seals: number;
+  /** The hash of the newest seal. */
+  hash: string | null;
+}
+
+/** The tables of the schema as the migrations leave it. What says that the schema is complete stands last. */
+export function movedTables(): Table[] {
+  const columns = queryFresh<{ name: string; column: string; place: number }>(
+    schemaScript('sqlite'),
+    `select t.name as name, c.name as "column", c.pk as place from sqlite_schema t join pragma_table_info(t.name) c
+     where t.type = 'table' order by t.name = 'schema_migrations', t.name, c.cid`,
+  );
+  const tables = Map.groupBy(columns, ({ name }) => name);
+  return [...tables].map(([name, of]) => ({
+    name,
+    columns: of.map(({ column }) => column),
+    key: of
+      .filter(({ place }) => place > 0)
+      .sort((one, other) => one.place - other.place)
+      .map(({ column }) => column),
+  }));
+}
+
+/** The rows behind `after` in the order of the primary key; from the first where there is none to come after. */
+export function pageAfter(view: View, table: Table, after: Row | undefined): Promise<Row[]> {
+  const { name, columns, key } = table;
+  const behind = after ? `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
+  return view.query(
+    `select ${columns.join(', ')} from ${name} ${behind} order by ${key.join(', ')} limit ? + 0`,
+    ...(after ? key.map((column) => after[column]!) : []),
+    PAGE,
+  );
+}
+
+/** The row with the highest primary key. */
+export async function lastRow(view: View, { name, columns, key }: Table): Promise<Row | undefined> {
+  const order = key.map((column) => `${column} desc`).join(', ');
+  return (await view.query(`select ${columns.join(', ')} from ${name} order by ${order} limit 1`))[0];
+}
+
+/**
+ * Lends one unmoving state of a store, and keeps everybody from writing to it meanwhile: who tries waits, and is refused in the
+ * end. Nothing is written. Raises `DatabaseError`.
+ */
+export function holdStill<T>(database: Database, use: (view: View) => Promise<T>): Promise<T> {
+  if (database.engine === 'sqlite') return database.transaction(() => database.snapshot(use));
+  return database.snapshot(async (view) => {
+    // Before the first read, which settles what is seen.
+    const names = movedTables().map(({ name }) => name);
+    await view.query(`lock table ${names.join(', ')} in share mode`);
+    return use(view);
+  });
+}
+
+/** A connection string whose sessions are known as a move's. */
+export function asMover(url: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}application_name=${APPLICATION_NAME}`;
+}
+
+/** Where sessions of the service or its commands come from that a PostgreSQL has open, without those of a move. */
+export async function sessionsOpen(database: Database): Promise<string[]> {
+  if (database.engine === 'sqlite') return [];
+  const rows = await database.query<{ address: string }>(
+    `select distinct coalesce(host(client_addr), 'its own machine') as address from pg_stat_activity
+     where datname = current_database() and application_name = 'counterfoil' order by address`,
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** What a move finds at its target: nothing, a store (or some of one), or what an unfinished move of a source in some state has left. */
+export async function lookAtTarget(
+  view: View,
+  engine: Database['engine'],
+): Promise<'nothing' | 'store' | StoreState> {
+  const found = await tablesAmong(view, engine, [MOVE_TABLE, ...schemaTables()]);
+  if (!found.includes(MOVE_TABLE)) return found.length === 0 ? 'nothing' : 'store';
+  const [state] = await view.query<StoreState>(`select entries, seals, hash from ${MOVE_TABLE}`);
+  return state!;
+}
+
+/** Makes an empty database the target of a move: the schema without a row in it, and what says that it is no store yet. */
+export async function beginMove(target: Database, state: StoreState): Promise<void> {
+  await target.transaction(async (transaction) => {
+    if (target.engine === 'postgres') await target.script(MIGRATING_LOCK);
+    if ((await lookAtTarget(transaction, target.engine)) !== 'nothing')
+      throw new MoveRefused('somebody else has just begun to use the target');
+    await target.script(
+      `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), entries bigint not null, seals bigint not null, hash text);
+       ${schemaScript(target.engine)}`,
+    );
+    // What migrations put in comes from the source, as everything.
+    for (const table of movedTables())
+      if (await lastRow(transaction, table)) await transaction.query(`delete from ${table.name}`);
+    await transaction.insert(MOVE_TABLE, [{ id: 1, ...state }]);
+  });
+}
+
+/** Takes away all that an unfinished move has put there. Only for where `lookAtTarget` gives the state of a source. */
+export async function undoMove(target: Database): Promise<void> {
+  const script = schemaScript(target.engine);
+  const functions = [...script.matchAll(/\bcreate function (\w+)/g)].map(([, name]) => name!);
+  const drops = [
+    ...movedTables().map(({ name }) => `drop table ${name}`),
+    ...functions.map((name) => `drop function ${name}`),
+    `drop table ${MOVE_TABLE}`,
+  ];
+  await target.transaction(() => target.script(drops.join(';\n')));
+}
+
+/** Makes a store of the target, as soon as its transaction is committed. */
+export async function endMove(target: Database): Promise<void> {
+  const names = movedTables().map(({ name }) => name);
+  // PostgreSQL would learn within a minute what its new tables hold; until then it could read them by the wrong index.
+  const learning = target.engine === 'postgres' ? `analyze ${names.join(', ')};` : '';
+  await target.script(`drop table ${MOVE_TABLE}; ${learning}`);
+}

@@ -1,0 +1,164 @@
+// One connection to PostgreSQL: each answer has a deadline, and a connection that missed one is destroyed and never used again.
+import { Socket } from 'node:net';
+import pg from 'pg';
+import { DatabaseError, type DatabaseFailure, type Queryable, type Row, type Value } from './database.ts';
+
+/** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
+const STATEMENT_DEADLINE_MS = 8000;
+/** A farewell that is not answered by then was said to nobody. */
+const FAREWELL_MS = 1000;
+/** An idle connection is asked for a sign of life after this long, and ten times a second apart, before it counts as cut. */
+const IDLE_BEFORE_PROBE_MS = 10_000;
+
+/** `bigint` comes as a number: ours (milliseconds, minor units, counts) stay below 2^53. */
+const INT8_OID = 20;
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A). */
+function failureOf(error: unknown): DatabaseFailure {
+  const state = sqlState(error);
+  if (state === undefined) return 'unavailable'; // the socket's own errors, and deadlines
+  if (state === '23505') return 'conflict';
+  if (state === '40P01' || state === '40001') return 'contended';
+  if (/^(08|53|57|25006)/.test(state)) return 'unavailable';
+  if (/^(58|XX)/.test(state)) return 'unavailable'; // the server's disk is the server's to stop for
+  return 'fault';
+}
+
+/** What the server said; nothing where it said nothing. */
+function sqlState(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** Whether a connection was found closed by the server or the network, rather than slow or refused. */
+export function wasCut(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return false;
+  const { code } = error.cause as { code?: string };
+  return (
+    ['57P01', 'ECONNRESET', 'EPIPE'].includes(code ?? '') ||
+    /^Connection terminated unexpectedly/.test(error.message)
+  );
+}
+
+const numbered = new Map<string, { name: string; text: string }>();
+
+/** `?` → `$1`, once for each text; the name lets the server keep its plan. */
+function prepared(sql: string): { name: string; text: string } {
+  let statement = numbered.get(sql);
+  if (!statement) {
+    let position = 0;
+    statement = { name: `s${numbered.size}`, text: sql.replaceAll('?', () => `$${++position}`) };
+    numbered.set(sql, statement);
+  }
+  return statement;
+}
+
+export class Connection {
+  readonly #client: pg.Client;
+  readonly #socket: Socket;
+  #isOpen = true;
+
+  private constructor(url: string, deadlineMs: number) {
+    const socket = new Socket();
+    this.#socket = socket;
+    this.#client = new pg.Client({
+      connectionString: url,
+      stream: () => socket,
+      types: types as pg.CustomTypesConfig,
+      connectionTimeoutMillis: deadlineMs,
+      statement_timeout: STATEMENT_DEADLINE_MS,
+      idle_in_transaction_session_timeout: 2 * STATEMENT_DEADLINE_MS,
+      application_name: 'counterfoil',
+    });
+    this.#client.on('error', () => this.discard());
+    this.#client.on('end', () => this.discard());
+  }
+
+  /** Connects to the one host of a connection string. Raises `DatabaseError`. */
+  static async open(url: string, deadlineMs: number): Promise<Connection> {
+    let connection: Connection | undefined;
+    try {
+      connection = new Connection(url, deadlineMs);
+      await connection.#client.connect();
+    } catch (error) {
+      connection?.discard();
+      throw new DatabaseError(failureOf(error), error);
+    }
+    connection.#socket.setKeepAlive(true, IDLE_BEFORE_PROBE_MS);
+    return connection;
+  }
+
+  /** Whether it can still be used, as far as is known. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Runs one statement, `?` for each value. Without an answer by the deadline the connection is gone. Raises `DatabaseError`. */
+  run(sql: string, values: readonly Value[], deadlineMs: number): Promise<pg.QueryResult> {
+    return this.#answer({ ...prepared(sql), values: values as Value[] }, deadlineMs);
+  }
+
+  /** Runs a text of statements as it is. Raises `DatabaseError`. */
+  script(text: string, deadlineMs: number): Promise<pg.QueryResult> {
+    return this.#answer({ text }, deadlineMs);
+  }
+
+  async #answer(statement: pg.QueryConfig, deadlineMs: number): Promise<pg.QueryResult> {
+    try {
+      return await this.#client.query({ ...statement, query_timeout: deadlineMs } as pg.QueryConfig);
+    } catch (error) {
+      if (sqlState(error) === undefined) this.discard();
+      throw new DatabaseError(failureOf(error), error);
+    }
+  }
+
+  /** What a transaction's works see of it. `deadlineMs` is asked before each statement. */
+  session(deadlineMs: () => number): Queryable {
+    return {
+      query: async <R = Row>(sql: string, ...values: Value[]) =>
+        (await this.run(sql, values, deadlineMs())).rows as R[],
+      insert: async (table, rows) => {
+        if (rows.length === 0) return;
+        const columns = Object.keys(rows[0]!).join(', ');
+        const sql = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, ?)`;
+        await this.run(sql, [JSON.stringify(rows)], deadlineMs());
+      },
+    };
+  }
+
+  /** COMMIT, and the one answer that means it: any warning says that a wait for a standby was cut short. Raises `DatabaseError`. */
+  async commit(deadlineMs: number): Promise<void> {
+    let warning: string | undefined;
+    const listen = (notice: { message?: string | undefined }) =>
+      (warning = notice.message ?? 'warning at COMMIT');
+    this.#client.on('notice', listen);
+    try {
+      const statement = { text: 'commit', query_timeout: deadlineMs } as pg.QueryConfig;
+      const { command } = await this.#client.query(statement);
+      if (command !== 'COMMIT') throw new DatabaseError('unavailable', `COMMIT answered ${command}`);
+    } catch (error) {
+      throw error instanceof DatabaseError ? error : new DatabaseError('unknown', error);
+    } finally {
+      this.#client.removeListener('notice', listen);
+    }
+    if (warning) throw new DatabaseError('unknown', warning);
+  }
+
+  /** Ends it at once: a connection whose state is not known is never used again, and one nobody answers on is not waited for. */
+  discard(): void {
+    this.#isOpen = false;
+    this.#socket.destroy();
+  }
+
+  /** Takes leave of the server, which need not answer. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    const timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
+    await this.#client.end().catch(() => {});
+    clearTimeout(timer);
+  }
+}

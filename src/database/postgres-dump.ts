@@ -1,0 +1,84 @@
+// A dump of a PostgreSQL database by PostgreSQL's own tools, of the very moment that a view shows, and its way back.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Queryable } from './database.ts';
+
+/** Of what a tool says, this much is told. */
+const LONGEST_COMPLAINT = 300;
+
+/** One of PostgreSQL's tools is not there, or did not do what it was asked; the message says which, and its words. */
+export class PostgresToolFailed extends Error {
+  override readonly name = 'PostgresToolFailed';
+}
+
+/** Which database, and what the tool finds in its environment. */
+export interface ToolTarget {
+  url: string;
+  environment: object;
+}
+
+/** Dumps what `view`, a snapshot of the database in question, shows into a new `file`. Raises `PostgresToolFailed`, `DatabaseError`. */
+export async function dumpPostgres(
+  target: ToolTarget,
+  view: Pick<Queryable, 'query'>,
+  file: string,
+): Promise<void> {
+  // The view waits idle for as long as the dump takes.
+  const [snapshot] = await view.query<{ id: string }>(
+    `select pg_export_snapshot() as id, set_config('idle_in_transaction_session_timeout', '0', true) as patience`,
+  );
+  await runTool('pg_dump', target, ['--format=custom', `--snapshot=${snapshot!.id}`, `--file=${file}`]);
+}
+
+/** Puts a dump back into an empty database: whole, or nothing of it. Raises `PostgresToolFailed`. */
+export async function restorePostgres(target: ToolTarget, file: string): Promise<void> {
+  await runTool('pg_restore', target, [
+    '--exit-on-error',
+    '--single-transaction',
+    '--no-owner',
+    '--no-privileges',
+    file,
+  ]);
+}
+
+/** A connection string without its password, and the password. */
+function withoutPassword(url: string): { url: string; password: string | undefined } {
+  let password: string | undefined;
+  const take = (replacement: string) => (_: string, before: string, taken: string) => {
+    password = decodeURIComponent(taken);
+    return before + replacement;
+  };
+  const bare = url
+    .replace(/^(\w+:\/\/[^:@/?#]*):([^@/?#]*)@/, take('@'))
+    .replace(/([?&])password=([^&]*)&?/, take(''));
+  return { url: bare, password };
+}
+
+async function runTool(
+  tool: string,
+  { url, environment }: ToolTarget,
+  options: readonly string[],
+): Promise<void> {
+  // Everybody on the machine can read a command line: the password goes by the environment.
+  const { url: bare, password } = withoutPassword(url);
+  const child = spawn(tool, ['--no-password', `--dbname=${bare}`, ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...environment, ...(password === undefined ? {} : { PGPASSWORD: password }) },
+  });
+  let complaint = '';
+  child.stderr.on('data', (bytes) => {
+    complaint = (complaint + bytes).slice(0, LONGEST_COMPLAINT);
+  });
+  try {
+    const [code] = await once(child, 'close');
+    if (code === 0) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new PostgresToolFailed(
+      code === 'ENOENT'
+        ? `${tool} is not installed: it comes with PostgreSQL's client programs, of the server's version or newer`
+        : `${tool} cannot be run (${code})`,
+    );
+  }
+  throw new PostgresToolFailed(complaint.trim().replace(/\s*\n\s*/g, ' ') || `${tool} failed`);
+}

@@ -1,0 +1,68 @@
+// A copy of a SQLite database of one moment, made beside whoever writes it, and the reading of such a copy.
+import { closeSync, openSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import type { Database } from './database.ts';
+import { Connection } from './sqlite.ts';
+import { asDatabaseError } from './sqlite-failures.ts';
+
+const BUSY_TIMEOUT_MS = 5000;
+/** Copied at once, 4 MB: the size of a step of the progress bar. */
+const PAGES_AT_ONCE = 1000;
+
+/**
+ * Copies the database in `file`, as it is at this moment, to `to`: one file, for its owner alone, with nothing beside it, on the
+ * disk. Writers go on; their write-ahead log is not folded back until the copy is done. Raises `DatabaseError`.
+ */
+export async function copySqlite(
+  file: string,
+  to: string,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<void> {
+  closeSync(openSync(to, 'wx', 0o600)); // never readable by others, not even at first
+  let source: DatabaseSync | undefined;
+  let copy: DatabaseSync | undefined;
+  try {
+    source = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    // One view for all steps. Without it the copy starts over whenever another process commits, and under load never ends.
+    source.exec('begin; select 1 from sqlite_schema');
+    await backup(source, to, {
+      rate: PAGES_AT_ONCE,
+      progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
+    });
+    copy = new DatabaseSync(to);
+    copy.exec('pragma journal_mode = delete'); // else whoever reads it makes files beside it
+  } catch (error) {
+    throw asDatabaseError(error);
+  } finally {
+    copy?.close();
+    source?.close();
+  }
+}
+
+/** A database file that nobody writes. */
+export interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
+  /** What SQLite finds wrong with the file; nothing where it is sound. Raises `DatabaseError`. */
+  damage(): Promise<string | undefined>;
+}
+
+/** Lends the copy in `file` to `read`, and leaves it as it is. Raises `DatabaseError`. */
+export async function readSqliteCopy<T>(file: string, read: (copy: SqliteCopy) => Promise<T>): Promise<T> {
+  let view: Connection | undefined;
+  try {
+    view = new Connection(file, { readOnly: true });
+    const opened = view;
+    opened.raw.exec('begin');
+    return await read({
+      engine: 'sqlite',
+      snapshot: (work) => work(opened),
+      async damage() {
+        const [found] = await opened.query<{ integrity_check: string }>('pragma integrity_check(1)');
+        return found?.integrity_check === 'ok' ? undefined : found?.integrity_check;
+      },
+    });
+  } catch (error) {
+    throw asDatabaseError(error);
+  } finally {
+    view?.raw.close();
+  }
+}

@@ -1,0 +1,58 @@
+// Keeps a node from going back: a store is used only while it holds the newest seal that this node knows of.
+import { DatabaseError, type Queryable } from '../database/database.ts';
+import type { Guard } from '../database/postgres-hosts.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Checkpoint } from './checkpoint-statement.ts';
+import { findSeal, newestSeal } from './queries.ts';
+import type { Seal } from './seal.ts';
+
+/** What a node knows of a seal. */
+type Known = Pick<Seal, 'number' | 'hash'>;
+
+export class Fence implements Guard {
+  readonly #log: Logger;
+  #newest: Known | undefined;
+
+  /** `checkpoint`: the newest, where there is one. */
+  constructor(checkpoint: Checkpoint | undefined, log: Logger) {
+    this.#log = log;
+    if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
+  }
+
+  /** Takes a seal that was read or committed; one that is older than another is known already. */
+  know({ number, hash }: Known): void {
+    if (!this.#newest || number > this.#newest.number) this.#newest = { number, hash };
+  }
+
+  /**
+   * What keeps a store from being used, in words; nothing where its history is the one that is known here. `isOpening`: the
+   * service starts, and whatever is there is what the operator put there. A copy of yesterday is taken then, and said by the
+   * checkpoints that cannot be signed. Raises `DatabaseError`.
+   */
+  async admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined> {
+    const known = this.#newest;
+    const found = known && (await unlessEmpty(findSeal(view, known.number)));
+    if (found?.hash !== known?.hash) {
+      if (!isOpening)
+        return found
+          ? 'has another history than the one this node knows'
+          : 'has a history that ends before the newest seal this node knows';
+      this.#newest = undefined;
+    }
+    const newest = await unlessEmpty(newestSeal(view));
+    if (newest) this.know(newest);
+    return undefined;
+  }
+
+  onRefused(host: string, reason: string): void {
+    this.#log.error({ host, reason }, 'a host of the database is not used');
+  }
+}
+
+/** What a query finds; nothing in a store that has no tables yet. */
+function unlessEmpty<T>(query: Promise<T>): Promise<T | undefined> {
+  return query.catch((error) => {
+    if (error instanceof DatabaseError && error.lacksTable) return undefined;
+    throw error;
+  });
+}

@@ -1,0 +1,210 @@
+// Carries a store over whole into an empty database: verified before, in pages that may be cut anywhere, compared and verified after.
+import { isDeepStrictEqual } from 'node:util';
+import type { Database, Row } from '../database/database.ts';
+import {
+  beginMove,
+  endMove,
+  holdStill,
+  lastRow,
+  lookAtTarget,
+  MoveRefused,
+  movedTables,
+  PAGE,
+  pageAfter,
+  type StoreState,
+  type Table,
+  undoMove,
+} from '../database/move.ts';
+import type { CheckpointReading } from './checkpoint.ts';
+import { newestSeal, readHeads } from './queries.ts';
+import type { RowCheck } from './rows.ts';
+import { HistoryBroken, type Verification, type View, verifyHistory } from './verify.ts';
+
+/** The source is spoken to again after so many reads of the target alone: PostgreSQL ends a transaction that is silent for 16 s. */
+const READS_IN_SILENCE = 50;
+
+const TAKEN = 'the target holds a store already: a move goes into an empty one, and overwrites nothing';
+
+export interface MoveParts {
+  source: Database;
+  /** Empty, or what an earlier run of the same move has left. */
+  target: Database;
+  /** The checkpoints of the storage, read before. */
+  reading: CheckpointReading;
+  rowChecks: readonly RowCheck[];
+  /** Whether what an unfinished move has put into the target is removed first. */
+  restart: boolean;
+  /** Told how much of what is done: `verifying the source`, `moving`, `comparing`, `verifying the target`. */
+  onProgress?(what: string, done: number, total: number): void;
+}
+
+export interface Moved {
+  /** The number of rows of each table: the same on both sides. */
+  rows: Record<string, number>;
+  /** What both sides were verified to hold. */
+  verification: Verification;
+  /** Whether it went on where another run had ended. */
+  resumed: boolean;
+}
+
+type Told = (done: number, total: number) => void;
+
+/**
+ * Moves a store. The source is not changed, and nobody writes to it meanwhile. The target is a store only once all of it was
+ * compared and verified; cut before, the same move goes on where it was. Raises `MoveRefused`, `DatabaseError`.
+ */
+export function moveStore(parts: MoveParts): Promise<Moved> {
+  const { source, target, onProgress = () => {} } = parts;
+  const told = (what: string) => (done: number, total: number) => onProgress(what, done, total);
+  return holdStill(source, async (view) => {
+    const state = await stateOf(view);
+    const found = await startingPoint(parts, state);
+    const verified = await verifySide('source', view, parts, told('verifying the source'));
+    const { checkpoints, ...counts } = verified;
+    const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const end = async (moved: View): Promise<Moved> => ({
+      rows: await compareAll(view, moved, progress(told('comparing'), rows)),
+      verification: await verifySide('target', speakingTo(view, moved), parts, told('verifying the target')),
+      resumed: found !== 'nothing',
+    });
+    // It had come to its end, and nobody was told: cut right then, or asked for again.
+    if (found === 'store')
+      return target.snapshot(end).catch((error) => {
+        throw error instanceof MoveRefused ? new MoveRefused(TAKEN) : error;
+      });
+    if (found === 'nothing') await beginMove(target, state);
+    const tables = movedTables();
+    const last = tables.pop()!;
+    const carried = progress(told('moving'), rows);
+    for (const table of tables) await carry(view, target, table, carried);
+    return target.transaction(async (transaction) => {
+      await transaction.insert(last.name, await pageAfter(view, last, undefined));
+      await endMove(target);
+      return end(transaction);
+    });
+  });
+}
+
+/** What is found at the target that this move may go on from. Raises `MoveRefused`, `DatabaseError`. */
+async function startingPoint(
+  { target, restart }: MoveParts,
+  state: StoreState,
+): ReturnType<typeof lookAtTarget> {
+  const found = await lookAtTarget(target, target.engine);
+  if (found === 'nothing') return found;
+  if (found === 'store') {
+    const theirs = await stateOf(target).catch(() => undefined); // some of a store has no such tables
+    if (isDeepStrictEqual(theirs, state)) return found;
+    throw new MoveRefused(TAKEN);
+  }
+  if (restart) {
+    await undoMove(target);
+    return 'nothing';
+  }
+  if (isDeepStrictEqual(found, state)) return found;
+  throw new MoveRefused(
+    `the source has changed since the unfinished move began: its history ended at entry ${found.entries} then and ends at entry ${state.entries} now; begin anew with --restart, or move into a fresh database`,
+  );
+}
+
+async function stateOf(view: View): Promise<StoreState> {
+  const [head] = await readHeads(view);
+  return {
+    entries: head?.entries ?? 0,
+    seals: head?.seals ?? 0,
+    hash: (await newestSeal(view))?.hash ?? null,
+  };
+}
+
+/** Verifies what a side's view shows, as `audit verify` does. Raises `MoveRefused`, `DatabaseError`. */
+async function verifySide(
+  side: 'source' | 'target',
+  view: View,
+  { source, target, reading, rowChecks }: MoveParts,
+  onProgress: Told,
+): Promise<Verification> {
+  const { engine } = side === 'source' ? source : target;
+  try {
+    return await verifyHistory({ engine, snapshot: (look) => look(view) }, reading, rowChecks, {
+      onProgress,
+    });
+  } catch (error) {
+    if (!(error instanceof HistoryBroken)) throw error;
+    const place = error.entry === undefined ? '' : ` at entry ${error.entry}`;
+    throw new MoveRefused(
+      side === 'source'
+        ? `the source does not verify, so nothing was copied: broken${place}: ${error.message}`
+        : `the target does not verify, so it is no store: broken${place}: ${error.message}; begin anew with --restart`,
+    );
+  }
+}
+
+/** Rows done so far, of so many. */
+function progress(onProgress: Told, total: number): (rows: number) => void {
+  let done = 0;
+  return (rows) => {
+    done += rows;
+    onProgress(Math.min(done, total), total);
+  };
+}
+
+/** Copies the rows of a table that the target has not yet: what is there is what an earlier run has committed, in order. */
+async function carry(
+  view: View,
+  target: Database,
+  table: Table,
+  carried: (rows: number) => void,
+): Promise<void> {
+  for (let after = await lastRow(target, table); ; ) {
+    const rows = await pageAfter(view, table, after);
+    if (rows.length > 0) await target.transaction((transaction) => transaction.insert(table.name, rows));
+    carried(rows.length);
+    if (rows.length < PAGE) return;
+    after = rows.at(-1);
+  }
+}
+
+/** Holds every row of every table against the other side's. Returns how many each has. Raises `MoveRefused`, `DatabaseError`. */
+async function compareAll(
+  view: View,
+  moved: View,
+  compared: (rows: number) => void,
+): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of movedTables()) counts[table.name] = await compare(view, moved, table, compared);
+  return counts;
+}
+
+/** Holds every row of a table against the other side's. Returns how many there are. Raises `MoveRefused`, `DatabaseError`. */
+async function compare(
+  view: View,
+  moved: View,
+  table: Table,
+  compared: (rows: number) => void,
+): Promise<number> {
+  let after: Row | undefined;
+  for (let count = 0; ; ) {
+    const [rows, theirs] = await Promise.all([pageAfter(view, table, after), pageAfter(moved, table, after)]);
+    if (JSON.stringify(rows) !== JSON.stringify(theirs)) {
+      const row = rows.findIndex((one, i) => JSON.stringify(one) !== JSON.stringify(theirs[i]));
+      throw new MoveRefused(
+        `the table ${table.name} is not the same on both sides, from row ${count + (row === -1 ? rows.length : row) + 1} on, so the target is no store: begin anew with --restart`,
+      );
+    }
+    count += rows.length;
+    compared(rows.length);
+    if (rows.length < PAGE) return count;
+    after = rows.at(-1);
+  }
+}
+
+/** The target's view; reading it for long keeps the source's open as well. */
+function speakingTo(source: View, target: View): View {
+  let reads = 0;
+  return {
+    async query<R>(sql: string, ...values: Parameters<View['query']>[1][]) {
+      if (++reads % READS_IN_SILENCE === 0) await source.query('select 1');
+      return target.query<R>(sql, ...values);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Files and folders that are on the disk before anybody relies on them, and what tells two files apart.
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** Read at once: large enough for a disk, small enough for memory. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** What tells a file from any other: its length and the SHA-256 of its bytes, in hexadecimal. */
+export interface FileDigest {
+  bytes: number;
+  sha256: string;
+}
+
+/** The digest of `file`; `onBytes` is told of each piece. Raises the system's errors. */
+export async function digestFile(
+  file: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<FileDigest> {
+  return digest(file, async (piece) => onBytes(piece.length));
+}
+
+/**
+ * Copies `from` to `to`, which must not be there, for its owner alone, and answers when the bytes are on the disk. Their folder is
+ * not: `sync`. Returns the digest of what was copied. Raises the system's errors.
+ */
+export async function copyDurably(
+  from: string,
+  to: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<FileDigest> {
+  return withFile(to, 'wx', async (copy) => {
+    const copied = await digest(from, async (piece) => {
+      for (let done = 0; done < piece.length; ) {
+        const { bytesWritten } = await copy.write(piece, done);
+        done += bytesWritten;
+      }
+      onBytes(piece.length);
+    });
+    await copy.sync();
+    return copied;
+  });
+}
+
+/** Writes a file that must not be there, for its owner alone, and answers when it is on the disk. Raises the system's errors. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  await withFile(file, 'wx', async (handle) => {
+    await handle.writeFile(text);
+    await handle.sync();
+  });
+}
+
+/** Answers when a file's bytes, or the names in a folder, are on the disk. Raises the system's errors. */
+export async function sync(path: string): Promise<void> {
+  await withFile(path, 'r', (handle) => handle.sync());
+}
+
+async function digest(file: string, take: (piece: Buffer) => Promise<void>): Promise<FileDigest> {
+  return withFile(file, 'r', async (handle) => {
+    const hash = createHash('sha256');
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (let bytes = 0; ; ) {
+      const { bytesRead } = await handle.read(piece, 0, PIECE_BYTES);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest('hex') };
+      const read = piece.subarray(0, bytesRead);
+      hash.update(read);
+      await take(read);
+      bytes += bytesRead;
+    }
+  });
+}
+
+async function withFile<T>(file: string, flags: string, use: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const handle = await open(file, flags, 0o600);
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,55 @@
+// PostgreSQL's primary killed under load and its standby promoted, again and again: nothing acknowledged is lost, nothing goes back.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { NO_STANDBY } from '../support/postgres-hosts.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import { CrashLoad } from './crash-load.ts';
+import { failOver } from './failover-round.ts';
+import { type FailoverSite, startFailoverSite } from './failover-site.ts';
+
+const ROUNDS = Number(process.env.COUNTERFOIL_RUNS) || 1;
+/** From the kill to the first 201 of the slowest node, with a promotion at once. */
+const OUTAGE_MS = 5000;
+const LOSSES_SHOWN = 5;
+
+describe('failover', { skip: NO_STANDBY ?? false }, () => {
+  const random = new SeededRandom();
+  let site: FailoverSite;
+  before(async () => {
+    console.log(`failover: seed ${random.seed} (COUNTERFOIL_SEED), ${ROUNDS} failovers (COUNTERFOIL_RUNS)`);
+    site = await startFailoverSite(random);
+  });
+  after(() => site.close());
+
+  test(`${ROUNDS} failovers under load lose nothing, and the old primary that comes back is neither written nor read.`, {
+    timeout: Infinity,
+  }, async (context) => {
+    const load = new CrashLoad(random);
+    const outages: number[] = [];
+    const losses: string[] = [];
+    let [acknowledged, refused] = [0, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const seen = await failOver(site, load, random);
+      outages.push(seen.outageMs);
+      losses.push(...seen.losses);
+      acknowledged += seen.acknowledged;
+      refused += seen.refused;
+    }
+    outages.sort((a, b) => a - b);
+    const [median, slowest] = [outages[outages.length >> 1]!, outages.at(-1)!];
+    context.diagnostic(
+      `${ROUNDS} failovers, ${acknowledged} acknowledged, ${losses.length} losses; kill to first 201: median ${Math.round(median)} ms, ` +
+        `slowest ${Math.round(slowest)} ms; ${refused} requests refused while only the old primary was in reach`,
+    );
+    const shown = losses.slice(0, LOSSES_SHOWN).join('\n');
+    assert.equal(losses.length, 0, `seed ${random.seed}: ${losses.length} losses, such as\n${shown}`);
+    assert.ok(slowest < OUTAGE_MS, `the slowest failover took ${Math.round(slowest)} ms`);
+    const told = site.nodes
+      .flatMap(({ output }) => output)
+      .filter((line) => /a host of the database is not used/.test(line));
+    assert.ok(
+      told.some((line) => /older timeline/.test(line)),
+      'the log says why the old primary is not used',
+    );
+  });
+});

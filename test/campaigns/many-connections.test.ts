@@ -1,0 +1,119 @@
+// Thousands of connections that do little: they cost little, nobody beside them waits, and one too many is closed at once.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { connectionsMaximum, LIMITS } from '../../src/http/server.ts';
+import { KEY, writeConfiguration } from '../support/harness.ts';
+import { loadClient } from '../support/load-client.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { type Store, temporaryStore } from '../support/stores.ts';
+import type { Crowd, Crowded } from './crowd.ts';
+
+const CROWD = fileURLToPath(new URL('./crowd.ts', import.meta.url));
+/** Each process needs a file for each: Node raises its own limit to the hard one by itself. */
+const CONNECTIONS = Number(process.env.COUNTERFOIL_RUNS) || 2000;
+const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
+/** What keeps a connection: a request in less than the five seconds after which one without is closed. */
+const EVERY_MS = process.env.COUNTERFOIL_RUNS ? 4000 : 2000;
+const BEYOND = 20;
+const RSS_MAXIMUM_MIB = 350;
+const P99_MAXIMUM_MS = 250;
+const LOAD_CLIENTS = 8;
+
+/** Runs a crowd in a process of its own. `there` when all are connected, `gone` with what it tells. */
+function gather(orders: Crowd) {
+  const child = spawn(process.execPath, [CROWD, JSON.stringify(orders)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  const there = Promise.withResolvers<void>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    there.resolve();
+  });
+  const gone = once(child, 'close').then(() => JSON.parse(lines.at(-1)!) as Crowded);
+  gone.catch(there.reject);
+  return { there: there.promise, gone };
+}
+
+describe('many connections', () => {
+  let store: Store;
+  let server: ServerProcess;
+  let port: number;
+  before(async () => {
+    store = await temporaryStore('sqlite');
+    port = await freePort();
+    const config = writeConfiguration(store, 'development', 'log_level: error\n');
+    server = await startServerProcess({ config, port, storage: store.storage });
+  });
+  after(async () => {
+    await server.end('SIGTERM');
+    await store.drop();
+  });
+
+  const residentMib = () =>
+    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
+
+  /** Creates, one after the other on each of some connections, until `end`. How long each answer took, ascending. */
+  async function load(end: Promise<unknown>): Promise<number[]> {
+    const client = loadClient(server.origin, KEY, LOAD_CLIENTS);
+    const times: number[] = [];
+    let goesOn = true;
+    end.finally(() => (goesOn = false)).catch(() => {});
+    const work = async () => {
+      while (goesOn) {
+        const begun = performance.now();
+        const answer = await client.post('/v1/payments', { amount: 1 });
+        assert.equal(answer?.status, 201, 'no request fails beside the crowd');
+        times.push(performance.now() - begun);
+      }
+    };
+    await Promise.all(Array.from({ length: LOAD_CLIENTS }, work));
+    client.close();
+    return times.sort((a, b) => a - b);
+  }
+
+  test(`${CONNECTIONS} that ask every ${EVERY_MS} ms take little memory, and load beside them goes on`, {
+    timeout: Infinity,
+  }, async (context) => {
+    const crowd = gather({ port, connections: CONNECTIONS, everyMs: EVERY_MS, stayMs: STAY_MS });
+    await crowd.there;
+    let most = 0;
+    const looks = setInterval(() => (most = Math.max(most, residentMib())), 200);
+    const times = await load(crowd.gone);
+    clearInterval(looks);
+    const { opened, answered, failed } = await crowd.gone;
+    const p99 = times[Math.ceil(times.length * 0.99) - 1]!;
+    context.diagnostic(
+      `${opened} connections, ${answered} answers, ${failed} failed; beside them ${times.length} creates, 0 failed, p99 ${Math.round(p99)} ms; ` +
+        `resident memory ${Math.round(most)} MiB at most`,
+    );
+    assert.equal(opened, CONNECTIONS);
+    assert.equal(failed, 0);
+    assert.ok(answered >= CONNECTIONS, 'each was answered');
+    assert.ok(most < RSS_MAXIMUM_MIB, `${most} MiB`);
+    assert.ok(p99 < P99_MAXIMUM_MS, `p99 ${p99} ms`);
+  });
+
+  test('as many as are taken, and each one more is closed at once', async (context) => {
+    const connections = connectionsMaximum(1);
+    assert.equal(connections, LIMITS.connections, 'this machine lets a process have files enough');
+    const crowd = gather({ port, connections, stayMs: 0, beyond: BEYOND });
+    await crowd.there;
+    const { opened, failed, turnedAway, turnedAwayMs } = await crowd.gone;
+    context.diagnostic(
+      `${opened} taken, ${turnedAway} of ${BEYOND} more turned away within ${Math.round(turnedAwayMs)} ms`,
+    );
+    assert.equal(opened, connections);
+    assert.equal(failed, 0, 'those that are there are left alone');
+    assert.equal(turnedAway, BEYOND);
+    const client = loadClient(server.origin, KEY, 1);
+    assert.equal((await client.get('/health'))?.status, 200, 'and then there is room again');
+    client.close();
+  });
+});

@@ -1,0 +1,139 @@
+// Ten times as many requests as can be served: as many are served as ever, nobody waits in vain, and soon after all is as before.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { KEY, writeConfiguration } from '../support/harness.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
+import type { Flood, Flooded } from './flood.ts';
+
+const FLOOD = fileURLToPath(new URL('./flood.ts', import.meta.url));
+/** How long the flood lasts, seconds. */
+const LONG_S = Number(process.env.COUNTERFOIL_RUNS);
+const FLOOD_MS = (LONG_S || 3) * 1000;
+const PEAK_MS = LONG_S ? 10_000 : 1500;
+const WARM_UP_MS = LONG_S ? 5000 : 1000;
+const PEAK_CONNECTIONS = 256;
+const TIMES_PEAK = 10;
+/** An arrival that finds all of them waiting for an answer is one too many for the flood itself, as it is for a proxy. */
+const FLOOD_CONNECTIONS = 6000;
+const GOODPUT_MINIMUM = 0.8;
+const RSS_MAXIMUM_MIB = 700;
+const READY_EACH_MS = 50;
+/** Back to what it was, but for what a machine that others use may add. */
+const CALM_MS = 100;
+const CALM_WITHIN_MS = 2000;
+const CALM_ANSWERS = 5;
+
+/** Floods from a process of its own. */
+async function flood(orders: Flood): Promise<Flooded> {
+  const child = spawn(process.execPath, [FLOOD, JSON.stringify(orders)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [told] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return JSON.parse(told);
+}
+
+const perSecond = ({ answers, tookMs }: Flooded, status: number) => ((answers[status] ?? 0) / tookMs) * 1000;
+const quantile = (ascending: number[], q: number) =>
+  Math.round(ascending[Math.ceil(ascending.length * q) - 1] ?? 0);
+
+for (const engine of ENGINES) {
+  describe(`overload on ${engine}`, () => {
+    const skip = engine === 'postgres' && !LONG_S ? 'the long form alone: set COUNTERFOIL_RUNS' : false;
+    test(`${TIMES_PEAK} times the peak for ${FLOOD_MS / 1000} s`, { skip, timeout: Infinity }, (context) =>
+      campaign(engine, (line) => context.diagnostic(line)),
+    );
+  });
+}
+
+async function campaign(engine: Engine, report: (line: string) => void): Promise<void> {
+  const store = await temporaryStore(engine);
+  const { storage, database_url } = store;
+  const port = await freePort();
+  const config = writeConfiguration(store, 'development', 'log_level: error\n');
+  const server = await startServerProcess({ config, port, storage, database_url });
+  try {
+    const orders = { port, key: KEY, connections: PEAK_CONNECTIONS };
+    await flood({ ...orders, durationMs: WARM_UP_MS });
+    const peak = perSecond(await flood({ ...orders, durationMs: PEAK_MS }), 201);
+
+    const rate = Math.round(TIMES_PEAK * peak);
+    const orderedFlood = { ...orders, connections: FLOOD_CONNECTIONS, perSecond: rate, durationMs: FLOOD_MS };
+    const flooding = flood(orderedFlood);
+    const [flooded, watched] = await Promise.all([flooding, watch(server, flooding)]);
+    const calmMs = await untilCalm(server);
+    const goodput = perSecond(flooded, 201);
+    const refused = perSecond(flooded, 503) + perSecond(flooded, 429);
+    const { takenMs, refusedMs, unsent, timedOut, broken, withoutRetryAfter } = flooded;
+    report(
+      `peak ${Math.round(peak)}/s; ${rate}/s arrive at ${FLOOD_CONNECTIONS} connections: goodput ${Math.round(goodput)}/s ` +
+        `(${Math.round((goodput / peak) * 100)} %), p50 ${quantile(takenMs, 0.5)} ms, p99 ${quantile(takenMs, 0.99)} ms; ` +
+        `refused ${Math.round(refused)}/s, p99 ${quantile(refusedMs, 0.99)} ms; ${Math.round((unsent / flooded.tookMs) * 1000)}/s found no connection; ` +
+        `${timedOut} timed out, ${broken} broken`,
+    );
+    report(
+      `/health/ready meanwhile: ${watched.readyMs.length} asked, p99 ${quantile(watched.readyMs, 0.99)} ms; resident memory ` +
+        `${Math.round(watched.mib)} MiB at most; calm ${Math.round(calmMs)} ms after`,
+    );
+    assert.ok(goodput >= GOODPUT_MINIMUM * peak, `goodput ${goodput} of ${peak}`);
+    const known = ['201', '429', '503'];
+    assert.deepEqual(
+      Object.keys(flooded.answers).filter((status) => !known.includes(status)),
+      [],
+    );
+    assert.deepEqual(
+      { timedOut, broken, withoutRetryAfter },
+      { timedOut: 0, broken: 0, withoutRetryAfter: 0 },
+    );
+    assert.deepEqual([...watched.statuses], [200], '/health/ready says what holds: requests are taken');
+    assert.ok(watched.mib < RSS_MAXIMUM_MIB, `${watched.mib} MiB`);
+    assert.ok(calmMs < CALM_WITHIN_MS, `it took ${calmMs} ms`);
+    assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
+  } finally {
+    if (server.child.exitCode === null) await server.end('SIGKILL');
+    await store.drop();
+  }
+}
+
+/** Asks whether the node is ready, and looks at its memory, until `end`. */
+async function watch(server: ServerProcess, end: Promise<unknown>) {
+  const watched = { readyMs: [] as number[], statuses: new Set<number>(), mib: 0 };
+  let goesOn = true;
+  end.finally(() => (goesOn = false)).catch(() => {});
+  for (; goesOn; await delay(READY_EACH_MS)) {
+    const begun = performance.now();
+    const response = await fetch(`${server.origin}/health/ready`);
+    await response.text();
+    watched.readyMs.push(performance.now() - begun);
+    watched.statuses.add(response.status);
+    const status = readFileSync(`/proc/${server.pid}/status`, 'utf8');
+    watched.mib = Math.max(watched.mib, Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024);
+  }
+  watched.readyMs.sort((a, b) => a - b);
+  return watched;
+}
+
+/** Milliseconds until several creates in a row are answered as quickly as ever. */
+async function untilCalm(server: ServerProcess): Promise<number> {
+  const begun = performance.now();
+  for (let calm = 0, since = begun; ; ) {
+    const sent = performance.now();
+    if (calm === 0) since = sent;
+    const response = await fetch(`${server.origin}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: '{"amount": 1}',
+    });
+    await response.text();
+    calm = response.status === 201 && performance.now() - sent < CALM_MS ? calm + 1 : 0;
+    if (calm === CALM_ANSWERS) return since - begun;
+    if (performance.now() - begun > 10 * CALM_WITHIN_MS) return Number.POSITIVE_INFINITY;
+  }
+}

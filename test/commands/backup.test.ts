@@ -1,0 +1,193 @@
+// counterfoil backup: whole, private and verified before it has a name, beside a server and without one.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { type BackupPlace, backupPlace, contentsOf } from '../support/backups.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { isInstalled } from '../support/proxy.ts';
+import { verifySqlite } from '../support/read-only-store.ts';
+
+const FILES = ['backup.json', 'checkpoint-key.pem', 'checkpoint-key.pub.pem', 'counterfoil.sqlite'];
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+describe('backup', () => {
+  let harness: Harness;
+  let place: BackupPlace;
+  before(async () => {
+    harness = await startHarness('sqlite');
+    place = backupPlace(harness.store);
+    for (let i = 0; i < 3; i++) await harness.create();
+  });
+  after(async () => {
+    place.remove();
+    await harness.close();
+  });
+
+  test('beside a server it is a private folder named by its moment, with one file for the database, told in one line', async () => {
+    const { code, stdout, stderr } = await place.command(['backup', place.folder]);
+    assert.deepEqual([code, stderr], [0, '']);
+    const [, entries, shown] = /^Backed up (\d+) entries to (\S+), verified, in \d\.\d s\.\n$/.exec(stdout)!;
+    assert.equal(entries, '3');
+    const path = resolve(tmpdir(), shown!);
+    assert.match(path, /\/\d{4}-\d\d-\d\dT\d{6}Z$/);
+    assert.deepEqual(readdirSync(path).sort(), FILES);
+    assert.deepEqual(
+      [mode(path), ...FILES.map((file) => mode(join(path, file)))],
+      [0o700, ...FILES.map(() => 0o600)],
+    );
+    const before = contentsOf(path);
+    assert.equal((await verifySqlite(join(path, 'counterfoil.sqlite'), path)).payments, 3);
+    assert.deepEqual(contentsOf(path), before, 'reading it leaves it as it is');
+  });
+
+  test('without a server it is the same, and the storage is as it was', async () => {
+    await harness.stop();
+    const before = contentsOf(harness.store.storage);
+    const path = await place.backUp();
+    assert.deepEqual(contentsOf(harness.store.storage), before);
+    assert.deepEqual(readdirSync(path).sort(), [...FILES, 'checkpoints.jsonl'].sort());
+    await harness.start();
+  });
+
+  test('the database is copied after the checkpoints, so that it reaches as far as they do', async () => {
+    await whileCopyingCheckpoints(
+      async () => void (await harness.create({ merchant_reference: 'MEANWHILE' })),
+    );
+    const newest = join(place.folder, readdirSync(place.folder).sort().at(-1)!, 'counterfoil.sqlite');
+    const database = new DatabaseSync(newest, { readOnly: true });
+    const found = database.prepare("select id from payments where merchant_reference = 'MEANWHILE'").all();
+    database.close();
+    assert.equal(found.length, 1);
+  });
+
+  test('one that is killed leaves no folder that looks like a backup, and the next takes away what it left', async () => {
+    const before = readdirSync(place.folder).filter((name) => !name.startsWith('.'));
+    await whileCopyingCheckpoints(async (pid) => void process.kill(pid, 'SIGKILL'));
+    const left = readdirSync(place.folder).filter(
+      (name) => !before.includes(name) && !name.startsWith('.lock'),
+    );
+    assert.match(left.join(), /^\.unfinished-[^,]+$/);
+    const made = basename(await place.backUp());
+    assert.deepEqual(readdirSync(place.folder).sort(), ['.lock', ...before, made].sort());
+  });
+
+  test('a second one into the same folder is refused while the first is under way', async () => {
+    await whileCopyingCheckpoints(async () => {
+      const { code, stderr } = await place.command(['backup', place.folder]);
+      assert.equal(code, 1);
+      assert.match(stderr, /^counterfoil: another backup into \S+ is under way\n$/);
+    });
+  });
+
+  /** Runs `meanwhile` after a backup has begun and before it has read the checkpoints, which wait in a pipe. */
+  async function whileCopyingCheckpoints(meanwhile: (pid: number) => Promise<void>): Promise<void> {
+    const { storage } = harness.store;
+    const file = join(storage, 'checkpoints.jsonl');
+    renameSync(file, `${file}.kept`);
+    execFileSync('mkfifo', ['--mode=0600', file]);
+    const backup = place.begin(['backup', place.folder]);
+    const pipe = await open(file, 'w'); // waits for the reader
+    try {
+      await meanwhile(backup.child.pid!);
+      if (backup.child.signalCode === null)
+        await pipe.writeFile(readFileSync(`${file}.kept`)).catch(() => {});
+    } finally {
+      await pipe.close();
+      await backup.ended;
+      renameSync(`${file}.kept`, file);
+    }
+  }
+
+  test('--keep deletes the oldest of its own beyond that many, and nothing else', async () => {
+    for (const stray of ['notes', '2020-01-01T000000Z']) mkdirSync(join(place.folder, stray));
+    const newest = readdirSync(place.folder)
+      .filter((name) => existsSync(join(place.folder, name, 'backup.json')))
+      .sort()
+      .at(-1)!;
+    const made = basename(await place.backUp('--keep', '2'));
+    assert.deepEqual(readdirSync(place.folder).sort(), [
+      '.lock',
+      '2020-01-01T000000Z',
+      newest,
+      made,
+      'notes',
+    ]);
+    for (const stray of ['notes', '2020-01-01T000000Z'])
+      rmSync(join(place.folder, stray), { recursive: true });
+  });
+
+  test('what does not verify is not kept, and deletes nothing; --no-verify copies it all the same', async () => {
+    const storage = place.freshStorage();
+    cpSync(await place.backUp(), storage, { recursive: true });
+    const database = new DatabaseSync(join(storage, 'counterfoil.sqlite'));
+    database.exec('update payments set amount_minor = amount_minor + 1');
+    database.close();
+    const folder = join(dirname(place.folder), 'of-the-tampered');
+    const backUp = (...options: string[]) => place.command(['backup', folder, ...options], storage);
+    assert.equal((await backUp('--no-verify')).code, 0);
+    const before = contentsOf(folder);
+    const { code, stdout, stderr } = await backUp('--keep', '1');
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(
+      stderr,
+      /^counterfoil: the history is not as it was written, and the copy was not kept: .*\n$/,
+    );
+    assert.deepEqual(contentsOf(folder), before);
+    const [name] = readdirSync(folder).filter((one) => !one.startsWith('.'));
+    assert.equal(JSON.parse(readFileSync(join(folder, name!, 'backup.json'), 'utf8')).verified, false);
+  });
+
+  test('folders that cannot take one are refused in one line each', async () => {
+    const { folder } = place;
+    const other = join(dirname(folder), 'other-storage');
+    cpSync(harness.store.storage, other, { recursive: true });
+    const refusals: [string[], RegExp, string?][] = [
+      [[join(harness.store.storage, 'backups')], /is in the storage, and would be lost with it/],
+      [[join(folder, 'not', 'there')], /\/not does not exist: make it, or mount it/],
+      [[folder], /holds backups of \S+: give each installation a folder of its own/, other],
+      [[folder, '--keep', '3', '--no-verify'], /leave out --no-verify/],
+      [[folder], /there is no store in /, join(dirname(folder), 'nothing')],
+    ];
+    const before = contentsOf(folder);
+    for (const [args, words, storage] of refusals) {
+      const { code, stdout, stderr } = await place.command(['backup', ...args], storage);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, words);
+      assert.equal(stderr.split('\n').length, 2);
+    }
+    assert.equal((await place.command(['backup', folder, '--keep', '0'])).code, 2);
+    assert.deepEqual(contentsOf(folder), before);
+    rmSync(other, { recursive: true });
+  });
+
+  const canMount = process.getuid?.() === 0 && isInstalled('mount', '--version');
+  test('a disk without room is told what is needed and what is free', {
+    skip: !canMount && 'only root can mount a small disk',
+  }, async () => {
+    const disk = join(dirname(place.folder), 'small');
+    mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'counterfoil-test', disk]);
+    try {
+      const { code, stderr } = await place.command(['backup', join(disk, 'backups')]);
+      assert.equal(code, 1);
+      assert.match(stderr, /there is no room in \S+: \d+ MB are needed, \d+ MB are free\n$/);
+      assert.deepEqual(readdirSync(join(disk, 'backups')), ['.lock']);
+    } finally {
+      execFileSync('umount', [disk]);
+    }
+  });
+});

@@ -1,0 +1,218 @@
+// counterfoil restore: the whole store or none of it, never over another, and never from a damaged backup.
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type BackupPlace, backupPlace, contentsOf } from '../support/backups.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { verifySqlite } from '../support/read-only-store.ts';
+
+const DATABASE = 'counterfoil.sqlite';
+
+describe('restore', () => {
+  let harness: Harness;
+  let place: BackupPlace;
+  /** Made one after the other, with checkpoints and payments between. */
+  let older: string;
+  let newer: string;
+  before(async () => {
+    harness = await startHarness('sqlite');
+    place = backupPlace(harness.store);
+    const backUp = async () => {
+      await harness.create();
+      await harness.stop(); // signs a checkpoint
+      const path = await place.backUp();
+      await harness.start();
+      return path;
+    };
+    older = await backUp();
+    newer = await backUp();
+  });
+  after(async () => {
+    place.remove();
+    await harness.close();
+  });
+
+  test('into nothing it puts the whole store, private, and says what is in it and what comes next', async () => {
+    const storage = place.freshStorage();
+    const kept = contentsOf(newer);
+    const { code, stdout, stderr } = await place.command(['restore', newer], storage);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^Restored 2 entries, the newest of \d{4}-\S+\+00:00, to \S+; verified\.\nWhatever was changed since/,
+    );
+    assert.match(stdout, /\nNext: counterfoil doctor, then start the server\./);
+    assert.deepEqual(contentsOf(newer), kept, 'the backup is as it was');
+    const modes = [storage, ...readdirSync(storage).map((name) => join(storage, name))].map(
+      (path) => statSync(path).mode & 0o077,
+    );
+    assert.deepEqual(new Set(modes), new Set([0]));
+    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 2);
+    assert.equal((await place.command(['audit', 'verify'], storage)).code, 0);
+  });
+
+  test('while a server holds the store it is refused', async () => {
+    const refused = await place.command(['restore', newer, '--replace']);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /another server holds the store/);
+    assert.equal((await harness.verify()).payments, 2);
+  });
+
+  test('over a store it is refused; --replace moves all that lay there aside, and says what is lost', async () => {
+    const storage = place.freshStorage();
+    assert.equal((await place.command(['restore', newer], storage)).code, 0);
+    const there = contentsOf(storage);
+    const refused = await place.command(['restore', older], storage);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(
+      refused.stderr,
+      /counterfoil\.sqlite is there already: --replace moves it and all that belongs to it aside\n$/,
+    );
+    assert.deepEqual(contentsOf(storage), there);
+
+    const replaced = await place.command(['restore', older, '--replace'], storage);
+    assert.equal(replaced.code, 0, replaced.stderr);
+    assert.match(replaced.stdout, /That is 1 entry at least: a checkpoint vouched for entry 2\./);
+    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 1);
+    const [aside] = readdirSync(storage).filter((name) => name.startsWith('replaced-'));
+    const { 'server.lock': _, ...moved } = there;
+    assert.deepEqual(contentsOf(join(storage, aside!)), moved);
+  });
+
+  test('a write-ahead log that was not folded back goes aside with its database', async () => {
+    const storage = place.freshStorage();
+    mkdirSync(storage, { mode: 0o700 });
+    // As a server that was killed leaves them: copied while it runs, and nobody writes.
+    for (const name of [DATABASE, `${DATABASE}-wal`])
+      cpSync(join(harness.store.storage, name), join(storage, name));
+    assert.equal((await place.command(['restore', older, '--replace'], storage)).code, 0);
+    assert.deepEqual(
+      readdirSync(storage).filter((name) => name.endsWith('-wal')),
+      [],
+    );
+    const [aside] = readdirSync(storage).filter((name) => name.startsWith('replaced-'));
+    assert.deepEqual(readdirSync(join(storage, aside!)).sort(), [DATABASE, `${DATABASE}-wal`]);
+    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 1);
+  });
+
+  const flip = (file: string) => {
+    const bytes = readFileSync(file);
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(file, bytes);
+  };
+  const edit = (
+    backup: string,
+    change: (list: { schema: number; files: Record<string, unknown> }) => void,
+  ) => {
+    const file = join(backup, 'backup.json');
+    const list = JSON.parse(readFileSync(file, 'utf8'));
+    change(list);
+    writeFileSync(file, JSON.stringify(list));
+  };
+  const filesOf = (backup: string) => JSON.parse(readFileSync(join(backup, 'backup.json'), 'utf8')).files;
+
+  const damages: [string, (backup: string) => void, RegExp][] = [
+    [
+      'cut off',
+      (backup) => truncateSync(join(backup, DATABASE), 8192),
+      /counterfoil\.sqlite has 8192 bytes instead of/,
+    ],
+    ...[DATABASE, 'checkpoints.jsonl', 'checkpoint-key.pem', 'checkpoint-key.pub.pem'].map(
+      (name): [string, (backup: string) => void, RegExp] => [
+        `with one bit changed in ${name}`,
+        (backup) => flip(join(backup, name)),
+        /is damaged: checkpoint\S+|counterfoil\S+ is not the file that was backed up/,
+      ],
+    ),
+    [
+      'without its checkpoints',
+      (backup) => rmSync(join(backup, 'checkpoints.jsonl')),
+      /checkpoints\.jsonl is missing/,
+    ],
+    [
+      'with a write-ahead log beside it',
+      (backup) => writeFileSync(join(backup, `${DATABASE}-wal`), ''),
+      /-wal does not belong to it/,
+    ],
+    [
+      'put together from two',
+      (backup) => cpSync(join(older, DATABASE), join(backup, DATABASE)),
+      /counterfoil\.sqlite (has|is not)/,
+    ],
+    [
+      'put together from two, and its list too',
+      (backup) => {
+        cpSync(join(older, DATABASE), join(backup, DATABASE));
+        edit(backup, ({ files }) => Object.assign(files, { [DATABASE]: filesOf(older)[DATABASE] }));
+      },
+      /history is not as it was written: .*checkpoint.*; take another backup; nothing was changed/,
+    ],
+    [
+      'whose list is cut off',
+      (backup) => truncateSync(join(backup, 'backup.json'), 100),
+      /backup\.json of \S+ is damaged/,
+    ],
+    [
+      'whose list names a path',
+      (backup) => edit(backup, ({ files }) => Object.assign(files, { '../x': files[DATABASE] })),
+      /backup\.json of \S+ is damaged/,
+    ],
+    [
+      'without its list',
+      (backup) => rmSync(join(backup, 'backup.json')),
+      /is no backup: it has no backup\.json/,
+    ],
+    [
+      'of a newer program',
+      (backup) => edit(backup, (list) => Object.assign(list, { schema: list.schema + 1 })),
+      /this program knows \d+: restore it with version/,
+    ],
+  ];
+  for (const [how, damage, words] of damages) {
+    test(`a backup ${how} is refused in one line, and nothing is changed`, async () => {
+      const backup = join(dirname(place.folder), 'damaged');
+      rmSync(backup, { recursive: true, force: true });
+      cpSync(newer, backup, { recursive: true });
+      damage(backup);
+      const storage = place.freshStorage();
+      cpSync(older, storage, { recursive: true });
+      rmSync(join(storage, 'backup.json'));
+      const before = [contentsOf(backup), contentsOf(storage)];
+      const { code, stdout, stderr } = await place.command(['restore', backup, '--replace'], storage);
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, words);
+      assert.equal(stderr.split('\n').length, 2);
+      const { 'server.lock': _, ...after } = contentsOf(storage);
+      assert.deepEqual([contentsOf(backup), after], before);
+    });
+  }
+
+  test('the folder that holds backups is refused, and the newest named', async () => {
+    const { code, stderr } = await place.command(['restore', place.folder], place.freshStorage());
+    assert.equal(code, 1);
+    assert.ok(stderr.includes(`the newest backup in it is ${newer.split('/').at(-1)}`), stderr);
+  });
+
+  test('one that was cut short before the database was in place is begun again with --replace', async () => {
+    const storage = place.freshStorage();
+    assert.equal((await place.command(['restore', older], storage)).code, 0);
+    mkdirSync(join(storage, '.restoring'), { mode: 0o700 });
+    renameSync(join(storage, DATABASE), join(storage, '.restoring', DATABASE));
+    assert.equal((await place.command(['restore', newer], storage)).code, 1);
+    assert.equal((await place.command(['restore', newer, '--replace'], storage)).code, 0);
+    assert.equal(existsSync(join(storage, '.restoring')), false);
+    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 2);
+  });
+});

@@ -1,0 +1,89 @@
+// Connection strings: one host or several, as libpq writes them, each with its port; what is wrong with one is said in words.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import pg from 'pg';
+import { hostsFault, hostsOf, speaksInTheClear } from '../../src/database/connection-string.ts';
+
+/** What node-postgres makes of each host's own string. */
+function read(url: string): { name: string; host: string; port: number; database: string | undefined }[] {
+  assert.equal(hostsFault(url), undefined, url);
+  return hostsOf(url).map((one) => {
+    const { host, port, database, user } = new pg.Client(one.url);
+    assert.equal(user, url.includes('user') ? 'user' : process.env.USER, one.url);
+    return { name: one.name, host, port, database };
+  });
+}
+
+test('each host of a connection string has its own port, or the one for all, or 5432.', () => {
+  for (const [url, expected] of [
+    ['postgres://user:p%40w@one/shop', ['one:5432']],
+    ['postgres://user@one:5433/shop', ['one:5433']],
+    ['postgresql://user:p%40w@one:5432,two:5433/shop?sslmode=disable', ['one:5432', 'two:5433']],
+    ['postgres://user@one,two,three:1/shop', ['one:5432', 'two:5432', 'three:1']],
+    ['postgres://user@/shop?host=one,two&port=5432,5433', ['one:5432', 'two:5433']],
+    ['postgres://user@/shop?host=one,two&port=6000', ['one:6000', 'two:6000']],
+    ['postgres://user@/shop?host=one,two', ['one:5432', 'two:5432']],
+    ['postgres://user@[2001:db8::1]:5433,[::1]/shop', ['[2001:db8::1]:5433', '[::1]:5432']],
+    ['postgres://user@%2Frun%2Fpg,two:5433/shop', ['/run/pg:5432', 'two:5433']],
+    ['postgres://user@one,two/shop?target_session_attrs=read-write', ['one:5432', 'two:5432']],
+  ] as const) {
+    const found = read(url);
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      expected,
+      url,
+    );
+    for (const { name, host, port, database } of found) {
+      assert.equal(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, name, url);
+      assert.equal(database, 'shop', url);
+    }
+  }
+});
+
+test('what else stands in the string is kept for each host: the password, the parameters.', () => {
+  const hosts = hostsOf('postgres://user:p%40w%2F@one,two/shop?application_name=x%26y&sslmode=disable');
+  for (const { url } of hosts) {
+    const client = new pg.Client(url);
+    assert.equal(client.password, 'p@w/');
+    assert.equal(client.ssl, false);
+    assert.match(url, /application_name=x%26y/);
+  }
+});
+
+test('a string whose hosts cannot be made out is refused in words that repeat nothing of it.', () => {
+  for (const [url, said] of [
+    ['mysql://user:secret@one/shop', /^must begin with postgres:/],
+    ['postgres://user:secret@one,,two/shop', /^must not name an empty host$/],
+    [
+      'postgres://user:secret@/shop?host=one,two&port=1,2,3',
+      /^must give one port for all hosts, or one for each$/,
+    ],
+    ['postgres://user:secret@one:port,two/shop', /^must have port numbers from 1 to 65535$/],
+    ['postgres://user:secret@one:65536,two/shop', /^must have port numbers from 1 to 65535$/],
+    ['postgres://user:secret@one:0/shop', /^must have port numbers from 1 to 65535$/],
+    [
+      'postgres://user:secret@one,two/shop?target_session_attrs=any',
+      /^must not ask for other target_session_attrs/,
+    ],
+    [
+      'postgres://user:secret@one/shop?target_session_attrs=standby',
+      /^must not ask for other target_session_attrs/,
+    ],
+    [`postgres://user:secret@${Array(9).fill('one').join(',')}/shop`, /^must name at most 8 hosts$/],
+  ] as const) {
+    assert.match(hostsFault(url) ?? 'nothing', said, url);
+    assert.doesNotMatch(hostsFault(url) ?? '', /secret/);
+  }
+});
+
+test('encryption turned off is noticed where any of the hosts is another machine.', () => {
+  for (const [url, expected] of [
+    ['postgres://user@localhost,127.0.0.1:5433,[::1]/shop?sslmode=disable', false],
+    ['postgres://user@/shop?host=/run/postgresql&sslmode=disable', false],
+    ['postgres:///shop?sslmode=disable', false],
+    ['postgres://user@localhost,db.internal/shop?sslmode=disable', true],
+    ['postgres://user@/shop?host=localhost,db.internal&sslmode=disable', true],
+    ['postgres://user@one,two/shop?sslmode=verify-full', false],
+  ] as const)
+    assert.equal(speaksInTheClear(url), expected, url);
+});
