@@ -4,6 +4,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
+import { prepareStorage } from '../database/open.ts';
 import { lockStore } from '../database/sqlite.ts';
 import { existing } from '../health/folders.ts';
 import { counted } from '../lib/counted.ts';
@@ -52,7 +53,7 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
   const begun = monotonicMs();
   const configuration = configured(options.config);
   const parent = await prepareFolder(resolve(folder), configuration);
-  const release = holdFolder(parent);
+  const release = holdBackups(configuration);
   try {
     await deleteUnfinished(parent);
     const { path, list } = await makeBackup(parent, configuration, verify);
@@ -102,13 +103,14 @@ async function prepareFolder(folder: string, { storage }: Configuration): Promis
   return folder;
 }
 
-/** Keeps a second backup out of a folder, whose unfinished one is not to be deleted. Returns the release. Raises `Failure`. */
-function holdFolder(folder: string): () => void {
+/** Keeps out a second backup, which would take the unfinished one for left over. Returns the release. Raises `Failure`. */
+function holdBackups({ storage }: Configuration): () => void {
+  prepareStorage(storage);
   try {
-    return lockStore(join(folder, '.lock'));
+    return lockStore(join(storage, 'backup.lock')); // where locks work: the folder may lie on another machine
   } catch (error) {
     if (error instanceof DatabaseError && error.failure === 'unavailable')
-      throw new Failure(`another backup into ${shownPath(folder)} is under way`);
+      throw new Failure('another backup of this store is under way');
     throw error;
   }
 }

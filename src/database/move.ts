@@ -77,6 +77,8 @@ export function holdStill<T>(database: Database, use: (view: View) => Promise<T>
     // Before the first read, which settles what is seen.
     const names = movedTables().map(({ name }) => name);
     await view.query(`lock table ${names.join(', ')} in share mode`);
+    // Nothing is asked of it while the target is verified, which takes as long as it takes.
+    await view.query("select set_config('idle_in_transaction_session_timeout', '0', true)");
     return use(view);
   });
 }

@@ -5,6 +5,7 @@ import type { Database } from './database.ts';
 import { openPostgres } from './postgres.ts';
 import type { Guard } from './postgres-hosts.ts';
 import { lockStore, openSqlite } from './sqlite.ts';
+import { rewriteLog } from './sqlite-log.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
 
@@ -69,5 +70,12 @@ export async function openDatabase(
 export function holdStore(settings: StoreSettings): () => void {
   if (settings.database_url) return () => {};
   prepareStorage(settings.storage);
-  return lockStore(join(settings.storage, 'server.lock'));
+  const release = lockStore(join(settings.storage, 'server.lock'));
+  try {
+    rewriteLog(join(settings.storage, SQLITE_FILE));
+    return release;
+  } catch (error) {
+    release();
+    throw error;
+  }
 }

@@ -17,8 +17,14 @@ const ROLLBACK_MS = 1000;
 /** The longest that a timer takes: 24 days. */
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 
+/** The server ends a transaction of which it hears nothing for so long: what it has locked, other nodes wait for. */
+const SILENCE_MS = 3000;
+
 /** What the journal's connection relies on: an answered commit is on the server's disk, and its warnings reach us. */
-const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false)`;
+const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false),
+  set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', false)`;
+/** For a transaction that takes its time: between its statements, too. */
+const PATIENT = `set local idle_in_transaction_session_timeout = ${2 * STATEMENT_MS}`;
 
 /**
  * Opens a connection string (`postgres://…`, one host or several). Raises `DatabaseError`: `unavailable`, or `fault` where the
@@ -33,6 +39,8 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
   const readers = new Readers(hosts);
   let writer: Connection | undefined;
   let isWriting = false;
+  /** The connection whose transaction is under way: what belongs in that must not happen on another. */
+  let working: Connection | undefined;
 
   async function connectWriter(budget: Budget): Promise<Connection> {
     if (writer && hosts.isCurrent(writer)) return writer;
@@ -67,8 +75,11 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
       const budget = new Budget(Math.min(TRANSACTION_MS, withinMs ?? TRANSACTION_MS));
       const leftMs = () => (withinMs === undefined ? STATEMENT_MS : budget.left());
       try {
-        return await commitWork(work, await connectWriter(budget), leftMs);
+        working = await connectWriter(budget);
+        const begin = withinMs === undefined ? `begin; ${PATIENT}` : 'begin';
+        return await commitWork(work, working, begin, leftMs);
       } finally {
+        working = undefined;
         isWriting = false;
       }
     },
@@ -82,7 +93,7 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
       });
     },
     async script(sql) {
-      const connection = await connectWriter(new Budget(TRANSACTION_MS));
+      const connection = working ?? (await connectWriter(new Budget(TRANSACTION_MS)));
       // As long as it takes: a large store migrates for minutes, and whoever waits for it waits as long.
       await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
     },
@@ -106,12 +117,12 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
 async function commitWork<T>(
   work: (transaction: Queryable) => Promise<T>,
   connection: Connection,
+  begin: string,
   leftMs: () => number,
 ): Promise<T> {
   try {
-    const transaction = connection.session(leftMs);
-    await transaction.query('begin');
-    const result = await work(transaction);
+    await connection.script(begin, leftMs());
+    const result = await work(connection.session(leftMs));
     await connection.commit(leftMs());
     return result;
   } catch (error) {

@@ -20,9 +20,6 @@ import { newestSeal, readHeads } from './queries.ts';
 import type { RowCheck } from './rows.ts';
 import { HistoryBroken, type Verification, type View, verifyHistory } from './verify.ts';
 
-/** The source is spoken to again after so many reads of the target alone: PostgreSQL ends a transaction that is silent for 16 s. */
-const READS_IN_SILENCE = 50;
-
 const TAKEN = 'the target holds a store already: a move goes into an empty one, and overwrites nothing';
 
 export interface MoveParts {
@@ -64,7 +61,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const end = async (moved: View): Promise<Moved> => ({
       rows: await compareAll(view, moved, progress(told('comparing'), rows)),
-      verification: await verifySide('target', speakingTo(view, moved), parts, told('verifying the target')),
+      verification: await verifySide('target', moved, parts, told('verifying the target')),
       resumed: found !== 'nothing',
     });
     // It had come to its end, and nobody was told: cut right then, or asked for again.
@@ -196,15 +193,4 @@ async function compare(
     if (rows.length < PAGE) return count;
     after = rows.at(-1);
   }
-}
-
-/** The target's view; reading it for long keeps the source's open as well. */
-function speakingTo(source: View, target: View): View {
-  let reads = 0;
-  return {
-    async query<R>(sql: string, ...values: Parameters<View['query']>[1][]) {
-      if (++reads % READS_IN_SILENCE === 0) await source.query('select 1');
-      return target.query<R>(sql, ...values);
-    },
-  };
 }

@@ -60,8 +60,7 @@ describe('clock steps', { skip: noFaketime }, () => {
     const { store } = harness;
     const file = join(store.storage, 'counterfoil.sqlite');
     try {
-      const stage = await setStage(harness, ENDS);
-      await harness.stop();
+      const stage = await setStage(harness, ENDS).finally(() => harness.stop());
       const staged = await newestNumber(file);
       const service = await ClockedServer.start(store);
       const campaign = new Campaign(service, stage, file);

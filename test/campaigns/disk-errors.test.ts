@@ -23,6 +23,7 @@ const PAYMENTS = RUNS > 6 ? 220 : 12;
 const CLIENTS = 2;
 /** A disk that is full refuses so many writes, then there is room again. */
 const FULL_FOR = 5;
+const NEVER = 2 ** 30;
 const ENDS_WITHIN_MS = 10_000;
 const LOSSES_SHOWN = 5;
 
@@ -101,9 +102,9 @@ async function lossesOf(site: WatchedSite, steps: readonly Step[], random: Seede
 }
 
 /** How many writes and syncs a start and its work take where nothing fails. */
-async function countSteps(): Promise<{ starting: Record<string, number>; working: Record<string, number> }> {
+async function countSteps(): Promise<Record<'starting' | 'all', Record<Failing['kind'], number>>> {
   const site = await watchedSite(library);
-  const failure: Failing = { kind: 'sync', errno: 'EIO', first: 2 ** 30, times: 1 };
+  const failure: Failing = { kind: 'sync', errno: 'EIO', first: NEVER, times: 1 };
   try {
     const { server } = await workOn(site, failure);
     const steps = site.steps();
@@ -113,7 +114,7 @@ async function countSteps(): Promise<{ starting: Record<string, number>; working
       sync: some.filter(({ kind }) => kind === 'sync').length,
       write: some.filter(({ kind }) => kind === 'write').length,
     });
-    return { starting: count(steps.slice(0, firstAnswer)), working: count(steps) };
+    return { starting: count(steps.slice(0, firstAnswer)), all: count(steps) };
   } finally {
     site.remove();
   }
@@ -124,7 +125,7 @@ describe('disk errors', { skip }, () => {
     timeout: Infinity,
   }, async (context) => {
     context.diagnostic(`seed ${seed} (COUNTERFOIL_SEED), ${RUNS} failures (COUNTERFOIL_RUNS)`);
-    const { starting, working } = await countSteps();
+    const { starting, all } = await countSteps();
     const tally = { atTheStart: 0, ended: 0, wentOn: 0, refused: 0 };
     const losses: string[] = [];
     for (let round = 0; round < RUNS; round++) {
@@ -132,10 +133,11 @@ describe('disk errors', { skip }, () => {
       // In turns: each kind of failure, while it starts and while it works.
       const kind = round % 3 === 0 ? 'sync' : 'write';
       const errno = round % 3 === 2 ? 'ENOSPC' : 'EIO';
-      const first =
-        round % 2 === 0
-          ? random.between(starting[kind]! + 1, working[kind]!)
-          : random.between(1, starting[kind]!);
+      // A disk fills up while it works; one that breaks may do so at any time.
+      const working = round % 2 === 0 || errno === 'ENOSPC';
+      const first = working
+        ? random.between(starting[kind] + 1, all[kind])
+        : random.between(1, starting[kind]);
       const failure: Failing = { kind, errno, first, times: errno === 'ENOSPC' ? FULL_FOR : 1 };
       const told = `seed ${seed + round}: ${JSON.stringify(failure)}`;
       const site = await watchedSite(library);
@@ -158,6 +160,23 @@ describe('disk errors', { skip }, () => {
     }
     context.diagnostic(JSON.stringify(tally));
     assert.equal(losses.length, 0, losses.slice(0, LOSSES_SHOWN).join('\n'));
+  });
+
+  test('what is answered after a failed sync and a new start is there when the power goes', async () => {
+    const { starting } = await countSteps();
+    const site = await watchedSite(library);
+    try {
+      const first = starting.sync + 2;
+      const { created, server } = await workOn(site, { kind: 'sync', errno: 'EIO', first, times: 1 });
+      assert.ok(created > 0);
+      assert.equal(await itsEnd(server!), 1);
+      const after = await workOn(site, { kind: 'sync', errno: 'EIO', first: NEVER, times: 1 });
+      assert.deepEqual([after.created, after.refused], [PAYMENTS, 0]);
+      await after.server!.end('SIGKILL');
+      assert.deepEqual(await lossesOf(site, site.steps(), new SeededRandom(seed)), []);
+    } finally {
+      site.remove();
+    }
   });
 
   test('a checkpoint that cannot be put on disk is logged, the server goes on, and the next is whole', async (context) => {

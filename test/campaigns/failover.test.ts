@@ -1,6 +1,9 @@
 // PostgreSQL's primary killed under load and its standby promoted, again and again: nothing acknowledged is lost, nothing goes back.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { openPostgres } from '../../src/database/postgres.ts';
+import { Fence } from '../../src/journal/fence.ts';
+import { silent } from '../../src/lib/log.ts';
 import { NO_STANDBY } from '../support/postgres-hosts.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { CrashLoad } from './crash-load.ts';
@@ -51,5 +54,40 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
       told.some((line) => /older timeline/.test(line)),
       'the log says why the old primary is not used',
     );
+  });
+
+  test('a standby is not used by a server, whose store it is not; a command may look into it, and change nothing.', async () => {
+    await assert.rejects(openPostgres(site.standby.url, new Fence(undefined, silent)), /is in recovery/);
+    const database = await openPostgres(site.standby.url);
+    const [payments] = await database.query<{ count: number }>('select count(*) as count from payments');
+    assert.ok(payments!.count > 0);
+    await assert.rejects(
+      database.transaction(async () => {}),
+      /is in recovery/,
+    );
+    await database.close();
+  });
+
+  test('a standby that is promoted beside a primary that lives takes over, and what was open to the old one is closed.', async () => {
+    const { primary: old, standby: next } = site;
+    const url = old.url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${old.port},127.0.0.1:${next.port}`);
+    const database = await openPostgres(url, new Fence(undefined, silent));
+    const port = 'select inet_server_port() as port';
+    const ofRead = async () => (await database.query<{ port: number }>(port))[0]!.port;
+    const ofWrite = () =>
+      database.transaction(async (transaction) => (await transaction.query<{ port: number }>(port))[0]!.port);
+    assert.deepEqual([await ofRead(), await ofWrite()], [old.port, old.port]);
+
+    old.demandStandby(false);
+    await old.query('select pg_reload_conf()');
+    await next.promote();
+    await next.untilPrimary();
+    assert.equal(await ofRead(), old.port, 'nothing has told it yet');
+    await old.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'counterfoil' and query = 'commit'`,
+    );
+    await ofWrite().catch(() => {}); // it may find its connection cut
+    assert.deepEqual([await ofWrite(), await ofRead()], [next.port, next.port]);
+    await database.close();
   });
 });

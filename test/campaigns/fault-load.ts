@@ -29,7 +29,7 @@ export class FaultLoad {
     this.#load = new CrashLoad(random);
     const order = [...origins.slice(home), ...origins.slice(0, home)];
     this.#clients = order.map((origin) =>
-      this.#watch.over(loadClient(origin, key, WRITERS + READERS), PAUSE_MS),
+      this.#watch.over(loadClient(origin, key, WRITERS + READERS, { keepAlive: false }), PAUSE_MS),
     );
   }
 

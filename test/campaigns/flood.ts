@@ -12,7 +12,7 @@ export interface Flood {
   durationMs: number;
 }
 
-/** What it tells at the end, as JSON on standard output, a line. */
+/** What it tells: a line `there` when all are connected, then this as JSON. */
 export interface Flooded {
   /** Answers by status. */
   answers: Record<string, number>;
@@ -108,6 +108,7 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
 
   while (all.size < connections)
     await Promise.all(Array.from({ length: Math.min(OPENED_AT_ONCE, connections - all.size) }, open));
+  process.stdout.write('there\n');
   const begun = performance.now();
   if (perSecond === undefined) while (free.length > 0) sendNext();
   let arrivals = 0;
@@ -133,7 +134,6 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   told.tookMs = performance.now() - begun;
   clearInterval(ticks);
   clearInterval(looks);
-  for (const { socket } of all) socket.destroy();
   told.takenMs = some(told.takenMs);
   told.refusedMs = some(told.refusedMs);
   return told;

@@ -1,45 +1,29 @@
 // Thousands of connections that do little: they cost little, nobody beside them waits, and one too many is closed at once.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { connectionsMaximum, LIMITS } from '../../src/http/server.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
+import { residentMib, runApart } from './apart.ts';
 import type { Crowd, Crowded } from './crowd.ts';
 
-const CROWD = fileURLToPath(new URL('./crowd.ts', import.meta.url));
 /** Each process needs a file for each: Node raises its own limit to the hard one by itself. */
 const CONNECTIONS = Number(process.env.COUNTERFOIL_RUNS) || 2000;
 const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
 /** What keeps a connection: a request in less than the five seconds after which one without is closed. */
 const EVERY_MS = process.env.COUNTERFOIL_RUNS ? 4000 : 2000;
+/** As `deploy/` starts it. */
+const NODE_ARGUMENTS = ['--max-semi-space-size=4'];
 const BEYOND = 20;
 const RSS_MAXIMUM_MIB = 350;
-const P99_MAXIMUM_MS = 250;
+const P99_MAXIMUM_MS = 500;
 const LOAD_CLIENTS = 8;
+const ROOM_WITHIN_MS = 5000;
 
-/** Runs a crowd in a process of its own. `there` when all are connected, `gone` with what it tells. */
-function gather(orders: Crowd) {
-  const child = spawn(process.execPath, [CROWD, JSON.stringify(orders)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const lines: string[] = [];
-  const there = Promise.withResolvers<void>();
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    lines.push(line);
-    there.resolve();
-  });
-  const gone = once(child, 'close').then(() => JSON.parse(lines.at(-1)!) as Crowded);
-  gone.catch(there.reject);
-  return { there: there.promise, gone };
-}
+const gather = (orders: Crowd) => runApart<Crowded>('./crowd.ts', orders);
 
 describe('many connections', () => {
   let store: Store;
@@ -49,15 +33,13 @@ describe('many connections', () => {
     store = await temporaryStore('sqlite');
     port = await freePort();
     const config = writeConfiguration(store, 'development', 'log_level: error\n');
-    server = await startServerProcess({ config, port, storage: store.storage });
+    const { storage } = store;
+    server = await startServerProcess({ config, port, storage, nodeArguments: NODE_ARGUMENTS });
   });
   after(async () => {
     await server.end('SIGTERM');
     await store.drop();
   });
-
-  const residentMib = () =>
-    Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
 
   /** Creates, one after the other on each of some connections, until `end`. How long each answer took, ascending. */
   async function load(end: Promise<unknown>): Promise<number[]> {
@@ -84,7 +66,7 @@ describe('many connections', () => {
     const crowd = gather({ port, connections: CONNECTIONS, everyMs: EVERY_MS, stayMs: STAY_MS });
     await crowd.there;
     let most = 0;
-    const looks = setInterval(() => (most = Math.max(most, residentMib())), 200);
+    const looks = setInterval(() => (most = Math.max(most, residentMib(server.pid))), 200);
     const times = await load(crowd.gone);
     clearInterval(looks);
     const { opened, answered, failed } = await crowd.gone;
@@ -113,7 +95,8 @@ describe('many connections', () => {
     assert.equal(failed, 0, 'those that are there are left alone');
     assert.equal(turnedAway, BEYOND);
     const client = loadClient(server.origin, KEY, 1);
-    assert.equal((await client.get('/health'))?.status, 200, 'and then there is room again');
+    for (const deadline = performance.now() + ROOM_WITHIN_MS; (await client.get('/health'))?.status !== 200; )
+      assert.ok(performance.now() < deadline, 'when they have gone there is room again');
     client.close();
   });
 });

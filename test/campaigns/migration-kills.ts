@@ -17,7 +17,7 @@ const STEPWISE = `
       }
       const fatal = Number(target) === next.version ? Math.floor(Number(part) * (statements.length + 1)) : -1;
       const die = async () => {
-        if (how === 'at once') process.kill(process.pid, 'SIGKILL');
+        if (how === 'now') process.kill(process.pid, 'SIGKILL');
         const { Worker } = await import('node:worker_threads');
         const killer = new Worker('setTimeout(() => process.kill(process.pid, "SIGKILL"), Number(process.env.KILLED_AFTER_MS)); ' +
           'require("node:worker_threads").parentPort.postMessage("armed")', { eval: true });
@@ -35,7 +35,7 @@ export interface Kill {
   /** How far into it, from 0 to 1. */
   part: number;
   /** Between two statements, or so many milliseconds later, wherever that is. */
-  how: 'at once' | 'later';
+  how: 'now' | 'later';
   afterMs: number;
 }
 
@@ -63,7 +63,7 @@ export async function killMigration(program: ProgramCopy, store: Store, kill: Ki
     },
   );
   const { signal } = await migrating.ended;
-  if (how === 'at once' && signal !== 'SIGKILL') throw new Error(`it lived: ${migrating.stderr}`);
+  if (how === 'now' && signal !== 'SIGKILL') throw new Error(`it lived: ${migrating.stderr}`);
   return (await schemaVersion(store)) < migration;
 }
 

@@ -64,7 +64,7 @@ export interface Site {
 
 /** Starts nodes, and the balancer in front of them. What was begun is ended again where one of them does not start. */
 export async function startSite({ nodes: count, random, ...options }: SiteOptions): Promise<Site> {
-  const balancer = await startBalancer({ each: 'turn', cut: { share: 0, random } });
+  const balancer = await startBalancer({ cut: { share: 0, random } });
   const lines = `base_url: ${balancer.origin}\nlog_level: error\nnodes: ${count}\n`;
   const configuration = (options.configuration ?? '') + lines;
   const harness = await startHarness('postgres', { configuration });

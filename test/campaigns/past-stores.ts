@@ -11,7 +11,8 @@ import { startHarness } from '../support/harness.ts';
 import { copyProgram } from '../support/program-copy.ts';
 import { type Engine, type Store, temporaryStore } from '../support/stores.ts';
 
-const PAYMENTS = 30;
+/** How many payments they hold, where there were payments. */
+export const PAST_PAYMENTS = 30;
 
 /** From this schema on there are administrators and suspended merchants. */
 const ADMINISTERED = 4;
@@ -104,7 +105,7 @@ function rowsOf(from: Store, table: string, names: readonly string[]): Row[] {
 /** A store of today: payments, some of them cancelled, with kept answers; with an administrator and a suspended merchant, too. */
 async function history(isAdministered: boolean): Promise<Store> {
   const harness = await startHarness('sqlite');
-  for (let i = 0; i < PAYMENTS; i++) {
+  for (let i = 0; i < PAST_PAYMENTS; i++) {
     const { id } = await harness.create({}, { headers: { 'idempotency-key': `key-${i}` } });
     if (i % 3 === 0) await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
   }

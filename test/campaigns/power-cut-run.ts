@@ -24,6 +24,7 @@ const CLIENTS = 4;
 const KEYED = 0.5;
 const CANCELLED = 0.3;
 const PAID = 0.1;
+const KILLED = 0.3;
 const CONFIGURATION = `environment: development
 log_level: error
 checkout_forms_per_address: 100000
@@ -52,6 +53,7 @@ export interface WatchedSite {
   steps(): Step[];
   /** All steps taken one after the other give the files that are there, or the log has left something out: fails then. */
   requireWhole(): void;
+  /** Kills what still runs, and removes everything. */
   remove(): void;
 }
 
@@ -71,24 +73,31 @@ export async function watchedSite(library: string): Promise<WatchedSite> {
   writeFileSync(config, CONFIGURATION, { mode: 0o600 });
   const storage = storageIn(disk);
   const port = await freePort(); // the same for each server: answers name it
+  const servers: ServerProcess[] = [];
   return {
     storage,
     port,
-    start: ({ command, env } = {}) =>
-      startServerProcess({
+    async start({ command, env } = {}) {
+      const server = await startServerProcess({
         ...{ config, port, storage },
         ...(command && { command }),
         env: { ...env, ...watched(library, disk, log) },
-      }),
+      });
+      servers.push(server);
+      return server;
+    },
     steps: () => readSteps(log),
     requireWhole: () => requireWhole(readSteps(log), disk),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove() {
+      for (const { child } of servers) child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
 export interface RunOptions extends StartOptions {
   library: string;
-  /** How many payments each run of the server creates. All but the last run are stopped, the last is killed. */
+  /** How many payments each run of the server creates. They are stopped or killed, the last is killed. */
   runs: readonly number[];
   random: SeededRandom;
 }
@@ -107,9 +116,9 @@ export async function run({ library, runs, random, ...options }: RunOptions): Pr
       const server = await site.start(options);
       checkoutBaseUrl = String(server.ready.checkout_base_url);
       await work(server.origin, payments, random);
-      const isLast = index === runs.length - 1;
-      const code = await server.end(isLast ? 'SIGKILL' : 'SIGTERM');
-      assert.equal(code, isLast ? null : 0, server.output.join('\n'));
+      const isKilled = index === runs.length - 1 || random.chance(KILLED);
+      const code = await server.end(isKilled ? 'SIGKILL' : 'SIGTERM');
+      assert.equal(code, isKilled ? null : 0, server.output.join('\n'));
     }
     site.requireWhole();
     return { steps: site.steps(), checkoutBaseUrl };

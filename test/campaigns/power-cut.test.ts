@@ -15,7 +15,7 @@ import { recover } from './recovery.ts';
 
 const CUTS = Number(process.env.COUNTERFOIL_RUNS) || 150;
 /** Cuts in what one server did; then another works. */
-const CUTS_PER_RUN = Math.min(1000, Math.ceil(CUTS / 2));
+const CUTS_PER_RUN = Math.min(500, Math.ceil(CUTS / 2));
 /** Cuts in what a server did that is known to lose payments. */
 const CUTS_OF_THE_WORSE = 10;
 /** How many of the cuts come right behind an answer, when what it promised has had the least time. */
@@ -26,12 +26,11 @@ const LOSSES_SHOWN = 5;
 const SQLITE = 'src/database/sqlite.ts';
 const FOLDED_AFTER = 'const CHECKPOINT_PAGES = 4000;';
 
+/** So much that the log is folded back as in ours; so many starts and stops that checkpoints lie across sectors. */
+const LONG_WORKS = [{ runs: [20, 600, 20] }, { runs: [6, 4, 4, 4, 4, 4] }];
+
 /** What servers do whose power is cut. `pages`: how often the write-ahead log is folded back, where it is not as in ours. */
-const WORKS = [
-  { runs: [30, 30] },
-  { runs: [40, 20], pages: 100 },
-  ...(CUTS > 1000 ? [{ runs: [20, 600, 20] }] : []), // long enough to be folded back as in ours
-];
+const WORKS = [{ runs: [30, 30] }, { runs: [40, 20], pages: 100 }, ...(CUTS > 1000 ? LONG_WORKS : [])];
 
 /** Where there is one, a disk in memory: what is left of the other is read at once, and syncing that takes time for nothing. */
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'counterfoil-cuts-'));

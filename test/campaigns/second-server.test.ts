@@ -8,27 +8,29 @@ import { describe, test } from 'node:test';
 import { writeConfiguration } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { type Store, temporaryStore } from '../support/stores.ts';
+import { temporaryStore } from '../support/stores.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 1;
 
-/** Starts a server on the store, reached by `storage`. Answers with the server, or with what a refused one said. */
-async function tryStart(store: Store, storage = store.storage): Promise<ServerProcess | string> {
-  const config = join(store.storage, 'counterfoil.yaml');
-  return startServerProcess({ config, port: await freePort(), storage }).catch(
-    (error: Error) => error.message,
-  );
-}
+/** Starts a server on a store, reached by `storage`. Answers with the server, or with what a refused one said. */
+type TryStart = (storage?: string) => Promise<ServerProcess | string>;
 
 /** A store that is dropped in the end, with the servers that still have it. */
-async function withStore(
-  use: (store: Store, started: (one: ServerProcess) => void) => Promise<void>,
-): Promise<void> {
+async function withStore(use: (tryStart: TryStart, storage: string) => Promise<void>): Promise<void> {
   const store = await temporaryStore('sqlite');
-  writeConfiguration(store, 'development', 'log_level: error\n');
+  const config = writeConfiguration(store, 'development', 'log_level: error\n');
   const servers: ServerProcess[] = [];
+  const tryStart: TryStart = async (storage = store.storage) => {
+    try {
+      const server = await startServerProcess({ config, port: await freePort(), storage });
+      servers.push(server);
+      return server;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
   try {
-    await use(store, (server) => servers.push(server));
+    await use(tryStart, store.storage);
   } finally {
     for (const { child } of servers) child.kill('SIGKILL');
     await store.drop();
@@ -73,12 +75,11 @@ describe('a second server', () => {
     timeout: Infinity,
   }, async () => {
     for (let run = 0; run < RUNS; run++) {
-      await withStore(async (store, started) => {
-        const pair = await Promise.all([tryStart(store), tryStart(store)]);
-        pair.filter(isServer).forEach(started);
-        const [server] = pair.filter(isServer);
+      await withStore(async (tryStart, storage) => {
+        const pair = await Promise.all([tryStart(), tryStart()]);
+        const server = pair.find(isServer);
         assert.ok(server, `neither serves: ${pair}`);
-        assertRefused(pair.find((one) => one !== server)!, store.storage);
+        assertRefused(pair.find((one) => one !== server)!, storage);
         await assertServes(server);
       });
     }
@@ -87,15 +88,14 @@ describe('a second server', () => {
   test(`${RUNS} servers come to a store that is held, and have it as soon as its server was killed`, {
     timeout: Infinity,
   }, async () => {
-    await withStore(async (store, started) => {
-      let first = await tryStart(store);
+    await withStore(async (tryStart, storage) => {
+      let first = await tryStart();
       for (let run = 0; run < RUNS; run++) {
         assert.ok(isServer(first), String(first));
-        started(first);
-        assertRefused(await tryStart(store), store.storage);
+        assertRefused(await tryStart(), storage);
         await assertServes(first);
         await first.end('SIGKILL');
-        first = await tryStart(store);
+        first = await tryStart();
       }
       assert.ok(isServer(first), String(first));
       assert.equal(await first.end('SIGTERM'), 0);
@@ -103,22 +103,22 @@ describe('a second server', () => {
   });
 
   test('is turned away by another name of the folder as well: a symbolic link, a bind mount', async (context) => {
-    await withStore(async (store, started) => {
-      const first = await tryStart(store);
+    await withStore(async (tryStart, storage) => {
+      const first = await tryStart();
       assert.ok(isServer(first), String(first));
-      started(first);
       const folder = mkdtempSync(join(tmpdir(), 'counterfoil-link-'));
       const link = join(folder, 'storage');
-      symlinkSync(store.storage, link);
-      const bound = bindMount(store.storage);
+      symlinkSync(storage, link);
+      const bound = bindMount(storage);
       try {
-        assertRefused(await tryStart(store, link), link);
-        if (bound) assertRefused(await tryStart(store, bound.path), bound.path);
+        assertRefused(await tryStart(link), link);
+        if (bound) assertRefused(await tryStart(bound.path), bound.path);
         else context.diagnostic('without the bind mount: making one needs root');
       } finally {
         bound?.remove();
         rmSync(folder, { recursive: true });
       }
+      await assertServes(first);
     });
   });
 });

@@ -1,5 +1,6 @@
 // Upgrades: the schema comes up to date while the version before serves, and a kill in the middle of a migration leaves nothing of it.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -7,26 +8,28 @@ import { knownMigrations, migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { schemaFaults } from '../../src/database/schema.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
-import { verifyHistory } from '../../src/journal/verify.ts';
+import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
+import { backupPlace } from '../support/backups.ts';
 import { start } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import { freePort } from '../support/postgres-server.ts';
 import type { ProgramCopy } from '../support/program-copy.ts';
+import { verifySqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../support/stores.ts';
 import { CrashLoad } from './crash-load.ts';
 import { type Kill, killMigration, mortalProgram } from './migration-kills.ts';
 import { NEXT_MIGRATION, nextVersion } from './next-version.ts';
-import { type Past, pastStores } from './past-stores.ts';
+import { PAST_PAYMENTS, type Past, pastStores } from './past-stores.ts';
 import { Watch } from './watched-client.ts';
 
 const CLIENTS = 32;
-const PAUSE_MS = 10;
+const PAUSE_MS = 40;
 /** So many more answers before the migration begins, and after it. */
-const ANSWERS = 200;
+const ANSWERS = 150;
 /** No answer of the version before takes longer while the next one migrates: it waits for it, and other tests share the machine. */
 const PAUSE_MAXIMUM_MS = 5000;
 
@@ -41,8 +44,8 @@ interface Hold {
   waited(): Promise<void>;
 }
 
-async function upgradeUnderLoad(engine: Engine): Promise<string> {
-  const [store, next] = [await temporaryStore(engine), await nextVersion()];
+async function upgradeUnderLoad(engine: Engine, next: ProgramCopy): Promise<string> {
+  const store = await temporaryStore(engine);
   const config = writeConfiguration(store, 'development', 'log_level: error\n');
   const settings = { config, port: await freePort(), ...store };
   const command = (...args: string[]) =>
@@ -95,7 +98,6 @@ async function upgradeUnderLoad(engine: Engine): Promise<string> {
   } finally {
     stop.abort();
     for (const { child } of servers) child.kill('SIGKILL');
-    next.remove();
     await store.drop();
   }
 }
@@ -127,9 +129,14 @@ async function holdPayments({ database_url }: Store): Promise<Hold | undefined> 
 }
 
 describe('the next version migrates while this one serves, and takes over', () => {
+  let next: ProgramCopy;
+  before(async () => {
+    next = await nextVersion();
+  });
+  after(() => next.remove());
   for (const engine of ENGINES) {
     test(`on ${engine}`, { timeout: 120_000 }, async (context) => {
-      context.diagnostic(await upgradeUnderLoad(engine));
+      context.diagnostic(await upgradeUnderLoad(engine, next));
     });
   }
 });
@@ -139,7 +146,7 @@ const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 0;
 /** A migration of a small store takes some ten milliseconds: a kill that is to fall anywhere in it comes within that. */
 const KILL_WITHIN_MS = 8;
 
-describe('a kill in the middle of a migration leaves the store as it was, and the next start brings it up to date', () => {
+describe('a store of an older version', () => {
   let past: Past;
   let program: ProgramCopy;
   before(async () => {
@@ -156,12 +163,14 @@ describe('a kill in the middle of a migration leaves the store as it was, and th
 
   const migrations = knownMigrations().map(({ version }) => version);
   for (const engine of ENGINES) {
-    test(`on ${engine}`, { timeout: Infinity }, async (context) => {
+    test(`on ${engine} comes up to date at the next start, wherever in a migration a program was killed`, {
+      timeout: Infinity,
+    }, async (context) => {
       const few = engine === 'sqlite' ? migrations : [random.pick(migrations)];
       const killed = KILLS > 0 ? migrations.flatMap((one) => Array<number>(KILLS).fill(one)) : few;
       let inside = 0;
       for (const [index, migration] of killed.entries()) {
-        const how = index % 2 === 0 ? 'at once' : 'later';
+        const how = index % 2 === 0 ? 'now' : 'later';
         const kill: Kill = {
           migration,
           part: random.between(0, 999) / 1000,
@@ -171,7 +180,8 @@ describe('a kill in the middle of a migration leaves the store as it was, and th
         const store = await past.store(engine, migration - 1);
         try {
           if (await killMigration(program, store, kill)) inside++;
-          await requireUpToDate(store);
+          const { payments } = await upToDate(store);
+          assert.equal(payments, migration > 2 ? PAST_PAYMENTS : 0);
         } catch (error) {
           throw new Error(`seed ${random.seed}, ${JSON.stringify(kill)}`, { cause: error });
         } finally {
@@ -181,18 +191,41 @@ describe('a kill in the middle of a migration leaves the store as it was, and th
       context.diagnostic(
         `${engine}: ${killed.length} kills, ${inside} of them inside a migration; all completed and verified`,
       );
-      assert.ok(inside >= killed.length / 2, `${inside} of ${killed.length} kills fell inside`);
+      assert.ok(inside >= killed.length / 2, `${inside} of ${killed.length} kills fell inside`); // all of the first kind do
     });
   }
+
+  test('a backup of an older version is not verified when it is made, and comes up to date when it is restored', async () => {
+    const store = await past.store('sqlite', knownMigrations().length - 1);
+    const place = backupPlace(store);
+    try {
+      const refused = await place.command(['backup', place.folder]);
+      assert.equal(refused.code, 1);
+      assert.match(
+        refused.stderr,
+        /schema is of version \d, this program's is \d: back it up with the program that serves it, or with --no-verify\n$/,
+      );
+      const storage = place.freshStorage();
+      const { code, stderr } = await place.command(['restore', await place.backUp('--no-verify')], storage);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.equal(
+        (await verifySqlite(join(storage, 'counterfoil.sqlite'), storage)).payments,
+        PAST_PAYMENTS,
+      );
+    } finally {
+      place.remove();
+      await store.drop();
+    }
+  });
 });
 
 /** Completes the migrations, as a start does, and verifies schema and history. */
-async function requireUpToDate(store: Store): Promise<void> {
+async function upToDate(store: Store): Promise<Verification> {
   const database = await openDatabase(store, () => {});
   try {
     await migrate(database);
     assert.deepEqual(await database.snapshot((view) => schemaFaults(view, store.engine)), []);
-    await verifyHistory(database, readCheckpoints(store.storage), ROW_CHECKS);
+    return await verifyHistory(database, readCheckpoints(store.storage), ROW_CHECKS);
   } finally {
     await database.close();
   }

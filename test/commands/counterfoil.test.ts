@@ -11,6 +11,8 @@ const COMMANDS = [
   ['doctor'],
   ['migrate'],
   ['move'],
+  ['backup'],
+  ['restore'],
   ['keys'],
   ['keys', 'create'],
   ['keys', 'list'],

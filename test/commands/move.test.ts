@@ -184,6 +184,10 @@ for (const from of ENGINES) {
         assert.equal((await view.query('select id from payments')).length, 2);
         const client = from === 'sqlite' ? undefined : new pg.Client(env.DATABASE_URL);
         if (client) {
+          const [idle] = await view.query(
+            "select current_setting('idle_in_transaction_session_timeout') as ms",
+          );
+          assert.deepEqual(idle, { ms: '0' }, 'it may be silent for as long as the target is verified');
           await client.connect();
           await client.query("set lock_timeout = '50ms'");
           await assert.rejects(client.query(write), /lock timeout/);
@@ -287,6 +291,35 @@ for (const from of ENGINES) {
   });
 }
 
+test('a target where the account may make no tables is refused', async () => {
+  const service = await startHarness('sqlite');
+  const { database_url, drop } = await temporaryStore('postgres');
+  const role = `stranger_${process.pid}`;
+  const client = new pg.Client(database_url!);
+  await client.connect();
+  await client.query(
+    `create role ${role} login password '${PASSWORD}'; revoke create on schema public from public`,
+  );
+  await service.stop();
+  const url = new URL(database_url!);
+  [url.username, url.password] = [role, PASSWORD];
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(service.store),
+    COUNTERFOIL_STORAGE: service.store.storage,
+    DATABASE_URL: url.href,
+  };
+  const { code, stderr } = await run(['move', '--to', 'postgres'], { env });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /the account of the target may make no tables in the schema public: let it own the database/,
+  );
+  await client.query(`drop role ${role}`);
+  await client.end();
+  await service.store.drop();
+  await drop();
+});
+
 test('a password is repeated nowhere, however wrong its address is', async () => {
   const folder = temporaryFolder();
   const { storage, drop } = await temporaryStore('sqlite');
@@ -297,7 +330,7 @@ test('a password is repeated nowhere, however wrong its address is', async () =>
   for (const [to, said, code] of [
     [`postgrse://pay:${PASSWORD}@127.0.0.1/pay`, /--to must be postgres, sqlite, or an address/, 2],
     [`postgres://pay:${PASSWORD}@127.0.0.1:1/pay`, /the database: /, 1],
-    [`postgres://pay:${PASSWORD}@127.0.0.1:port/pay`, /the database: |connection string/, 1],
+    [`postgres://pay:${PASSWORD}@127.0.0.1:port/pay`, /must have port numbers/, 2],
   ] as const) {
     const ended = await run(['move', '--to', to], { env });
     assert.equal(ended.code, code, ended.stderr);

@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -15,7 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backupPlace, contentsOf } from '../support/backups.ts';
+import { start } from '../support/command.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { copyProgram } from '../support/program-copy.ts';
 import { verifySqlite } from '../support/read-only-store.ts';
 
 const DATABASE = 'counterfoil.sqlite';
@@ -129,13 +130,11 @@ describe('restore', () => {
       (backup) => truncateSync(join(backup, DATABASE), 8192),
       /counterfoil\.sqlite has 8192 bytes instead of/,
     ],
-    ...[DATABASE, 'checkpoints.jsonl', 'checkpoint-key.pem', 'checkpoint-key.pub.pem'].map(
-      (name): [string, (backup: string) => void, RegExp] => [
-        `with one bit changed in ${name}`,
-        (backup) => flip(join(backup, name)),
-        /is damaged: checkpoint\S+|counterfoil\S+ is not the file that was backed up/,
-      ],
-    ),
+    ...[DATABASE, 'checkpoint-key.pub.pem'].map((name): [string, (backup: string) => void, RegExp] => [
+      `with one bit changed in ${name}`,
+      (backup) => flip(join(backup, name)),
+      /is damaged: checkpoint\S+|counterfoil\S+ is not the file that was backed up/,
+    ]),
     [
       'without its checkpoints',
       (backup) => rmSync(join(backup, 'checkpoints.jsonl')),
@@ -205,14 +204,37 @@ describe('restore', () => {
     assert.ok(stderr.includes(`the newest backup in it is ${newer.split('/').at(-1)}`), stderr);
   });
 
-  test('one that was cut short before the database was in place is begun again with --replace', async () => {
-    const storage = place.freshStorage();
-    assert.equal((await place.command(['restore', older], storage)).code, 0);
-    mkdirSync(join(storage, '.restoring'), { mode: 0o700 });
-    renameSync(join(storage, DATABASE), join(storage, '.restoring', DATABASE));
-    assert.equal((await place.command(['restore', newer], storage)).code, 1);
-    assert.equal((await place.command(['restore', newer, '--replace'], storage)).code, 0);
-    assert.equal(existsSync(join(storage, '.restoring')), false);
-    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 2);
-  });
+  for (const step of [
+    'await link(join(storage, name), join(aside, name));',
+    'await unlink(join(storage, name));',
+    'await rename(join(unfinished, name), join(storage, name));',
+  ]) {
+    test(`one that is killed after the first ${step.slice(6, step.indexOf('('))} leaves no store or a whole one, and can be begun again`, async () => {
+      const storage = place.freshStorage();
+      assert.equal((await place.command(['restore', older], storage)).code, 0);
+      const program = copyProgram();
+      program.change(
+        'src/commands/place-backup.ts',
+        step,
+        `{ ${step} process.kill(process.pid, 'SIGKILL'); }`,
+      );
+      const args = [program.command, 'restore', newer, '--replace', '--config', place.config];
+      const killed = start(process.execPath, args, { env: { ...program.env, COUNTERFOIL_STORAGE: storage } });
+      assert.equal((await killed.ended).signal, 'SIGKILL', killed.stderr);
+      program.remove();
+      if (existsSync(join(storage, DATABASE))) {
+        const { payments, checkpoints } = await verifySqlite(join(storage, DATABASE), storage);
+        assert.equal(payments, checkpoints, 'each was made with a checkpoint behind each payment');
+        assert.ok(existsSync(join(storage, 'checkpoint-key.pem')));
+      }
+      assert.equal((await place.command(['restore', newer, '--replace'], storage)).code, 0);
+      assert.equal(existsSync(join(storage, '.restoring')), false);
+      const { payments, checkpoints } = await verifySqlite(join(storage, DATABASE), storage);
+      assert.deepEqual([payments, checkpoints], [2, 2]);
+      const kept = readdirSync(storage, { recursive: true, encoding: 'utf8' }).filter((name) =>
+        name.endsWith(`/${DATABASE}`),
+      );
+      assert.ok(kept.length > 0, 'what was there is kept');
+    });
+  }
 });

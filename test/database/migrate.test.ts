@@ -54,6 +54,18 @@ test('a migration that takes longer than any statement may is waited for, and so
   });
 });
 
+test('a step whose connection is cut is not done on another, outside of its transaction', async () => {
+  await withDatabases('postgres', 2, async ([first, second]) => {
+    const step = first!.transaction(async (transaction) => {
+      const [one] = await transaction.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await second!.query('select pg_terminate_backend(?::int, 5000)', one!.pid);
+      await first!.script('create table half_done (id bigint)');
+    });
+    await assert.rejects(step, { failure: 'unavailable' });
+    assert.deepEqual(await second!.query(`select to_regclass('half_done') as found`), [{ found: null }]);
+  });
+});
+
 for (const engine of ENGINES) {
   describe(`migrating on ${engine}`, () => {
     test('an empty store takes every migration once and in order, an up-to-date one none', async () => {

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DatabaseError } from '../../src/database/database.ts';
 import { holdStore, openDatabase, prepareStorage, StorageExposed } from '../../src/database/open.ts';
-import { startHarness, writeConfiguration } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
-import { startServerProcess } from '../support/server-process.ts';
+import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
 const permissions = (path: string) => statSync(path).mode & 0o777;
@@ -96,19 +94,6 @@ describe('storage', () => {
       );
       release();
       holdStore(store)();
-    });
-  });
-
-  test('a second server on a store does not start, and does once the first was killed', async () => {
-    await withStore(async (store) => {
-      const config = writeConfiguration(store);
-      const start = async () =>
-        startServerProcess({ config, port: await freePort(), storage: store.storage });
-      const first = await start();
-      await assert.rejects(start(), /exited with [1-9].*another server/s);
-      await first.end('SIGKILL');
-      const second = await start();
-      assert.equal(await second.end('SIGTERM'), 0);
     });
   });
 });

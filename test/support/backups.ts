@@ -9,6 +9,8 @@ import type { Store } from './stores.ts';
 export interface BackupPlace {
   /** Where backups go. */
   folder: string;
+  /** A configuration. */
+  config: string;
   /** Runs `counterfoil …` on the store, or on another storage. */
   command(args: readonly string[], storage?: string): ReturnType<typeof run>;
   /** The same, without waiting for its end. */
@@ -38,6 +40,7 @@ export function backupPlace(
   const command: BackupPlace['command'] = (args, storage) => run(args, { env: environment(storage) });
   return {
     folder,
+    config: configuration.config,
     command,
     begin: (args, storage) => start(process.execPath, [COMMAND, ...args], { env: environment(storage) }),
     async backUp(...options) {

@@ -1,4 +1,4 @@
-// A TCP balancer in front of several nodes: connections go round, refused ones go on to the next, and some are cut on purpose.
+// A TCP balancer in front of several nodes: requests go round, refused ones go on to the next node, and some are cut on purpose.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { SeededRandom } from './seeded-random.ts';
 
@@ -8,16 +8,15 @@ const LOOPBACK = '127.0.0.1';
 export const CUTS = ['before', 'behind', 'during'] as const;
 export type Cut = (typeof CUTS)[number];
 
+/**
+ * What goes round are turns: a request with its answer. Clients that keep their connections meet another node at every request, as
+ * behind balancers of HTTP. This takes answers that tell their length, and no pipelining; behind another answer a connection stays
+ * where it is.
+ */
 export interface BalancerOptions {
   upstreams?: readonly number[];
   /** The port to listen on; any that is free unless given. */
   port?: number;
-  /**
-   * What goes round: connections, as every balancer of TCP does it, or the turns of each, a request with its answer, as balancers of
-   * HTTP do: clients that keep their connections meet another node at every request then. For answers that tell their length, without
-   * pipelining; behind others a connection stays where it is.
-   */
-  each?: 'connection' | 'turn';
   /** The share of turns that are cut, from 0 to 1, and the chance that chooses them. */
   cut?: { share: number; random: SeededRandom };
 }
@@ -41,7 +40,7 @@ export interface Balancer {
 
 /** Starts to balance. */
 export async function startBalancer(options: BalancerOptions = {}): Promise<Balancer> {
-  const { each = 'connection', cut } = options;
+  const { cut } = options;
   const upstreams = [...(options.upstreams ?? [])];
   const cuts: Record<Cut, number> = { before: 0, behind: 0, during: 0 };
   const open = new Set<Socket>();
@@ -70,9 +69,9 @@ export async function startBalancer(options: BalancerOptions = {}): Promise<Bala
       if (turn) turns.delete(turn);
     };
     client.on('data', (chunk: Buffer) => {
-      if (!turn || (each === 'turn' && turn.isAnswered)) {
+      if (!turn || turn.isAnswered) {
         leave();
-        turn = new Turn(client, order(), fate(), each);
+        turn = new Turn(client, order(), fate());
         turns.add(turn);
       }
       turn.send(chunk);
@@ -114,7 +113,6 @@ class Turn {
   at: number | undefined;
   readonly #client: Socket;
   readonly #cut: Cut | undefined;
-  readonly #each: 'connection' | 'turn';
   /** How many bytes of the answer are still to come, once it has begun. */
   #missing: number | undefined;
   /** What waits for a node that takes the connection. */
@@ -123,8 +121,7 @@ class Turn {
   #isLeft = false;
   #upstream: Socket | undefined;
 
-  constructor(client: Socket, ports: readonly number[], cut: Cut | undefined, each: 'connection' | 'turn') {
-    this.#each = each;
+  constructor(client: Socket, ports: readonly number[], cut: Cut | undefined) {
     this.#client = client;
     this.#cut = cut;
     if (cut === 'before') client.resetAndDestroy();
@@ -137,7 +134,7 @@ class Turn {
 
   /** Whether what becomes of the node's connection is nothing to the client any more. */
   get #isOver(): boolean {
-    return this.#isLeft || (this.#each === 'turn' && this.isAnswered);
+    return this.#isLeft || this.isAnswered;
   }
 
   /** Connects to the first that takes it. Where none does the client is refused as well, as far as that is still possible. */

@@ -69,9 +69,9 @@ export class FaultProxy {
     return proxy;
   }
 
-  /** How many connections pass through it now. */
-  get connections(): number {
-    return this.#pairs.size;
+  /** The connections that pass through it now, by the ports that the server sees them come from. */
+  get connections(): number[] {
+    return [...this.#pairs].map(({ server }) => server.localPort!);
   }
 
   /** Begins a fault, in the place of the one before if that is not over. */

@@ -17,9 +17,17 @@ export interface LoadClient {
   close(): void;
 }
 
-/** Opens up to `connections` connections to `origin`, with `key` as the API key. */
-export function loadClient(origin: string, key: string, connections: number): LoadClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+/**
+ * Opens up to `connections` connections to `origin`, with `key` as the API key. `keepAlive: false` opens one for each request: kept
+ * connections may be closed by the server at the very moment that a request is sent on them.
+ */
+export function loadClient(
+  origin: string,
+  key: string,
+  connections: number,
+  { keepAlive = true } = {},
+): LoadClient {
+  const agent = new Agent({ keepAlive, maxSockets: connections });
   const { hostname, port, pathname } = new URL(origin);
   const prefix = pathname === '/' ? '' : pathname;
 

@@ -128,6 +128,11 @@ export class PostgresHost {
     await run('pg_ctl', ['promote', '--no-wait', `--pgdata=${this.#data}`]);
   }
 
+  /** Waits until a promotion is done. */
+  async untilPrimary(): Promise<void> {
+    await this.#eventually('select pg_is_in_recovery() as recovering', ([row]) => row?.recovering === false);
+  }
+
   /** Lets commits wait for the standby that follows, from now on. */
   async requireStandby(): Promise<void> {
     await this.query("alter system set synchronous_standby_names = '*'");

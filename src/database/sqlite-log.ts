@@ -1,0 +1,41 @@
+// The write-ahead log that a server left which did not stop in order: put on disk anew before the next server relies on it.
+import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { Connection } from './sqlite.ts';
+import { asDatabaseError } from './sqlite-failures.ts';
+
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Writes the log of the database in `file` over itself, and syncs it. Where a sync failed, the system takes what it could not write
+ * for written: a start would read from memory what the disk does not hold, and put new commits behind it, which a power cut would
+ * take with it. Nobody else writes meanwhile. Raises `DatabaseError`, and the system's errors.
+ */
+export function rewriteLog(file: string): void {
+  if (!existsSync(file) || !statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
+  try {
+    const connection = new Connection(file, { readOnly: false });
+    try {
+      connection.raw.exec('begin immediate');
+      writeOver(`${file}-wal`);
+    } finally {
+      connection.raw.close(); // folds the log back into the database
+    }
+  } catch (error) {
+    throw asDatabaseError(error);
+  }
+}
+
+function writeOver(file: string): void {
+  const descriptor = openSync(file, 'r+');
+  try {
+    const piece = Buffer.alloc(PIECE_BYTES);
+    for (let at = 0; ; ) {
+      const bytes = readSync(descriptor, piece, 0, PIECE_BYTES, at);
+      if (bytes === 0) break;
+      at += writeSync(descriptor, piece, 0, bytes, at);
+    }
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
