@@ -1,5 +1,5 @@
 // The write-ahead log that a server left which did not stop in order: put on disk anew before the next server relies on it.
-import { closeSync, existsSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { Connection } from './sqlite.ts';
 import { asDatabaseError } from './sqlite-failures.ts';
 
@@ -11,12 +11,13 @@ const PIECE_BYTES = 1024 * 1024;
  * take with it. Nobody else writes meanwhile. Raises `DatabaseError`, and the system's errors.
  */
 export function rewriteLog(file: string): void {
-  if (!existsSync(file) || !statSync(`${file}-wal`, { throwIfNoEntry: false })?.size) return;
+  const log = `${file}-wal`;
+  if (!existsSync(file) || !existsSync(log)) return;
   try {
     const connection = new Connection(file, { readOnly: false });
     try {
       connection.raw.exec('begin immediate');
-      writeOver(`${file}-wal`);
+      if (existsSync(log)) writeOver(log); // SQLite takes away one that belongs to no database
     } finally {
       connection.raw.close(); // folds the log back into the database
     }
