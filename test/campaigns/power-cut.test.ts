@@ -30,7 +30,11 @@ const FOLDED_AFTER = 'const CHECKPOINT_PAGES = 4000;';
 const LONG_WORKS = [{ runs: [20, 600, 20] }, { runs: [6, 4, 4, 4, 4, 4] }];
 
 /** What servers do whose power is cut. `pages`: how often the write-ahead log is folded back, where it is not as in ours. */
-const WORKS = [{ runs: [30, 30] }, { runs: [40, 20], pages: 100 }, ...(CUTS > 1000 ? LONG_WORKS : [])];
+const WORKS: readonly { runs: readonly number[]; pages?: number }[] = [
+  { runs: [30, 30] },
+  { runs: [40, 20], pages: 100 },
+  ...(CUTS > 1000 ? LONG_WORKS : []),
+];
 
 /** Where there is one, a disk in memory: what is left of the other is read at once, and syncing that takes time for nothing. */
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'counterfoil-cuts-'));
