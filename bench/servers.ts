@@ -41,7 +41,14 @@ export async function startServer(
   const config = path('../counterfoil.yaml');
   const command = {
     bare: [path('bare-server.ts')],
-    counterfoil: ['--max-semi-space-size=4', path('../bin/counterfoil.js'), 'serve', '--config', config], // as npm start does
+    counterfoil: [
+      '--max-semi-space-size=4',
+      '--heap-growing-percent=50',
+      path('../bin/counterfoil.js'),
+      'serve',
+      '--config',
+      config,
+    ], // as npm start does
     'one-commit': [path('one-commit-server.ts')],
   }[kind];
   const log = join(tmpdir(), `counterfoil-bench-${process.pid}.log`);

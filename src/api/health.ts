@@ -48,23 +48,28 @@ export class Health {
     this.#stopping = true;
   }
 
-  /** Whether the store takes writes: what the newest ones met says so itself; where there were none of late, a probe does. */
+  /** Whether the store takes writes. */
   async isWritable(): Promise<boolean> {
     const now = monotonicMs();
     const { newest } = this.#journal;
-    if (newest && now - newest.at < GOOD_FOR_MS) return newest.stands;
+    const isRecent = newest !== undefined && now - newest.at < GOOD_FOR_MS;
+    if (isRecent && !newest.stands) return false;
     if (now - this.#probedAt > GOOD_FOR_MS) {
       this.#probedAt = now;
-      this.#writable = this.#probe(); // one serves all who ask until the next
+      this.#writable = this.#probe(isRecent); // one serves all who ask until the next
     }
     return this.#writable;
   }
 
-  /** A probe writes next to nothing, which fits where no commit would: the room for one is looked at beside it. */
-  async #probe(): Promise<boolean> {
+  /**
+   * What the newest writes met says that the store takes some; where there were none of late, one that changes nothing is tried.
+   * Either may have fitted where the next commit does not: the room for that is looked at beside it.
+   */
+  async #probe(isWritten: boolean): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, PROBE_DEADLINE_MS, false)));
-    const holds = Promise.all([this.#journal.probe().then(() => true), this.#hasRoom()]).then(
+    const written = isWritten ? true : this.#journal.probe().then(() => true);
+    const holds = Promise.all([written, this.#hasRoom()]).then(
       (both) => both.every(Boolean),
       () => false,
     );

@@ -16,7 +16,7 @@ const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
 /** What keeps a connection: a request in less than the five seconds after which one without is closed. */
 const EVERY_MS = process.env.COUNTERFOIL_RUNS ? 4000 : 2000;
 /** As `deploy/` starts it. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=4'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
 const BEYOND = 20;
 const RSS_MAXIMUM_MIB = 350;
 const P99_MAXIMUM_MS = 500;
@@ -34,7 +34,13 @@ describe('many connections', () => {
     port = await freePort();
     const config = writeConfiguration(store, 'development', 'log_level: error\n');
     const { storage } = store;
-    server = await startServerProcess({ config, port, storage, nodeArguments: NODE_ARGUMENTS });
+    server = await startServerProcess({
+      config,
+      port,
+      storage,
+      nodeArguments: NODE_ARGUMENTS,
+      env: { MALLOC_ARENA_MAX: '1' },
+    });
   });
   after(async () => {
     await server.end('SIGTERM');
