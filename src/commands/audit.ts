@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
-import { openDatabase, storeExists } from '../database/open.ts';
+import { openDatabase } from '../database/open.ts';
 import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
@@ -14,6 +14,7 @@ import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
+import { requireStore } from './store.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 
 interface VerifyCommandOptions {
@@ -82,10 +83,7 @@ function parseEntry(text: string): number {
 /** The configuration of a command that reads a store. Raises `Failure` where there is none. */
 export function configured(file: string | undefined): Configuration {
   const configuration = readConfiguration(configurationFile(file));
-  if (!storeExists(configuration))
-    throw new Failure(
-      `there is no store in ${shownPath(configuration.storage)}: nothing was ever served from here`,
-    );
+  requireStore(configuration, 'nothing was ever served from here');
   return configuration;
 }
 

@@ -1,16 +1,21 @@
 // A backup as it lies: a folder named by its moment, with the store's files and a list of them, made whole or not at all.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { CHECKPOINT_FILES } from '../journal/checkpoint.ts';
 import { type FileDigest, sync, writeDurably } from '../lib/durable-files.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import { formatTimestamp, HOUR_MS, systemClock } from '../lib/time.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 const LIST = 'backup.json';
 /** What is not finished, or about to be deleted, is called so: no backup is. */
 const UNFINISHED = '.unfinished-';
+/** After so long nobody is at work on it any more. Another node's, or another machine's, cannot be asked. */
+const ABANDONED_AFTER_MS = 12 * HOUR_MS;
+/** Between two looks for a moment that no folder is named by. */
+const NAME_PAUSE_MS = 100;
 const FINISHED = /^\d{4}-\d\d-\d\dT\d{6}Z$/;
 
 /** The file of a backup that holds the database, on each engine. */
@@ -30,8 +35,10 @@ const listSchema = z.object({
   seals: z.int(),
   /** When the newest entry was made; null where there is none. */
   newest_entry_at: z.string().nullable(),
-  /** Whether its history was verified when it was made. */
-  verified: z.boolean(),
+  /** The hash of the first seal, by which a store is known whatever becomes of it; null where there is none. */
+  first_seal: z.string().nullable(),
+  /** The hash of the newest seal, which vouches for all before it; null where there is none. */
+  newest_seal: z.string().nullable(),
   files: z.partialRecord(
     z.enum([...Object.values(DATABASE_FILE), ...CHECKPOINT_FILES]),
     z.object({ bytes: z.int(), sha256: z.string() }),
@@ -42,13 +49,44 @@ const listSchema = z.object({
 export type BackupList = z.infer<typeof listSchema>;
 
 /** The name of a backup made at `ms` (milliseconds since 1970): `2026-11-21T041700Z`. */
-export function backupName(ms: number): string {
+function backupName(ms: number): string {
   return `${formatTimestamp(ms).slice(0, 19).replaceAll(':', '')}Z`;
 }
 
-/** Where a backup is made until it is whole. */
-export function unfinishedPath(folder: string, name: string): string {
+function unfinishedPath(folder: string, name: string): string {
   return join(folder, UNFINISHED + name);
+}
+
+/** Makes the folder in which a backup is put together, and the name that it will get. Raises the system's errors. */
+export async function beginBackup(folder: string): Promise<{ name: string; unfinished: string }> {
+  const isFree = (name: string) => !existsSync(join(folder, name));
+  const unfinished = await freshFolder(folder, UNFINISHED, isFree);
+  return { name: basename(unfinished).slice(UNFINISHED.length), unfinished };
+}
+
+/** Makes a folder in another, named by `prefix` and this moment. Of two within a second, the later waits. Raises the system's errors. */
+export async function freshFolder(
+  parent: string,
+  prefix: string,
+  isFree = (_moment: string) => true,
+): Promise<string> {
+  for (;;) {
+    const moment = backupName(systemClock.now());
+    const path = join(parent, prefix + moment);
+    if (isFree(moment) && (await makeFolder(path))) return path;
+    await pause(NAME_PAUSE_MS);
+  }
+}
+
+/** Makes a folder for its owner alone. Returns whether it was not there before. Raises the system's errors. */
+export async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
 }
 
 /** Lists what was put into an unfinished backup, and gives it its name. Raises the system's errors. */
@@ -67,62 +105,92 @@ export function backupNames(folder: string): string[] {
   return readdirSync(folder).filter(isBackup).sort();
 }
 
-/** Removes a backup: by then nobody takes what is left of it for one. Raises the system's errors. */
-export async function deleteBackup(folder: string, name: string): Promise<void> {
-  const unfinished = unfinishedPath(folder, name);
-  await rename(join(folder, name), unfinished);
-  await rm(unfinished, { recursive: true });
+/** What the backups of a folder say of themselves, the oldest first; those that cannot be read are left out. */
+export function readLists(folder: string): { name: string; list: BackupList }[] {
+  return backupNames(folder).flatMap((name) => {
+    const list = listOf(join(folder, name));
+    return list ? [{ name, list }] : [];
+  });
 }
 
-/** Removes what was begun and never finished, or not wholly deleted. Raises the system's errors. */
-export async function deleteUnfinished(folder: string): Promise<void> {
-  for (const name of readdirSync(folder).filter((one) => one.startsWith(UNFINISHED)))
-    await rm(join(folder, name), { recursive: true, force: true });
+/**
+ * Raises `Failure` where a folder holds backups of another store than `list` is of, which count as this one's, and get deleted as
+ * this one's. A store that was begun anew is another: its backups shall not take the place of those of what was lost.
+ */
+export function requireSameStore(folder: string, list: BackupList): void {
+  const newest = readLists(folder).at(-1)?.list;
+  if (!newest) return;
+  const isOther = newest.first_seal !== null && newest.first_seal !== list.first_seal;
+  if (isOther || newest.storage !== list.storage)
+    throw new Failure(
+      `${shownPath(folder)} holds backups of another store, that of ${newest.storage} with the first seal ${newest.first_seal?.slice(0, 16)}: give each a folder of its own`,
+    );
+}
+
+/**
+ * Deletes the oldest backups beyond `keep`, of which `made` is one, whatever its name: a clock may have been ahead before.
+ * Those that cannot be read count for nothing and stay. Returns the names of the deleted. Raises the system's errors.
+ */
+export async function deleteOldest(folder: string, keep: number, made: string): Promise<string[]> {
+  const others = readLists(folder).flatMap(({ name }) => (name === made ? [] : [name]));
+  const deleted = others.slice(0, Math.max(0, others.length - (keep - 1)));
+  for (const name of deleted) {
+    // By then nobody takes what is left of it for a backup.
+    await rename(join(folder, name), unfinishedPath(folder, name));
+    await rm(unfinishedPath(folder, name), { recursive: true, force: true });
+  }
+  return deleted;
+}
+
+/** Removes what was begun and never finished, or not wholly deleted, half a day ago. Raises the system's errors. */
+export async function deleteAbandoned(folder: string): Promise<void> {
+  for (const name of readdirSync(folder).filter((one) => one.startsWith(UNFINISHED))) {
+    const changed = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (changed < systemClock.now() - ABANDONED_AFTER_MS)
+      await rm(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** What a backup says of itself. Raises `Failure` where it is none. */
 export function readList(backup: string): BackupList {
-  let text: string;
-  try {
-    text = readFileSync(join(backup, LIST), 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+  if (!existsSync(join(backup, LIST))) {
     const inside = existsSync(backup) && statSync(backup).isDirectory() ? backupNames(backup) : [];
     const hint = inside.length > 0 ? `; the newest backup in it is ${basename(inside.at(-1)!)}` : '';
     throw new Failure(`${shownPath(backup)} is no backup: it has no ${LIST}${hint}`);
   }
-  const list = listSchema.safeParse(parsed(text));
-  if (!list.success) throw new Failure(`${LIST} of ${shownPath(backup)} is damaged`);
-  return list.data;
+  const list = listOf(backup);
+  if (!list) throw damaged(backup, `its ${LIST} cannot be read`);
+  return list;
 }
 
-function parsed(text: string): unknown {
+function listOf(backup: string): BackupList | undefined {
   try {
-    return JSON.parse(text);
+    return listSchema.parse(JSON.parse(readFileSync(join(backup, LIST), 'utf8')));
   } catch {
     return undefined;
   }
 }
 
-/** Holds a backup's files to its list: `digest` gives a file's. Raises `Failure` at the first that is not the one that was backed up. */
+/**
+ * Holds a backup's files to its list: `digest` reads one of them, by its name, and gives its digest. Files that are not in the list
+ * are not of the backup, and left alone. Raises `Failure` at the first that is not the one that was backed up.
+ */
 export async function requireFiles(
   backup: string,
-  list: BackupList,
-  digest: (file: string) => Promise<FileDigest>,
+  { files }: BackupList,
+  digest: (name: keyof BackupList['files']) => Promise<FileDigest>,
 ): Promise<void> {
-  for (const name of Object.keys(list.files)) {
-    if (!existsSync(join(backup, name))) throw damaged(backup, `${name} is missing`);
-  }
-  const strange = readdirSync(backup).find((name) => name !== LIST && !Object.hasOwn(list.files, name));
-  if (strange) throw damaged(backup, `${strange} does not belong to it`);
-  for (const [name, { bytes, sha256 }] of Object.entries(list.files)) {
-    const found = await digest(join(backup, name));
+  const names = Object.keys(files) as (keyof BackupList['files'])[];
+  for (const name of names) if (!existsSync(join(backup, name))) throw damaged(backup, `${name} is missing`);
+  for (const name of names) {
+    const { bytes, sha256 } = files[name]!;
+    const found = await digest(name);
     if (found.bytes !== bytes) throw damaged(backup, `${name} has ${found.bytes} bytes instead of ${bytes}`);
     if (found.sha256 !== sha256) throw damaged(backup, `${name} is not the file that was backed up`);
   }
 }
 
-function damaged(backup: string, how: string): Failure {
+/** What a damaged backup is refused with. */
+export function damaged(backup: string, how: string): Failure {
   return new Failure(`${shownPath(backup)} is damaged: ${how}. Take another backup; nothing was changed`);
 }

@@ -1,6 +1,6 @@
 // counterfoil backup: copies a store as it is at one moment, beside its server, and verifies the copy before it counts.
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
@@ -10,7 +10,7 @@ import { existing } from '../health/folders.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { configured } from './audit.ts';
-import { type BackupList, backupNames, deleteBackup, deleteUnfinished, readList } from './backup-folder.ts';
+import { type BackupList, backupNames, deleteAbandoned, deleteOldest } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
 import { Failure, shownPath } from './terminal.ts';
 
@@ -19,7 +19,6 @@ const KEEP_MAXIMUM = 9000;
 
 interface BackupOptions {
   keep?: number;
-  verify: boolean;
   config?: string;
   json?: boolean;
 }
@@ -28,8 +27,11 @@ export function backupCommand(): Command {
   return new Command('backup')
     .description('copy the store, beside its server, into a new folder below one, and verify the copy')
     .argument('<folder>', 'the folder in which each backup is a folder named by its moment')
-    .option('--keep <n>', 'then delete the oldest backups of the folder beyond this many', parseKeep)
-    .option('--no-verify', 'do not recompute the history of the copy')
+    .option(
+      '--keep <n>',
+      'then delete the oldest backups of the folder, this one counted and never deleted, beyond this many',
+      parseKeep,
+    )
     .option('--config <file>', 'configuration file')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -47,40 +49,45 @@ function parseKeep(text: string): number {
 }
 
 async function backUp(folder: string, options: BackupOptions): Promise<void> {
-  const { keep, verify, json } = options;
-  if (keep !== undefined && !verify)
-    throw new Failure('--keep deletes what a verified backup makes needless: leave out --no-verify');
+  const { keep, json } = options;
   const begun = monotonicMs();
   const configuration = configured(options.config);
   const parent = await prepareFolder(resolve(folder), configuration);
   const release = holdBackups(configuration);
   try {
-    await deleteUnfinished(parent);
-    const { path, list } = await makeBackup(parent, configuration, verify);
-    const deleted = keep === undefined ? [] : backupNames(parent).slice(0, -keep);
-    for (const name of deleted) await deleteBackup(parent, name);
+    await deleteAbandoned(parent);
+    const { path, list } = await makeBackup(parent, configuration);
+    const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
+    warnOfTimeToCome(parent, basename(path));
     tell(path, list, deleted, (monotonicMs() - begun) / SECOND_MS, json);
   } finally {
     release();
   }
 }
 
+/** Says so where another backup bears a later moment than the one just made: which is the newest cannot be told by the names. */
+function warnOfTimeToCome(folder: string, made: string): void {
+  const newest = backupNames(folder).at(-1);
+  if (newest !== undefined && newest > made)
+    console.error(
+      `counterfoil: ${newest} bears a time to come: this machine's clock was wrong then, or is now. It counts as the newest`,
+    );
+}
+
 function tell(
   path: string,
-  list: BackupList,
+  { files, storage, ...told }: BackupList,
   deleted: readonly string[],
   seconds: number,
   json: boolean | undefined,
 ): void {
-  const { files, storage, ...told } = list;
   if (json) {
     console.log(JSON.stringify({ backup: path, ...told, deleted, seconds: Number(seconds.toFixed(3)) }));
     return;
   }
-  const how = list.verified ? 'verified' : 'not verified';
   const older = deleted.length > 0 ? `, and deleted ${deleted.length} older` : '';
   console.log(
-    `Backed up ${counted(list.entries, 'entry', 'entries')} to ${shownPath(path)}, ${how}, in ${seconds.toFixed(1)} s${older}.`,
+    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified, in ${seconds.toFixed(1)} s${older}.`,
   );
 }
 
@@ -94,16 +101,10 @@ async function prepareFolder(folder: string, { storage }: Configuration): Promis
   if (!existsSync(dirname(folder)))
     throw new Failure(`${dirname(folder)} does not exist: make it, or mount it`);
   if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
-  const newest = backupNames(folder).at(-1);
-  const other = newest === undefined ? storage : readList(join(folder, newest)).storage;
-  if (other !== storage)
-    throw new Failure(
-      `${shownPath(folder)} holds backups of ${other}: give each installation a folder of its own`,
-    );
   return folder;
 }
 
-/** Keeps out a second backup, which would take the unfinished one for left over. Returns the release. Raises `Failure`. */
+/** Keeps out a second backup of this node: where one takes longer than the time between two, they would pile up. Returns the release. Raises `Failure`. */
 function holdBackups({ storage }: Configuration): () => void {
   prepareStorage(storage);
   try {

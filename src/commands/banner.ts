@@ -70,7 +70,8 @@ export async function banner(
   const bold = (text: string) => styled(out, 'bold', text);
   const dim = (text: string) => styled(out, 'dim', text);
   const caller = developmentCaller(configuration, service);
-  const sample = caller && (await samplePayment(configuration, service, caller));
+  // Where none can be made, the service is ready all the same.
+  const sample = caller && (await samplePayment(configuration, service, caller).catch(() => undefined));
   const isOpen = isRegistrationOpen(configuration);
   const database = service.database.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL; checkpoints and their key';
   const rows = [

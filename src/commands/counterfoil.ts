@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
-import { StorageExposed } from '../database/open.ts';
+import { RestoreUnfinished, StorageExposed } from '../database/open.ts';
 import { PostgresToolFailed } from '../database/postgres-dump.ts';
 import { MoveUnfinished } from '../database/unfinished-move.ts';
 import { StartRefused } from '../health/refuse.ts';
@@ -14,7 +14,14 @@ import { Failure } from './terminal.ts';
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** What starting again does not mend. */
-const UNFIT = [ConfigurationError, StartRefused, StorageExposed, SchemaTooNew, MoveUnfinished];
+const UNFIT = [
+  ConfigurationError,
+  StartRefused,
+  StorageExposed,
+  SchemaTooNew,
+  MoveUnfinished,
+  RestoreUnfinished,
+];
 
 /** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([

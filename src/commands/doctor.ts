@@ -11,7 +11,13 @@ import {
 } from '../config.ts';
 import { overridingParameter } from '../database/connection-string.ts';
 import { DatabaseError } from '../database/database.ts';
-import { openDatabase, SQLITE_FILE, StorageExposed, storeExists } from '../database/open.ts';
+import {
+  isRestoreUnfinished,
+  openDatabase,
+  SQLITE_FILE,
+  StorageExposed,
+  storeExists,
+} from '../database/open.ts';
 import { type Check, failed, type Outcome, type Subject, skipped, type Verdict } from '../health/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
 import { SECOND_MS, systemClock } from '../lib/time.ts';
@@ -86,6 +92,10 @@ export async function inspect(configuration: Configuration, checks?: readonly Ch
 async function storeOf(configuration: Configuration): Promise<Subject['store']> {
   const unusable = unusableStorage(configuration);
   if (unusable) return { none: unusable };
+  if (isRestoreUnfinished(configuration)) {
+    const mend = 'run the same counterfoil restore again, which begins anew';
+    return { none: failed('A restore is unfinished, and there is no whole store', mend) };
+  }
   if (!storeExists(configuration))
     return { none: skipped('There is no store yet: the first start makes it') };
   try {

@@ -1,8 +1,7 @@
 // Makes one backup: the checkpoints, then the database as it is at one moment, verified before the folder gets its name.
 import { existsSync } from 'node:fs';
-import { mkdir, rm, stat, statfs } from 'node:fs/promises';
+import { rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Configuration, environment } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { knownMigrations } from '../database/migrate.ts';
@@ -10,24 +9,27 @@ import { openDatabase, SQLITE_FILE } from '../database/open.ts';
 import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
-import { appliedMigrations, newestSeal, readHeads } from '../journal/queries.ts';
+import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, type View, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
-import { formatTimestamp, SECOND_MS, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { type BackupList, backupName, DATABASE_FILE, finishBackup, unfinishedPath } from './backup-folder.ts';
+import {
+  type BackupList,
+  beginBackup,
+  DATABASE_FILE,
+  finishBackup,
+  requireSameStore,
+} from './backup-folder.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
 
 /** Makes one backup, whole or not at all. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors. */
 export async function makeBackup(
   folder: string,
   configuration: Configuration,
-  verify: boolean,
 ): Promise<{ path: string; list: BackupList }> {
-  const name = await freeName(folder);
-  const unfinished = unfinishedPath(folder, name);
-  await mkdir(unfinished, { mode: 0o700 });
+  const { name, unfinished } = await beginBackup(folder);
   try {
     const files: BackupList['files'] = {};
     // The checkpoints first: a database copied before them might not reach as far as they do, and would be taken for one put back.
@@ -35,7 +37,7 @@ export async function makeBackup(
       const from = join(configuration.storage, file);
       if (existsSync(from)) files[file] = await copyDurably(from, join(unfinished, file));
     }
-    const { engine, history } = await copyDatabase(configuration, unfinished, verify);
+    const { engine, history } = await copyDatabase(configuration, unfinished);
     const file = DATABASE_FILE[engine];
     files[file] = await digestFile(join(unfinished, file));
     const list: BackupList = {
@@ -44,9 +46,9 @@ export async function makeBackup(
       engine,
       storage: configuration.storage,
       ...history,
-      verified: verify,
       files,
     };
+    requireSameStore(folder, list);
     return { path: await finishBackup(folder, name, list), list };
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
@@ -54,25 +56,18 @@ export async function makeBackup(
   }
 }
 
-/** Two backups have two names: of two within a second, the later waits. */
-async function freeName(folder: string): Promise<string> {
-  for (;;) {
-    const name = backupName(systemClock.now());
-    if (!existsSync(join(folder, name))) return name;
-    await pause(SECOND_MS / 10);
-  }
-}
-
-type HistoryFacts = Pick<BackupList, 'schema' | 'entries' | 'seals' | 'newest_entry_at'>;
+type HistoryFacts = Pick<
+  BackupList,
+  'schema' | 'entries' | 'seals' | 'newest_entry_at' | 'first_seal' | 'newest_seal'
+>;
 
 async function copyDatabase(
   configuration: Configuration,
   unfinished: string,
-  verify: boolean,
 ): Promise<{ engine: 'sqlite' | 'postgres'; history: HistoryFacts }> {
   const { database_url, storage } = configuration;
   if (database_url !== null) {
-    const history = await dumpDatabase(configuration, database_url, unfinished, verify);
+    const history = await dumpDatabase(configuration, database_url, unfinished);
     return { engine: 'postgres', history };
   }
   const source = join(storage, SQLITE_FILE);
@@ -85,10 +80,10 @@ async function copyDatabase(
     bar.clear();
   }
   const history = await readSqliteCopy(copy, async (view) => {
-    const damage = verify ? await view.damage() : undefined;
+    const damage = await view.damage();
     if (damage)
       throw new Failure(`the database is damaged, and so is its copy, which was not kept: ${damage}`);
-    return view.snapshot((state) => examine(state, 'sqlite', unfinished, verify));
+    return view.snapshot((state) => examine(state, 'sqlite', unfinished));
   });
   return { engine: 'sqlite', history };
 }
@@ -98,13 +93,12 @@ async function dumpDatabase(
   configuration: Configuration,
   url: string,
   unfinished: string,
-  verify: boolean,
 ): Promise<HistoryFacts> {
   const database = await openDatabase(configuration, () => {});
   try {
     return await database.snapshot(async (view) => {
       await dumpPostgres({ url, environment }, view, join(unfinished, DATABASE_FILE.postgres));
-      return examine(view, 'postgres', unfinished, verify);
+      return examine(view, 'postgres', unfinished);
     });
   } finally {
     await database.close();
@@ -112,36 +106,32 @@ async function dumpDatabase(
 }
 
 /** How far the history of a copy goes, verified against the copied checkpoints. Raises `Failure` where it is not as it was written. */
-async function examine(
-  view: View,
-  engine: 'sqlite' | 'postgres',
-  unfinished: string,
-  verify: boolean,
-): Promise<HistoryFacts> {
+async function examine(view: View, engine: 'sqlite' | 'postgres', unfinished: string): Promise<HistoryFacts> {
   const schema = await schemaVersion(view);
-  if (verify && schema !== knownMigrations().length)
+  if (schema !== knownMigrations().length)
     throw new Failure(
-      `the store's schema is of version ${schema}, this program's is ${knownMigrations().length}: back it up with the program that serves it, or with --no-verify`,
+      `the store's schema is of version ${schema}, this program's is ${knownMigrations().length}: back it up with the program that serves it`,
     );
   const bar = progressBar('verifying');
   try {
     const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
-    if (verify)
-      await verifyHistory(database, readCheckpoints(unfinished), ROW_CHECKS, { onProgress: bar.update });
+    await verifyHistory(database, readCheckpoints(unfinished), ROW_CHECKS, { onProgress: bar.update });
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     throw new Failure(
-      `the history is not as it was written, and the copy was not kept: ${error.message}. See counterfoil audit verify; --no-verify copies it all the same`,
+      `the history is not as it was written, and the copy was not kept: ${error.message}. See counterfoil audit verify`,
     );
   } finally {
     bar.clear();
   }
-  const [[head], newest] = [await readHeads(view), await newestSeal(view)];
+  const [first, newest] = [await findSeal(view, 1), await newestSeal(view)];
   return {
     schema,
-    entries: head?.entries ?? 0,
-    seals: head?.seals ?? 0,
+    entries: newest?.last_entry ?? 0,
+    seals: newest?.number ?? 0,
     newest_entry_at: newest ? formatTimestamp(newest.at) : null,
+    first_seal: first?.hash ?? null,
+    newest_seal: newest?.hash ?? null,
   };
 }
 

@@ -3,6 +3,8 @@ import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
+import { lineOf, StartRefused } from '../health/refuse.ts';
+import { lostDatabaseFile } from '../health/vouched-checks.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -12,6 +14,8 @@ export function migrateCommand(): Command {
     .addHelpText('after', '\nExample:\n  counterfoil migrate --config /etc/counterfoil.yaml')
     .action(async (options: { config?: string; json?: boolean }) => {
       const configuration = readConfiguration(configurationFile(options.config));
+      const lost = lostDatabaseFile(configuration);
+      if (lost) throw new StartRefused(lineOf(lost)); // an empty one in its place would be taken for the store
       // It is not held: a server of the version before serves on, waiting for each step as for any commit.
       const database = await openDatabase(configuration, (error) => {
         throw error;

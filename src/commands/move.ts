@@ -4,7 +4,7 @@ import { type Configuration, configurationFile, environment, readConfiguration }
 import { hostsFault } from '../database/connection-string.ts';
 import type { Database } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
-import { asMover, MoveRefused, sessionsOpen } from '../database/move.ts';
+import { asMover, MoveRefused } from '../database/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
@@ -38,7 +38,7 @@ export function moveCommand(): Command {
 Examples:
   counterfoil move --to postgres                     SQLite in storage → PostgreSQL of database_url in the configuration
   read -rs DATABASE_URL && export DATABASE_URL && counterfoil move --to postgres
-  counterfoil move --to postgres://pay@db.internal/counterfoil
+  counterfoil move --to 'postgres://pay@db.internal/counterfoil?sslmode=verify-full'
   counterfoil move --to sqlite                       PostgreSQL of database_url → SQLite in storage
 
 A password on a command line is seen by everybody on the machine: leave it to the configuration or to DATABASE_URL. The source
@@ -124,11 +124,6 @@ async function between(
 }
 
 async function requireSource(source: Database): Promise<void> {
-  const addresses = await sessionsOpen(source);
-  if (addresses.length > 0)
-    throw new Failure(
-      `the source is in use, from ${addresses.join(', ')}: stop every node and command on it first`,
-    );
   if ((await missingMigrations(source)) > 0)
     throw new Failure("the source's schema is not up to date: run counterfoil migrate on it first");
 }

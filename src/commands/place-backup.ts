@@ -1,24 +1,37 @@
 // Puts the files of a backup in place: copied and verified beside the store first, then renamed, the database last.
-import { existsSync } from 'node:fs';
-import { link, mkdir, rename, rm, unlink } from 'node:fs/promises';
+import { existsSync, readdirSync } from 'node:fs';
+import { link, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Configuration, environment } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
-import { openDatabase, SQLITE_FILE } from '../database/open.ts';
+import {
+  isRestoreUnfinished,
+  openDatabase,
+  restoreFolder,
+  SQLITE_FILE,
+  type StoreSettings,
+} from '../database/open.ts';
 import { restorePostgres } from '../database/postgres-dump.ts';
 import { readSchema } from '../database/schema.ts';
+import { readSqliteCopy } from '../database/sqlite-copy.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
+import { newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
-import { copyDurably, sync } from '../lib/durable-files.ts';
-import { systemClock } from '../lib/time.ts';
+import { copyDurably, digestFile, sync } from '../lib/durable-files.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { type BackupList, backupName, DATABASE_FILE } from './backup-folder.ts';
+import {
+  type BackupList,
+  DATABASE_FILE,
+  damaged,
+  freshFolder,
+  makeFolder,
+  requireFiles,
+} from './backup-folder.ts';
 import { Failure, progressBar } from './terminal.ts';
 
 /** What makes a store in a storage directory. The database first: what is left without it is none. */
 const STORE_FILES = [SQLITE_FILE, `${SQLITE_FILE}-wal`, `${SQLITE_FILE}-shm`, ...CHECKPOINT_FILES];
-const UNFINISHED = '.restoring';
 
 /** The files of a store that are in `storage`. */
 export function storeFiles(storage: string): string[] {
@@ -26,81 +39,125 @@ export function storeFiles(storage: string): string[] {
 }
 
 /**
- * Copies a backup beside the store, brings its schema up to date and verifies it; on PostgreSQL the dump goes into the database.
- * Returns where the files wait for `placeFiles`. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors.
+ * Puts a backup in the place of a store whose storage is held: copied, brought up to date and verified before anything that is there
+ * moves. Cut short at any moment it leaves what was there, or what a start refuses (`RestoreUnfinished`), or all of the backup.
+ * Returns where the old files are, if there were any. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors.
  */
-export async function bringIn(
+export async function placeBackup(
   backup: string,
-  { engine, files }: BackupList,
+  list: BackupList,
   configuration: Configuration,
-): Promise<string> {
-  const unfinished = join(configuration.storage, UNFINISHED);
-  await rm(unfinished, { recursive: true, force: true }); // of one that was killed
-  await mkdir(unfinished, { mode: 0o700 });
+): Promise<string | undefined> {
+  const { storage } = configuration;
+  let mayGiveUp = !isRestoreUnfinished(configuration);
+  const unfinished = restoreFolder(configuration);
+  await makeFolder(unfinished);
   try {
-    for (const name of Object.keys(files) as (keyof typeof files)[]) {
-      if (name !== DATABASE_FILE.postgres) await copyDurably(join(backup, name), join(unfinished, name));
-    }
+    for (const left of readdirSync(unfinished)) await rm(join(unfinished, left), { recursive: true });
+    await sync(storage);
+    await copyFiles(backup, list, unfinished);
     const settings = { ...configuration, storage: unfinished };
-    if (engine === 'postgres') await fillDatabase(configuration, join(backup, DATABASE_FILE.postgres));
-    const database = await openDatabase(settings, () => {});
-    try {
-      await migrate(database);
-      await verify(database, unfinished);
-    } finally {
-      await database.close();
+    if (list.engine === 'postgres') {
+      await requireEmptyOrOurs(settings, list, async () => {
+        mayGiveUp = false; // the database may be filled from now on, and nothing here vouches for it yet
+        const target = { url: configuration.database_url!, environment };
+        await restorePostgres(target, join(backup, DATABASE_FILE.postgres));
+      });
     }
-    return unfinished;
+    await bringUpToDate(settings, list.engine);
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
+    if (mayGiveUp) await rm(unfinished, { recursive: true, force: true });
     throw error;
   }
+  const aside = await placeFiles(unfinished, storage);
+  await rm(unfinished, { recursive: true });
+  await sync(storage);
+  return aside;
 }
 
-/** Fills the database of a configuration from a dump. Raises `Failure` where anything of a store is in it. */
-async function fillDatabase(configuration: Configuration, dump: string): Promise<void> {
-  const url = configuration.database_url!;
-  const database = await openDatabase(configuration, () => {});
+/** Copies what belongs beside the database, and that on SQLite, held to the list of the backup. */
+async function copyFiles(backup: string, list: BackupList, unfinished: string): Promise<void> {
+  const total = Object.values(list.files).reduce((sum, { bytes }) => sum + bytes, 0);
+  const bar = progressBar('copying');
+  let done = 0;
+  const onBytes = (bytes: number) => {
+    done += bytes;
+    bar.update(done, total);
+  };
+  try {
+    await requireFiles(backup, list, (name) =>
+      name === DATABASE_FILE.postgres
+        ? digestFile(join(backup, name), onBytes)
+        : copyDurably(join(backup, name), join(unfinished, name), onBytes),
+    );
+  } finally {
+    bar.clear();
+  }
+  if (list.engine === 'postgres') return;
+  const damage = await readSqliteCopy(join(unfinished, SQLITE_FILE), (copy) => copy.damage());
+  if (damage) throw damaged(backup, damage);
+}
+
+/** Fills an empty database; leaves one that a restore of the same backup has filled. Raises `Failure` where it is neither. */
+async function requireEmptyOrOurs(
+  settings: StoreSettings,
+  list: BackupList,
+  fill: () => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(settings, () => {});
   try {
     const found = await database.snapshot((view) => readSchema(view, 'postgres'));
-    if (found.length > 0)
+    if (found.length > 0) {
+      const newest = await newestSeal(database).catch(() => undefined); // where tables of that name are others'
+      if (newest && newest.hash === list.newest_seal) return;
       throw new Failure(
         'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
       );
+    }
   } finally {
     await database.close();
   }
-  await restorePostgres({ url, environment }, dump);
+  await fill();
 }
 
-/** Raises `Failure` where what is about to be put in place is not as it was written. */
+/** Brings what is about to be put in place up to date, and verifies it. */
+async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine']): Promise<void> {
+  const database = await openDatabase(settings, () => {});
+  try {
+    await migrate(database);
+    await verify(database, settings.storage);
+  } catch (error) {
+    if (!(error instanceof HistoryBroken)) throw error;
+    const where =
+      engine === 'postgres'
+        ? 'the database that was empty holds it now: drop it, and take another backup'
+        : 'take another backup; nothing was changed';
+    throw new Failure(`the backup's history is not as it was written: ${error.message}; ${where}`);
+  } finally {
+    await database.close();
+  }
+}
+
 async function verify(database: Database, storage: string): Promise<void> {
   const bar = progressBar('verifying');
   try {
     await verifyHistory(database, readCheckpoints(storage), ROW_CHECKS, { onProgress: bar.update });
-  } catch (error) {
-    if (!(error instanceof HistoryBroken)) throw error;
-    const where =
-      database.engine === 'postgres'
-        ? 'the database that was empty holds it now: drop it, and take another backup'
-        : 'take another backup; nothing was changed';
-    throw new Failure(`the backup's history is not as it was written: ${error.message}; ${where}`);
   } finally {
     bar.clear();
   }
 }
 
 /**
- * Puts what `bringIn` left in place, and what is there aside. Whenever it is cut short there is a whole store or none: the
- * database goes first and comes last. Returns where the old files are, if there were any. Raises the system's errors.
+ * Puts what waits in `unfinished` in place, and what is there aside: the database goes first and comes last.
+ * Returns where the old files are, if there were any.
  */
-export async function placeFiles(unfinished: string, storage: string): Promise<string | undefined> {
+async function placeFiles(unfinished: string, storage: string): Promise<string | undefined> {
   for (const name of storeFiles(unfinished)) await sync(join(unfinished, name));
+  await sync(unfinished);
   const aside = await moveAside(storage);
   for (const name of storeFiles(unfinished).reverse())
     await rename(join(unfinished, name), join(storage, name));
   await sync(storage);
-  await rm(unfinished, { recursive: true });
   return aside;
 }
 
@@ -108,8 +165,7 @@ export async function placeFiles(unfinished: string, storage: string): Promise<s
 async function moveAside(storage: string): Promise<string | undefined> {
   const names = storeFiles(storage);
   if (names.length === 0) return undefined;
-  const aside = join(storage, `replaced-${backupName(systemClock.now())}`);
-  await mkdir(aside, { mode: 0o700 });
+  const aside = await freshFolder(storage, 'replaced-');
   for (const name of names) await link(join(storage, name), join(aside, name));
   await sync(aside);
   await sync(storage);

@@ -3,13 +3,12 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { knownMigrations } from '../database/migrate.ts';
-import { holdStore, prepareStorage } from '../database/open.ts';
+import { holdStorage, isRestoreUnfinished } from '../database/open.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
-import { digestFile } from '../lib/durable-files.ts';
-import { type BackupList, readList, requireFiles } from './backup-folder.ts';
-import { bringIn, placeFiles, storeFiles } from './place-backup.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { type BackupList, readList } from './backup-folder.ts';
+import { placeBackup, storeFiles } from './place-backup.ts';
+import { Failure, shownPath } from './terminal.ts';
 
 interface RestoreOptions {
   replace?: boolean;
@@ -37,15 +36,12 @@ async function restore(folder: string, { replace = false, config, json }: Restor
   const list = readList(backup);
   requireFit(list, configuration);
   requirePlace(configuration, replace);
-  await requireWhole(backup, list);
 
-  prepareStorage(configuration.storage);
-  const release = holdStore(configuration);
+  const release = holdStorage(configuration); // whatever state the store is in that is there
   try {
     requirePlace(configuration, replace); // a server may have begun and ended meanwhile
     const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
-    const unfinished = await bringIn(backup, list, configuration);
-    const aside = await placeFiles(unfinished, configuration.storage);
+    const aside = await placeBackup(backup, list, configuration);
     tell(list, { backup, aside, reached, storage: configuration.storage }, json);
   } finally {
     release();
@@ -66,28 +62,14 @@ function requireFit({ engine, schema, version }: BackupList, { database_url }: C
 }
 
 /** Raises `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
-function requirePlace({ storage }: Configuration, replace: boolean): void {
+function requirePlace(configuration: Configuration, replace: boolean): void {
+  const { storage } = configuration;
   const [found] = storeFiles(storage);
-  if (found && !replace)
+  // What one that was cut short left was moved aside with leave, or put there by it.
+  if (found && !replace && !isRestoreUnfinished(configuration))
     throw new Failure(
       `${shownPath(join(storage, found))} is there already: --replace moves it and all that belongs to it aside`,
     );
-}
-
-async function requireWhole(backup: string, list: BackupList): Promise<void> {
-  const total = Object.values(list.files).reduce((sum, { bytes }) => sum + bytes, 0);
-  const bar = progressBar('reading');
-  let done = 0;
-  try {
-    await requireFiles(backup, list, (file) =>
-      digestFile(file, (bytes) => {
-        done += bytes;
-        bar.update(done, total);
-      }),
-    );
-  } finally {
-    bar.clear();
-  }
 }
 
 interface Restored {

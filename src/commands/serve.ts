@@ -80,9 +80,13 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   });
 
   const readyMs = monotonicMs() - begun;
-  const setUp = await setUpLink(configuration, service);
-  if (interactive) console.log(await banner(configuration, service, readyMs, setUp));
-  else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, setUp))}\n`);
+  // The service answers already: what its store refuses now, a full disk say, it may take again by the next request.
+  const [setUp] = await Promise.allSettled([setUpLink(configuration, service)]);
+  const link = setUp.status === 'fulfilled' ? setUp.value : undefined;
+  if (interactive) console.log(await banner(configuration, service, readyMs, link));
+  else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, link))}\n`);
+  if (setUp.status === 'rejected')
+    log.warn({ err: setUp.reason }, 'no set-up link could be made: restart to get one');
 }
 
 /** What checks look at while there is no store to look into. */

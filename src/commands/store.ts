@@ -1,4 +1,5 @@
 // Lends a command the store, for changes that a running server lets happen beside it, and finds in it whom one names.
+import { accessSync, constants } from 'node:fs';
 import type { Administrator } from '../administrators/administrator.ts';
 import { plainEmail } from '../administrators/failures.ts';
 import { findAdministratorByEmail, listAdministrators } from '../administrators/queries.ts';
@@ -6,6 +7,8 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { type Database, DatabaseError } from '../database/database.ts';
 import { missingMigrations } from '../database/migrate.ts';
 import { openDatabase, storeExists } from '../database/open.ts';
+import { lineOf } from '../health/refuse.ts';
+import { lostDatabaseFile } from '../health/vouched-checks.ts';
 import { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
@@ -40,10 +43,7 @@ export async function lendStore<T>(
   configuration: Configuration,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
-  if (!storeExists(configuration))
-    throw new Failure(
-      `there is no store in ${shownPath(configuration.storage)}: run counterfoil migrate, which makes it, or start the server once`,
-    );
+  requireStore(configuration, 'run counterfoil migrate, which makes it, or start the server once');
   const database = await openDatabase(configuration, (error) => {
     throw error;
   });
@@ -58,6 +58,27 @@ export async function lendStore<T>(
     await journal.close();
     await database.close();
   }
+}
+
+/**
+ * Raises `Failure` where there is no store, and says what is known of that: it may not be looked at, it is lost, or `otherwise`.
+ * Makes nothing. Raises `RestoreUnfinished` as well.
+ */
+export function requireStore(configuration: Configuration, otherwise: string): void {
+  const { storage } = configuration;
+  try {
+    accessSync(storage, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT')
+      throw new Failure(
+        `${shownPath(storage)} may not be read by this account (${code}): run the command as the account that serves`,
+      );
+  }
+  const isThere = storeExists(configuration);
+  const lost = lostDatabaseFile(configuration);
+  if (lost) throw new Failure(lineOf(lost));
+  if (!isThere) throw new Failure(`there is no store in ${shownPath(storage)}: ${otherwise}`);
 }
 
 /** The administrator with an e-mail address. Raises `Failure`. */

@@ -61,10 +61,22 @@ export function hostsOf(url: string): PostgresHost[] {
   });
 }
 
-/** Whether a connection string turns encryption off for a database on another machine. */
+/**
+ * Whether a connection string leaves a database on another machine without encryption: unlike libpq, node-postgres encrypts only
+ * where it is asked to, and then takes no server that refuses it, whatever mode is named.
+ */
 export function speaksInTheClear(url: string): boolean {
   const parts = partsOf(url);
-  return parts?.parameters.get('sslmode') === 'disable' && !parts.hosts.every(isHere);
+  return parts !== undefined && !parts.hosts.every(isHere) && !asksForEncryption(parts.parameters);
+}
+
+/** As pg-connection-string reads it. */
+function asksForEncryption(parameters: URLSearchParams): boolean {
+  const mode = parameters.get('sslmode');
+  if (mode) return mode !== 'disable';
+  if (['sslcert', 'sslkey', 'sslrootcert'].some((name) => parameters.get(name))) return true;
+  const ssl = parameters.get('ssl');
+  return ssl ? ssl !== '0' : ssl === null && parameters.get('sslnegotiation') === 'direct';
 }
 
 /** Whether a host is this machine: none at all, a folder with a socket in it, or a loopback address. */
@@ -85,7 +97,8 @@ interface Parts {
 function partsOf(url: string): Parts | undefined {
   const [, user, authority, path, query] = PARTS.exec(url) ?? [];
   if (user === undefined) return undefined;
-  const parameters = new URLSearchParams(query);
+  // Of two of a name the last counts, to node-postgres as well.
+  const parameters = new URLSearchParams(Object.fromEntries(new URLSearchParams(query)));
   const written = authority!.split(',').map((one) => /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(one));
   const named = parameters.get('host')?.split(',');
   const hosts = named ?? written.map((one) => decoded(one?.[1] ?? ''));

@@ -1,6 +1,6 @@
 // What a move reads and writes, whatever tables there are: pages in the order of primary keys, and a target made for them.
 import type { Database, Queryable, Row } from './database.ts';
-import { MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
+import { knownMigrations, MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
 import { queryFresh } from './sqlite.ts';
 import { MOVE_TABLE, tablesAmong } from './unfinished-move.ts';
 
@@ -9,8 +9,11 @@ type View = Pick<Queryable, 'query'>;
 /** Rows read, and written by one transaction, at once. */
 export const PAGE = 1000;
 
-/** The account's sessions are told from a service's by this name. */
+/** A move's own sessions are told from all others by this name. */
 const APPLICATION_NAME = 'counterfoil-move';
+/** Whoever was stopped just now is still seen for a moment. */
+const SESSIONS_END_WITHIN_MS = 1000;
+const SESSIONS_ASKED_EVERY_MS = 50;
 
 /** What a move does not do, in a line. */
 export class MoveRefused extends Error {
@@ -24,8 +27,10 @@ export interface Table {
   key: string[];
 }
 
-/** The state of a store, as the head of its history tells it. */
+/** The state of a store: its schema, and the head of its history. */
 export interface StoreState {
+  /** The version of the schema. */
+  schema: number;
   entries: number;
   seals: number;
   /** The hash of the newest seal. */
@@ -83,19 +88,33 @@ export function holdStill<T>(database: Database, use: (view: View) => Promise<T>
   });
 }
 
-/** A connection string whose sessions are known as a move's. */
+/** The version of the schema that this program moves. */
+export function movedSchema(): number {
+  return knownMigrations().length;
+}
+
+/** A connection string whose sessions are known as a move's, whatever name it gives them: of two, the last counts. */
 export function asMover(url: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}application_name=${APPLICATION_NAME}`;
 }
 
-/** Where sessions of the service or its commands come from that a PostgreSQL has open, without those of a move. */
+/**
+ * The sessions on a PostgreSQL store that could write to it, without those of a move: `10.0.0.5 (counterfoil)`. Told by what their
+ * account may do, not by what they call themselves: that is any connection string's to choose. Raises `DatabaseError`.
+ */
 export async function sessionsOpen(database: Database): Promise<string[]> {
   if (database.engine === 'sqlite') return [];
-  const rows = await database.query<{ address: string }>(
-    `select distinct coalesce(host(client_addr), 'its own machine') as address from pg_stat_activity
-     where datname = current_database() and application_name = 'counterfoil' order by address`,
-  );
-  return rows.map(({ address }) => address);
+  for (let waitedMs = 0; ; waitedMs += SESSIONS_ASKED_EVERY_MS) {
+    // Of another account's session an account without further rights is told no address, and no kind of process.
+    const rows = await database.query<{ session: string }>(
+      `select distinct case when backend_type is null then 'an address that it does not tell' else coalesce(host(client_addr), 'its own machine') end
+       || ' (' || coalesce(nullif(application_name, ''), usename) || ')' as session
+       from pg_stat_activity where datname = current_database() and coalesce(backend_type, 'client backend') = 'client backend'
+       and application_name <> '${APPLICATION_NAME}' and has_table_privilege(usesysid, 'journal_head', 'update') order by session`,
+    );
+    if (rows.length === 0 || waitedMs >= SESSIONS_END_WITHIN_MS) return rows.map(({ session }) => session);
+    await new Promise((resolve) => setTimeout(resolve, SESSIONS_ASKED_EVERY_MS));
+  }
 }
 
 /** What a move finds at its target: nothing, a store (or some of one), or what an unfinished move of a source in some state has left. */
@@ -105,7 +124,7 @@ export async function lookAtTarget(
 ): Promise<'nothing' | 'store' | StoreState> {
   const found = await tablesAmong(view, engine, [MOVE_TABLE, ...schemaTables()]);
   if (!found.includes(MOVE_TABLE)) return found.length === 0 ? 'nothing' : 'store';
-  const [state] = await view.query<StoreState>(`select entries, seals, hash from ${MOVE_TABLE}`);
+  const [state] = await view.query<StoreState>(`select schema, entries, seals, hash from ${MOVE_TABLE}`);
   return state!;
 }
 
@@ -116,7 +135,7 @@ export async function beginMove(target: Database, state: StoreState): Promise<vo
     if ((await lookAtTarget(transaction, target.engine)) !== 'nothing')
       throw new MoveRefused('somebody else has just begun to use the target');
     await target.script(
-      `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), entries bigint not null, seals bigint not null, hash text);
+      `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), schema bigint not null, entries bigint not null, seals bigint not null, hash text);
        ${schemaScript(target.engine)}`,
     );
     // What migrations put in comes from the source, as everything.
@@ -126,13 +145,16 @@ export async function beginMove(target: Database, state: StoreState): Promise<vo
   });
 }
 
-/** Takes away all that an unfinished move has put there. Only for where `lookAtTarget` gives the state of a source. */
+/**
+ * Takes away all that an unfinished move has put there, of this version or one before, which had not yet all these tables. Only
+ * for where `lookAtTarget` gives the state of a source.
+ */
 export async function undoMove(target: Database): Promise<void> {
   const script = schemaScript(target.engine);
   const functions = [...script.matchAll(/\bcreate function (\w+)/g)].map(([, name]) => name!);
   const drops = [
-    ...movedTables().map(({ name }) => `drop table ${name}`),
-    ...functions.map((name) => `drop function ${name}`),
+    ...movedTables().map(({ name }) => `drop table if exists ${name}`),
+    ...functions.map((name) => `drop function if exists ${name}`),
     `drop table ${MOVE_TABLE}`,
   ];
   await target.transaction(() => target.script(drops.join(';\n')));

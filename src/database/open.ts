@@ -14,6 +14,14 @@ export class StorageExposed extends Error {
   override readonly name = 'StorageExposed';
 }
 
+/** In a storage directory for as long as a restore into it is unfinished: what is to be put in place, or is being put there. */
+const RESTORE_FOLDER = '.restoring';
+
+/** A restore was begun and has not ended: what is there is part of a store. */
+export class RestoreUnfinished extends Error {
+  override readonly name = 'RestoreUnfinished';
+}
+
 /** Makes the private storage directory, mode 0700. Raises `StorageExposed` where one is there that others may enter. */
 export function prepareStorage(directory: string): void {
   const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -44,20 +52,44 @@ export interface StoreSettings {
   database_url: string | null;
 }
 
-/** Whether there is a store to open: always where PostgreSQL holds it, which says itself what it lacks. */
+/** Where a restore into a storage directory keeps what is not in place yet. */
+export function restoreFolder({ storage }: Pick<StoreSettings, 'storage'>): string {
+  return join(storage, RESTORE_FOLDER);
+}
+
+/** Whether a restore was cut short where a start would now find no store, or a part of one. */
+export function isRestoreUnfinished(settings: StoreSettings): boolean {
+  if (!existsSync(restoreFolder(settings))) return false;
+  // A SQLite database leaves its place first and comes last: where one is, it is whole, the old or the new.
+  return settings.database_url !== null || !existsSync(join(settings.storage, SQLITE_FILE));
+}
+
+function refuseUnfinishedRestore(settings: StoreSettings): void {
+  if (isRestoreUnfinished(settings))
+    throw new RestoreUnfinished(
+      `a restore into ${settings.storage} is unfinished: run the same counterfoil restore again, which begins anew`,
+    );
+}
+
+/**
+ * Whether there is a store to open: always where PostgreSQL holds it, which says itself what it lacks.
+ * Raises `RestoreUnfinished`.
+ */
 export function storeExists(settings: StoreSettings): boolean {
+  refuseUnfinishedRestore(settings);
   return settings.database_url !== null || existsSync(join(settings.storage, SQLITE_FILE));
 }
 
 /**
  * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
- * `guard`, which is asked before each connection to PostgreSQL is used. Raises `DatabaseError`.
+ * `guard`, which is asked before each connection to PostgreSQL is used. Raises `RestoreUnfinished`, `DatabaseError`.
  */
 export async function openDatabase(
   settings: StoreSettings,
   onBroken: (error: Error) => void,
   guard?: Guard,
 ): Promise<Database> {
+  refuseUnfinishedRestore(settings);
   if (settings.database_url) return openPostgres(settings.database_url, guard);
   prepareStorage(settings.storage);
   return openSqlite(join(settings.storage, SQLITE_FILE), onBroken);
@@ -69,8 +101,7 @@ export async function openDatabase(
  */
 export function holdStore(settings: StoreSettings): () => void {
   if (settings.database_url) return () => {};
-  prepareStorage(settings.storage);
-  const release = lockStore(join(settings.storage, 'server.lock'));
+  const release = holdStorage(settings);
   try {
     rewriteLog(join(settings.storage, SQLITE_FILE));
     return release;
@@ -78,4 +109,10 @@ export function holdStore(settings: StoreSettings): () => void {
     release();
     throw error;
   }
+}
+
+/** Holds a storage directory as a server on SQLite does, and looks at nothing in it. Returns and raises what `holdStore` does. */
+export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
+  prepareStorage(storage);
+  return lockStore(join(storage, 'server.lock'));
 }

@@ -1,7 +1,12 @@
 // A dump of a PostgreSQL database by PostgreSQL's own tools, of the very moment that a view shows, and its way back.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates } from 'node:tls';
 import type { Queryable } from './database.ts';
+import { libpqEnvironment } from './libpq-environment.ts';
 
 /** Of what a tool says, this much is told. */
 const LONGEST_COMPLAINT = 300;
@@ -41,29 +46,26 @@ export async function restorePostgres(target: ToolTarget, file: string): Promise
   ]);
 }
 
-/** A connection string without its password, and the password. */
-function withoutPassword(url: string): { url: string; password: string | undefined } {
-  let password: string | undefined;
-  const take = (replacement: string) => (_: string, before: string, taken: string) => {
-    password = decodeURIComponent(taken);
-    return before + replacement;
-  };
-  const bare = url
-    .replace(/^(\w+:\/\/[^:@/?#]*):([^@/?#]*)@/, take('@'))
-    .replace(/([?&])password=([^&]*)&?/, take(''));
-  return { url: bare, password };
-}
-
 async function runTool(
   tool: string,
   { url, environment }: ToolTarget,
   options: readonly string[],
 ): Promise<void> {
-  // Everybody on the machine can read a command line: the password goes by the environment.
-  const { url: bare, password } = withoutPassword(url);
-  const child = spawn(tool, ['--no-password', `--dbname=${bare}`, ...options], {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-tls-'));
+  try {
+    const roots = join(folder, 'roots.pem');
+    writeFileSync(roots, getCACertificates().join('\n'));
+    await runIn(libpqEnvironment(url, environment, roots), tool, options);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function runIn(env: Record<string, string>, tool: string, options: readonly string[]): Promise<void> {
+  // Everybody on the machine can read a command line: where and who stands in the environment.
+  const child = spawn(tool, ['--no-password', '--dbname=postgresql://', ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...environment, ...(password === undefined ? {} : { PGPASSWORD: password }) },
+    env,
   });
   let complaint = '';
   child.stderr.on('data', (bytes) => {

@@ -10,6 +10,7 @@ import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
 import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
+import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './vouched-checks.ts';
 
 /** The one list: `serve`, `doctor` and the console's health page go through it. */
 export const CHECKS: readonly Check[] = [
@@ -20,7 +21,9 @@ export const CHECKS: readonly Check[] = [
   ...PROCESS_CHECKS,
   ...FILE_CHECKS,
   ...KEY_PAIR_CHECKS,
+  ...DATABASE_FILE_CHECKS,
   ...STORE_CHECKS,
+  ...VOUCHED_CHECKS,
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,

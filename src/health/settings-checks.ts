@@ -159,7 +159,7 @@ const database_url: SettingsCheck = {
       );
     if (speaksInTheClear(url))
       return warning(
-        'database_url says sslmode=disable, and the database is not on this machine: what is stored crosses the network in the clear',
+        'database_url asks for no encryption, and the database is not on this machine: what is stored crosses the network in the clear',
         'write sslmode=verify-full, or let both be in a network that is yours alone',
         written.place(['database_url']),
       );

@@ -90,7 +90,7 @@ const history_clock: Check = {
   about: 'Clock and history',
   stage: 'store',
   look: intoStore(async (database, { clock }) => {
-    const seal = await sealIn(database);
+    const seal = await newestSealIn(database);
     if (!seal) return ok('The history is empty');
     const now = clock.now();
     if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
@@ -102,7 +102,7 @@ const history_clock: Check = {
 };
 
 /** The newest seal; nothing where there is none, or no table of them yet. */
-async function sealIn(database: Database): ReturnType<typeof newestSeal> {
+export async function newestSealIn(database: Database): ReturnType<typeof newestSeal> {
   try {
     return await newestSeal(database);
   } catch (error) {
@@ -162,7 +162,7 @@ const checkpoint: Check = {
   look: intoTables(async (database, { settings, clock }) => {
     // The checkpoint before the seal: never ahead of it, unless the history is another.
     const last = await new CheckpointLookup(settings.storage).newest();
-    const seal = await sealIn(database);
+    const seal = await newestSealIn(database);
     if (!seal) return skipped('The history is empty');
     if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
     const age = clock.now() - seal.at;

@@ -8,10 +8,12 @@ import {
   lastRow,
   lookAtTarget,
   MoveRefused,
+  movedSchema,
   movedTables,
   PAGE,
   pageAfter,
   type StoreState,
+  sessionsOpen,
   type Table,
   undoMove,
 } from '../database/move.ts';
@@ -23,6 +25,7 @@ import { HistoryBroken, type Verification, type View, verifyHistory } from './ve
 const TAKEN = 'the target holds a store already: a move goes into an empty one, and overwrites nothing';
 
 export interface MoveParts {
+  /** On PostgreSQL, opened as `asMover` says. */
   source: Database;
   /** Empty, or what an earlier run of the same move has left. */
   target: Database;
@@ -50,8 +53,9 @@ type Told = (done: number, total: number) => void;
  * Moves a store. The source is not changed, and nobody writes to it meanwhile. The target is a store only once all of it was
  * compared and verified; cut before, the same move goes on where it was. Raises `MoveRefused`, `DatabaseError`.
  */
-export function moveStore(parts: MoveParts): Promise<Moved> {
+export async function moveStore(parts: MoveParts): Promise<Moved> {
   const { source, target, onProgress = () => {} } = parts;
+  await requireUnused(source);
   const told = (what: string) => (done: number, total: number) => onProgress(what, done, total);
   return holdStill(source, async (view) => {
     const state = await stateOf(view);
@@ -77,9 +81,21 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
     return target.transaction(async (transaction) => {
       await transaction.insert(last.name, await pageAfter(view, last, undefined));
       await endMove(target);
-      return end(transaction);
+      const moved = await end(transaction);
+      // Whoever came meanwhile would go on writing to what is the store no more.
+      await requireUnused(source);
+      return moved;
     });
   });
+}
+
+/** Raises `MoveRefused` where anybody else could write to a source, and `DatabaseError`. */
+async function requireUnused(source: Database): Promise<void> {
+  const sessions = await sessionsOpen(source);
+  if (sessions.length === 0) return;
+  throw new MoveRefused(
+    `the source is in use, from ${sessions.join(', ')}: stop every node and whatever else is connected to it first`,
+  );
 }
 
 /** What is found at the target that this move may go on from. Raises `MoveRefused`, `DatabaseError`. */
@@ -94,11 +110,19 @@ async function startingPoint(
     if (isDeepStrictEqual(theirs, state)) return found;
     throw new MoveRefused(TAKEN);
   }
+  if (found.schema > state.schema)
+    throw new MoveRefused(
+      'the unfinished move was begun by a newer version of Counterfoil: go on with that one, or move into a fresh database',
+    );
   if (restart) {
     await undoMove(target);
     return 'nothing';
   }
   if (isDeepStrictEqual(found, state)) return found;
+  if (found.schema < state.schema)
+    throw new MoveRefused(
+      'the unfinished move was begun by an older version of Counterfoil: begin anew with --restart, or move into a fresh database',
+    );
   throw new MoveRefused(
     `the source has changed since the unfinished move began: its history ended at entry ${found.entries} then and ends at entry ${state.entries} now; begin anew with --restart, or move into a fresh database`,
   );
@@ -107,6 +131,7 @@ async function startingPoint(
 async function stateOf(view: View): Promise<StoreState> {
   const [head] = await readHeads(view);
   return {
+    schema: movedSchema(),
     entries: head?.entries ?? 0,
     seals: head?.seals ?? 0,
     hash: (await newestSeal(view))?.hash ?? null,

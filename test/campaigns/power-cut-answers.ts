@@ -39,9 +39,24 @@ export class Answers {
     }
   }
 
+  /**
+   * Takes what the store held when all was done. A change that no answer tells of was under way until then, and may be found whole:
+   * its server was killed as the answer left, before that was written down. Returns how many there are.
+   */
+  end({ payments }: Recovered): number {
+    let untold = 0;
+    for (const [id, payment] of payments) {
+      const states = this.#states.get(id);
+      if (!states || states.at(-1)!.payment === payment) continue;
+      states.push({ told: Number.POSITIVE_INFINITY, payment });
+      untold++;
+    }
+    return untold;
+  }
+
   /** The steps at which an answer left. */
   get steps(): number[] {
-    return [...this.#states.values()].flat().map(({ told }) => told);
+    return [...this.#states.values()].flat().flatMap(({ told }) => (Number.isFinite(told) ? [told] : []));
   }
 
   /** Payments of a store that nobody was ever told of. */

@@ -50,6 +50,12 @@ async function cutPower(
   random: SeededRandom,
 ): Promise<string[]> {
   const answers = new Answers(steps);
+  const whole = new Disk();
+  for (const step of steps) whole.apply(step);
+  const untold = answers.end(
+    await recover(layDown(whole.live(), join(scratch, 'left'), random), checkoutBaseUrl),
+  );
+  if (untold > 0) console.log(`power-cut: ${untold} changes whose answers were not seen to leave`);
   const behind = answers.steps;
   assert.ok(behind.length > 0, 'nothing was answered');
   const byFile = stepsByFile(steps);

@@ -417,16 +417,19 @@ test('storage that this account may not read is a failure', { skip: !isRoot && '
 });
 
 test('a connection in the clear to another machine is a warning, on this one it is none', async () => {
-  const outcome = (host: string) => {
-    const url = `postgres://somebody@${host}:1/x?sslmode=disable`;
+  const outcome = (host: string, parameters = '') => {
+    const url = `postgres://somebody@${host}:1/x${parameters}`;
     const check = CHECKS.find(({ id }) => id === 'database_url')!;
     const settings = { database_url: url, written: { place: () => 'x' } };
     return (check.look({ settings } as unknown as Subject) as Verdict).is;
   };
-  for (const host of ['db.example', '10.0.0.5', '[2001:db8::1]'])
+  for (const host of ['db.example', '10.0.0.5', '[2001:db8::1]']) {
     assert.equal(outcome(host), 'warning', host);
+    assert.equal(outcome(host, '?sslmode=disable'), 'warning', host);
+    assert.equal(outcome(host, '?sslmode=verify-full'), 'ok', host);
+  }
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Frun%2Fpostgresql'])
-    assert.equal(outcome(host), 'ok', host);
+    assert.equal(outcome(host, '?sslmode=disable'), 'ok', host);
 });
 
 test('as text it is a page without colours where nobody sees them, every sentence within a hundred characters', async () => {

@@ -1,20 +1,25 @@
 // counterfoil move: what it refuses, that it changes nothing of the source, and that what was cut goes on and is no store before its end.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
+import { auditCommand } from '../../src/commands/audit.ts';
+import { moveCommand } from '../../src/commands/move.ts';
+import { readConfiguration } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate, missingMigrations } from '../../src/database/migrate.ts';
-import { holdStill, MoveRefused, movedTables } from '../../src/database/move.ts';
+import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../src/database/move.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { MoveUnfinished } from '../../src/database/unfinished-move.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { type Moved, moveStore } from '../../src/journal/move.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { startService } from '../../src/main.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
-import { run, temporaryFolder } from '../support/command.ts';
+import { DEVELOPMENT, run, temporaryFolder } from '../support/command.ts';
 import { contentsOf, tablesOf } from '../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../support/stores.ts';
@@ -24,6 +29,14 @@ const PASSWORD = 'canary-password-7391';
 const onBroken = (error: Error) => {
   throw error;
 };
+
+/** Gives the command its arguments in this process. Raises what it ends with. */
+async function command(...args: string[]): Promise<void> {
+  const said: string[] = [];
+  const command = moveCommand().exitOverride();
+  command.configureOutput({ writeErr: (text) => said.push(text), outputError: (text) => said.push(text) });
+  await command.parseAsync(args, { from: 'user' });
+}
 
 for (const engine of ENGINES) {
   test(`what is moved is every table of the schema, whatever migrations come (${engine})`, async () => {
@@ -55,34 +68,42 @@ for (const engine of ENGINES) {
 for (const from of ENGINES) {
   const to = OTHER_SIDE[from];
   describe(`from ${from} to ${to}`, () => {
+    /** The source of every test; each leaves it stopped, and whole. */
     let service: Harness;
-    let other: Store;
+    let fresh: Store | undefined;
+    let config: string;
     let source: { storage: string; database_url: string | null };
     let target: { storage: string; database_url: string | null };
-    let env: Record<string, string>;
 
-    beforeEach(async () => {
+    before(async () => {
       service = await startHarness(from);
-      other = await temporaryStore('postgres');
-      const { storage } = service.store;
-      const url = service.store.database_url ?? other.database_url!;
-      source = { storage, database_url: service.store.database_url };
-      target = { storage, database_url: from === 'sqlite' ? url : null };
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-        COUNTERFOIL_STORAGE: storage,
-        DATABASE_URL: url,
-      };
       await service.create({ description: 'Zoë 𝒵', metadata: { nothing: null } });
       await service.create();
+      await service.stop();
+    });
+    after(() => service.store.drop());
+    beforeEach(async () => {
+      const { storage, database_url } = service.store;
+      if (to === 'postgres') fresh = await temporaryStore('postgres');
+      source = { storage, database_url };
+      target = { storage, database_url: fresh?.database_url ?? null };
+      config = writeConfiguration(service.store, 'development', settings(url()));
     });
     afterEach(async () => {
-      await service.stop();
-      await service.store.drop();
-      await other.drop();
+      await fresh?.drop();
+      const { storage } = service.store;
+      if (to === 'sqlite')
+        for (const end of ['', '-wal', '-shm'])
+          rmSync(join(storage, `counterfoil.sqlite${end}`), { force: true });
     });
 
-    const move = (...args: string[]) => run(['move', '--to', to, ...args], { env });
+    const url = () => source.database_url ?? target.database_url!;
+    const settings = (url: string | null) =>
+      `storage: ${service.store.storage}\n${url ? `database_url: ${url}\n` : ''}`;
+    /** As its users run it, for what it prints. */
+    const move = (...args: string[]) => run(['move', '--to', to, '--config', config, ...args]);
+    const requireRefused = (said: RegExp) =>
+      assert.rejects(command('--to', to, '--config', config), { name: 'Failure', message: said });
     /** Every byte of a SQLite file, every row of a PostgreSQL. */
     const sourceDigest = async () =>
       createHash('sha256')
@@ -94,24 +115,30 @@ for (const from of ENGINES) {
         .digest('hex');
     async function edit(side: 'source' | 'target', sql: string): Promise<void> {
       const engine: Engine = side === 'source' ? from : to;
-      if (engine === 'sqlite') {
-        const raw = new DatabaseSync(join(source.storage, 'counterfoil.sqlite'));
-        raw.exec(sql);
-        raw.close();
-        return;
-      }
-      const client = new pg.Client(env.DATABASE_URL);
-      await client.connect();
-      await client.query(sql);
-      await client.end();
+      if (engine === 'postgres') return query(url(), sql);
+      const raw = new DatabaseSync(join(source.storage, 'counterfoil.sqlite'));
+      raw.exec(sql);
+      raw.close();
     }
-    /** Moves in this process; told to, it ends as if killed as soon as `cutAt` is under way. */
-    async function moveHere({ restart = false, cutAt = '' } = {}): Promise<Moved> {
-      const from = await openDatabase(source, onBroken);
+    /** Moves in this process; told to, it ends as if killed as soon as `cutAt` is under way. `meanwhile` comes before each write. */
+    async function moveHere({
+      restart = false,
+      cutAt = '',
+      meanwhile = async () => {},
+    } = {}): Promise<Moved> {
+      const { storage, database_url } = source;
+      const from = await openDatabase(
+        { storage, database_url: database_url && asMover(database_url) },
+        onBroken,
+      );
       const into = await openDatabase(target, onBroken);
+      const transaction: Database['transaction'] = async (...work) => {
+        await meanwhile();
+        return into.transaction(...work);
+      };
       try {
         return await moveStore({
-          ...{ source: from, target: into, restart },
+          ...{ source: from, target: { ...into, transaction }, restart },
           reading: readCheckpoints(source.storage),
           rowChecks: ROW_CHECKS,
           onProgress(what) {
@@ -134,14 +161,8 @@ for (const from of ENGINES) {
     }
     const requireSame = async () => assert.deepEqual(await contentsOf(target), await contentsOf(source));
     const refusal = (message: RegExp) => ({ name: MoveRefused.name, message });
-    const requireRefused = (ended: Awaited<ReturnType<typeof run>>, said: RegExp, code = 1) => {
-      assert.deepEqual([ended.code, ended.stdout], [code, ''], ended.stderr);
-      assert.match(ended.stderr, said);
-      assert.equal(ended.stderr.trim().split('\n').length, 1, 'one line');
-    };
 
     test('every row arrives, the source stays as it was, and --json tells it in one document', async () => {
-      await service.stop();
       const before = await contentsOf(source);
       const digest = await sourceDigest();
       const { code, stdout, stderr } = await move('--json');
@@ -157,8 +178,7 @@ for (const from of ENGINES) {
       assert.equal(verification.payments, 2);
       assert.equal(verification.checkpoints, 1);
       // Whoever was cut off before it could be told asks again.
-      const again = await move('--json');
-      assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, { ...JSON.parse(stdout), resumed: true }]);
+      assert.deepEqual(await moveHere(), { rows, verification, resumed: true });
       assert.deepEqual(await contentsOf(target), before);
       // Served since: a store of its own.
       await edit('target', 'update api_key_uses set used_at = used_at + 60000');
@@ -167,31 +187,51 @@ for (const from of ENGINES) {
     });
 
     test('a source that is served is refused', async () => {
-      const said =
-        from === 'sqlite'
-          ? /another server holds the store/
-          : /the source is in use, from 127\.0\.0\.1: stop every node and command on it first$/m;
-      requireRefused(await move(), said);
-      if (to === 'sqlite') assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
-      else assert.deepEqual(await contentsOf(target), {});
+      await service.start();
+      try {
+        if (from === 'sqlite')
+          await assert.rejects(command('--to', to, '--config', config), /another server holds the store/);
+        else {
+          const ended = await move();
+          assert.deepEqual([ended.code, ended.stdout], [1, '']);
+          assert.match(
+            ended.stderr,
+            /^counterfoil: the source is in use, from 127\.0\.0\.1 \(counterfoil\): stop every node and .* first\n$/,
+          );
+        }
+        if (to === 'sqlite') assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
+        else assert.deepEqual(await contentsOf(target), {});
+      } finally {
+        await service.stop();
+      }
     });
 
+    if (from === 'postgres')
+      test('whoever connects to the source meanwhile keeps the target from being a store', async () => {
+        const node = new pg.Client(`${url()}?application_name=pay`);
+        let connected: Promise<unknown> | undefined;
+        const meanwhile = async () => void (await (connected ??= node.connect()));
+        await assert.rejects(
+          moveHere({ meanwhile }),
+          refusal(/^the source is in use, from 127\.0\.0\.1 \(pay\): stop /),
+        );
+        await node.end();
+        await assert.rejects(onTarget(migrate), MoveUnfinished);
+        assert.equal((await moveHere()).resumed, true);
+        await requireSame();
+      });
+
     test('nobody writes to a source that is being moved', async () => {
-      await service.stop();
       const database = await openDatabase(source, onBroken);
       const write = 'update journal_head set entries = entries';
       await holdStill(database, async (view) => {
         assert.equal((await view.query('select id from payments')).length, 2);
-        const client = from === 'sqlite' ? undefined : new pg.Client(env.DATABASE_URL);
-        if (client) {
+        if (from === 'postgres') {
           const [idle] = await view.query(
             "select current_setting('idle_in_transaction_session_timeout') as ms",
           );
           assert.deepEqual(idle, { ms: '0' }, 'it may be silent for as long as the target is verified');
-          await client.connect();
-          await client.query("set lock_timeout = '50ms'");
-          await assert.rejects(client.query(write), /lock timeout/);
-          await client.end();
+          await assert.rejects(query(url(), "set lock_timeout = '50ms'", write), /lock timeout/);
         } else {
           const raw = new DatabaseSync(join(source.storage, 'counterfoil.sqlite'), { timeout: 0 });
           assert.throws(() => raw.exec(write), /database is locked/);
@@ -202,14 +242,18 @@ for (const from of ENGINES) {
     });
 
     test('a source that does not verify is refused, its entry named, before anything is copied', async () => {
-      await service.stop();
-      await edit('source', "update payments set amount_minor = 1 where description = 'Zoë 𝒵'");
-      requireRefused(await move(), /the source does not verify, so nothing was copied: broken at entry 1: /);
-      assert.deepEqual(await contentsOf(target), {});
+      const set = (minor: number) =>
+        `update payments set amount_minor = ${minor} where description = 'Zoë 𝒵'`;
+      await edit('source', set(1));
+      try {
+        await requireRefused(/^the source does not verify, so nothing was copied: broken at entry 1: /);
+        assert.deepEqual(await contentsOf(target), {});
+      } finally {
+        await edit('source', set(4990));
+      }
     });
 
     test('a target with a store in it is refused, and left alone', async () => {
-      await service.stop();
       await onTarget(migrate);
       const before = await contentsOf(target);
       for (const restart of [false, true])
@@ -218,20 +262,25 @@ for (const from of ENGINES) {
     });
 
     test('an unfinished target is taken for a store by nobody, and the same move finishes it', async () => {
-      await service.stop();
       await cut('verifying the target');
-      const onIt = { ...env, DATABASE_URL: target.database_url ?? '' };
-      for (const command of [['serve'], ['audit', 'verify']])
-        requireRefused(await run(command, { env: onIt }), /a move into this store is unfinished: run /, 78);
+      const onIt = writeConfiguration(service.store, 'development', settings(target.database_url));
+      if (to === 'postgres') {
+        const { code, stdout, stderr } = await run(['serve', '--config', onIt]);
+        assert.deepEqual([code, stdout], [78, '']);
+        assert.match(stderr, /^counterfoil: a move into this store is unfinished: run .*\n$/);
+      }
+      const log = createLogger('error', { write: () => {} });
+      const parts = { log, clock: service.clock, onBroken };
+      await assert.rejects(startService(readConfiguration(onIt, { PORT: '0' }), parts), MoveUnfinished);
+      const verify = auditCommand().parseAsync(['verify', '--config', onIt], { from: 'user' });
+      await assert.rejects(verify, MoveUnfinished);
       for (const look of [migrate, missingMigrations] as ((database: Database) => Promise<unknown>)[])
         await assert.rejects(onTarget(look), MoveUnfinished);
-      const { code, stdout } = await move('--json');
-      assert.deepEqual([code, JSON.parse(stdout).resumed], [0, true]);
+      assert.equal((await moveHere()).resumed, true);
       await requireSame();
     });
 
     test('a source that went on meanwhile is refused until --restart', async () => {
-      await service.stop();
       await cut('moving');
       const unfinished = await contentsOf(target);
       // What the source holds next is what its own service writes.
@@ -250,20 +299,31 @@ for (const from of ENGINES) {
       await requireSame();
     });
 
+    test('what another version has begun is told apart: --restart removes what an older one has left', async () => {
+      await cut('comparing');
+      await edit('target', 'update unfinished_move set schema = schema + 1');
+      for (const restart of [false, true])
+        await assert.rejects(moveHere({ restart }), refusal(/begun by a newer version .*: go on with that/));
+      // The older one had a table less.
+      await edit('target', 'update unfinished_move set schema = schema - 2; drop table api_key_uses');
+      await assert.rejects(moveHere(), refusal(/begun by an older version .*: begin anew with --restart/));
+      await assert.rejects(onTarget(migrate), MoveUnfinished);
+      assert.equal((await moveHere({ restart: true })).resumed, false);
+      await requireSame();
+    });
+
     test('a row that differs, where the history tells nothing of it, makes no store of the target', async () => {
-      await service.stop();
       await cut('comparing');
       await edit('source', 'update api_key_uses set used_at = used_at + 60000');
-      const said = /the table api_key_uses is not the same on both sides, from row 1 on.*--restart$/;
+      const said = /^the table api_key_uses is not the same on both sides, from row 1 on.*--restart$/;
       await assert.rejects(moveHere(), refusal(said));
       await assert.rejects(onTarget(migrate), MoveUnfinished);
-      requireRefused(await move(), new RegExp(said.source, 'm'));
+      await requireRefused(said);
       await moveHere({ restart: true });
       await requireSame();
     });
 
     test('a row too few makes no store of the target', async () => {
-      await service.stop();
       await cut('comparing');
       // The lowest: a move goes on behind the highest.
       await edit('target', 'delete from payments where id = (select min(id) from payments)');
@@ -274,7 +334,6 @@ for (const from of ENGINES) {
     });
 
     test('a target that does not verify is no store', async () => {
-      await service.stop();
       await cut('verifying the target');
       await edit(
         'target',
@@ -291,68 +350,111 @@ for (const from of ENGINES) {
   });
 }
 
-test('a target where the account may make no tables is refused', async () => {
-  const service = await startHarness('sqlite');
-  const { database_url, drop } = await temporaryStore('postgres');
-  const role = `stranger_${process.pid}`;
-  const client = new pg.Client(database_url!);
+/** Runs statements one after the other on a connection of their own. */
+async function query(url: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(url);
   await client.connect();
-  await client.query(
-    `create role ${role} login password '${PASSWORD}'; revoke create on schema public from public`,
-  );
-  await service.stop();
-  const url = new URL(database_url!);
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A PostgreSQL, and an account on it that owns nothing. */
+async function withStranger(use: (store: Store, stranger: string) => Promise<void>): Promise<void> {
+  const store = await temporaryStore('postgres');
+  const role = `stranger_${process.pid}`;
+  await query(store.database_url!, `create role ${role} login password '${PASSWORD}'`);
+  const url = new URL(store.database_url!);
   [url.username, url.password] = [role, PASSWORD];
-  const env = {
-    COUNTERFOIL_CONFIG: writeConfiguration(service.store),
-    COUNTERFOIL_STORAGE: service.store.storage,
-    DATABASE_URL: url.href,
-  };
-  const { code, stderr } = await run(['move', '--to', 'postgres'], { env });
-  assert.equal(code, 1);
-  assert.match(
-    stderr,
-    /the account of the target may make no tables in the schema public: let it own the database/,
-  );
-  await client.query(`drop role ${role}`);
-  await client.end();
-  await service.store.drop();
-  await drop();
+  try {
+    await use(store, url.href);
+  } finally {
+    await query(store.database_url!, `drop owned by ${role}; drop role ${role}`);
+    await store.drop();
+  }
+}
+
+/** What is seen on a store as long as somebody is connected to it. */
+async function seen(url: string, byWhom: string): Promise<string[]> {
+  const somebody = new pg.Client(byWhom);
+  await somebody.connect();
+  const database = await openDatabase({ storage: '', database_url: asMover(url) }, onBroken);
+  try {
+    return await sessionsOpen(database);
+  } finally {
+    await database.close();
+    await somebody.end();
+  }
+}
+
+test('whoever could write to a source on PostgreSQL is seen, whatever they call themselves', async () => {
+  await withStranger(async ({ database_url: url, storage }, stranger) => {
+    const database = await openDatabase({ storage, database_url: url }, onBroken);
+    await migrate(database);
+    await database.close();
+    assert.deepEqual(await seen(url!, `${url}?application_name=pay`), ['127.0.0.1 (pay)']);
+    assert.deepEqual(await seen(`${url}?application_name=pay`, url!), ['127.0.0.1 (postgres)']);
+    assert.deepEqual(await seen(url!, stranger), [], 'who may write nothing is let be');
+    assert.deepEqual(await seen(stranger, url!), ['an address that it does not tell (postgres)']);
+  });
 });
 
-test('a password is repeated nowhere, however wrong its address is', async () => {
-  const folder = temporaryFolder();
-  const { storage, drop } = await temporaryStore('sqlite');
+test('a target where the account may make no tables is refused', async () => {
+  const source = await temporaryStore('sqlite');
+  await makeStore(source.storage);
+  await withStranger(async ({ database_url: url }, stranger) => {
+    await query(url!, 'revoke create on schema public from public');
+    const config = writeConfiguration(
+      source,
+      'development',
+      `storage: ${source.storage}\ndatabase_url: ${stranger}\n`,
+    );
+    await assert.rejects(command('--to', 'postgres', '--config', config), {
+      name: 'Failure',
+      message: /^the account of the target may make no tables in the schema public: let it own the database/,
+    });
+  });
+  await source.drop();
+});
+
+async function makeStore(storage: string): Promise<void> {
   const store = await openDatabase({ storage, database_url: null }, onBroken);
   await migrate(store);
   await store.close();
-  const env = { COUNTERFOIL_CONFIG: folder.config, COUNTERFOIL_STORAGE: storage };
+}
+
+test('a password is repeated nowhere, however wrong its address is', async () => {
+  const folder = temporaryFolder();
+  await makeStore(join(folder.path, 'storage'));
   for (const [to, said, code] of [
-    [`postgrse://pay:${PASSWORD}@127.0.0.1/pay`, /--to must be postgres, sqlite, or an address/, 2],
     [`postgres://pay:${PASSWORD}@127.0.0.1:1/pay`, /the database: /, 1],
     [`postgres://pay:${PASSWORD}@127.0.0.1:port/pay`, /must have port numbers/, 2],
   ] as const) {
-    const ended = await run(['move', '--to', to], { env });
+    const ended = await run(['move', '--to', to, '--config', folder.config]);
     assert.equal(ended.code, code, ended.stderr);
     assert.match(ended.stderr, said);
     assert.ok(!(ended.stderr + ended.stdout).includes(PASSWORD), ended.stderr);
   }
+  const mistyped = command('--to', `postgrse://pay:${PASSWORD}@127.0.0.1/pay`, '--config', folder.config);
+  const { message } = await mistyped.then(
+    () => assert.fail('is taken'),
+    (error: Error) => error,
+  );
+  assert.match(message, /--to must be postgres, sqlite, or an address/);
+  assert.ok(!message.includes(PASSWORD), message);
   folder.remove();
-  await drop();
 });
 
 test('without an address, or with two, it says what to name', async () => {
   const folder = temporaryFolder();
-  const env = { COUNTERFOIL_CONFIG: folder.config, COUNTERFOIL_STORAGE: folder.path };
-  const set = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/one' };
-  const said = async (to: string, env: Record<string, string>) =>
-    (await run(['move', '--to', to], { env })).stderr;
-  assert.match(await said('postgres', env), /there is no database_url: name the empty database by it/);
-  assert.match(await said('sqlite', env), /the store is on SQLite already/);
-  assert.match(
-    await said('postgres://127.0.0.1:1/two', set),
-    /database_url is set, to another address than --to/,
-  );
-  assert.match(await said('postgres', set), /there is no counterfoil\.sqlite in .* to move/);
+  const refused = (to: string, message: RegExp) =>
+    assert.rejects(command('--to', to, '--config', folder.config), { name: 'Failure', message });
+  await refused('postgres', /there is no database_url: name the empty database by it/);
+  await refused('sqlite', /the store is on SQLite already/);
+  writeFileSync(folder.config, `${DEVELOPMENT}database_url: postgres://127.0.0.1:1/one\n`, { mode: 0o600 });
+  await refused('postgres://127.0.0.1:1/two', /database_url is set, to another address than --to/);
+  await refused('postgres', /there is no counterfoil\.sqlite in .* to move/);
   folder.remove();
 });

@@ -68,6 +68,12 @@ async function openStore(place: Installation) {
   });
 }
 
+/** Leaves in storage what vouches for a history: what the line says is not asked. */
+function signed(place: Installation): void {
+  mkdirSync(place.storage, { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.storage, 'checkpoints.jsonl'), '{}\n', { mode: 0o600 });
+}
+
 /** An installation on a database of its own on the PostgreSQL of the tests, after `sql` was run there. */
 async function onPostgres(
   sql: (name: string) => string,
@@ -463,6 +469,42 @@ const CASES: Case[] = [
       return { undo: () => execFileSync('umount', [place.storage]) };
     },
     said: /storage: only \d+ MiB are free where storage lies, and 512 are needed: make room/,
+  },
+  {
+    id: 'database_file',
+    what: 'checkpoints whose database file is gone',
+    arrange: (place) => signed(place),
+    said: /counterfoil\.sqlite is missing, but \S+checkpoints\.jsonl vouches for its history: put it back \(counterfoil restore BACKUP --replace\), or move checkpoints\.jsonl away and keep it, to begin a new store$/,
+  },
+  {
+    id: 'database_file',
+    what: 'checkpoints beside an empty file',
+    arrange(place) {
+      signed(place);
+      writeFileSync(join(place.storage, 'counterfoil.sqlite'), '', { mode: 0o600 });
+    },
+    said: /counterfoil\.sqlite is empty, but \S+checkpoints\.jsonl vouches for its history/,
+  },
+  {
+    id: 'vouched_history',
+    what: 'checkpoints beside a store without entries',
+    async arrange(place) {
+      const database = await openStore(place);
+      await migrate(database);
+      await database.close();
+      signed(place);
+    },
+    said: /counterfoil\.sqlite holds no entries, but \S+checkpoints\.jsonl vouches for its history/,
+  },
+  {
+    id: 'vouched_history',
+    what: 'checkpoints and another PostgreSQL, which has no tables',
+    async arrange(place) {
+      await (await openStore(place)).close();
+      signed(place);
+      return onPostgres(() => 'select 1');
+    },
+    said: /^the database of database_url holds no entries, but .* or counterfoil move --to postgres\), or move checkpoints/,
   },
   {
     id: 'schema',

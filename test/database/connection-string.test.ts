@@ -76,7 +76,7 @@ test('a string whose hosts cannot be made out is refused in words that repeat no
   }
 });
 
-test('encryption turned off is noticed where any of the hosts is another machine.', () => {
+test('what asks for no encryption is noticed where any of the hosts is another machine.', () => {
   for (const [url, expected] of [
     ['postgres://user@localhost,127.0.0.1:5433,[::1]/shop?sslmode=disable', false],
     ['postgres://user@/shop?host=/run/postgresql&sslmode=disable', false],
@@ -84,6 +84,25 @@ test('encryption turned off is noticed where any of the hosts is another machine
     ['postgres://user@localhost,db.internal/shop?sslmode=disable', true],
     ['postgres://user@/shop?host=localhost,db.internal&sslmode=disable', true],
     ['postgres://user@one,two/shop?sslmode=verify-full', false],
+    ['postgres://user@localhost,127.0.0.1:5433,[::1]/shop', false],
+    ['postgres://user@/shop?host=/run/postgresql', false],
+    ['postgres://user@localhost,db.internal/shop', true],
+    ['postgres://user@10.0.0.5/shop', true],
   ] as const)
     assert.equal(speaksInTheClear(url), expected, url);
+});
+
+test('whether a connection is encrypted is told as node-postgres does it', () => {
+  for (const parameters of [
+    ...['', 'application_name=x', 'sslmode=', 'sslmode=disable', 'sslmode=allow', 'sslmode=prefer'],
+    ...['sslmode=require', 'sslmode=verify-ca', 'sslmode=verify-full', 'sslmode=no-verify'],
+    ...['uselibpqcompat=true&sslmode=prefer', 'uselibpqcompat=true&sslmode=disable'],
+    ...['sslmode=verify-full&sslmode=disable', 'sslmode=disable&sslmode=verify-full'],
+    ...['ssl=true', 'ssl=1', 'ssl=0', 'ssl=', 'ssl=no-verify', 'ssl=true&sslmode=disable'],
+    ...['sslnegotiation=direct', 'sslrootcert=/dev/null', 'sslrootcert=/dev/null&sslmode=disable'],
+  ]) {
+    const url = `postgres://user@db.internal/shop?${parameters}`;
+    const { ssl } = new pg.Client({ connectionString: url }) as unknown as { ssl: unknown };
+    assert.equal(speaksInTheClear(url), !ssl, parameters);
+  }
 });
