@@ -179,7 +179,7 @@ function startWork(
   const { log, clock } = parts;
   const onSeal = (seal: Seal) => fence.know(seal);
   const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
-  const checkpoints = startCheckpoints(storage, database, clock, log, onSeal);
+  const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
   undo.add(() => checkpoints.stop());
   undo.add(() => journal.close());
   const sweeper = startSweeper(journal, clock, log);

@@ -47,7 +47,7 @@ describe('commands', () => {
   /** The words and options of each `counterfoil …`, as it stands in a block or between backticks. */
   const lines = [
     ...page.matchAll(
-      /(?<=^|[\s`])(?<!\* )(?:\S+\/counterfoil\.js|counterfoil|tools) ((?:[a-z]+\b ?)+)([^\n`]*)/gm,
+      /(?<=^|[\s`])(?<!\* )(?:\S+\/counterfoil\.js|counterfoil|tools) ((?:[a-z]+(?:-[a-z]+)*\b ?)+)([^\n`]*)/gm,
     ),
   ].map(([, words, rest]) => ({ words: words!.trim().split(' '), rest: rest! }));
   const commands = new Map<string, string>();

@@ -34,6 +34,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['invites', async () => (await import('./invites.ts')).invitesCommand()],
   ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
   ['audit', async () => (await import('./audit.ts')).auditCommand()],
+  ['accept-clock', async () => (await import('./accept-clock.ts')).acceptClockCommand()],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
   ['erase', async () => (await import('./erase.ts')).eraseCommand()],
   ['export', async () => (await import('./export.ts')).exportCommand()],

@@ -8,7 +8,7 @@ import { asMover, MoveRefused } from '../database/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
-import { type Moved, moveStore } from '../journal/move.ts';
+import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { Failure, progressBar, shownPath } from './terminal.ts';
@@ -126,6 +126,7 @@ async function between(
 async function requireSource(source: Database): Promise<void> {
   if ((await missingMigrations(source)) > 0)
     throw new Failure("the source's schema is not up to date: run counterfoil migrate on it first");
+  await requireUnused(source);
 }
 
 async function requireTarget(target: Database): Promise<void> {

@@ -11,8 +11,11 @@ import { watchClock } from '../start/watch-clock.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
 
-/** A stop that takes longer is given up, before supervisors lose patience. */
-const STOP_DEADLINE_MS = 9500;
+/**
+ * A stop that takes longer is given up, before supervisors lose patience. Later than the last answer (`http/listener.ts`), and with
+ * time to sign a last checkpoint.
+ */
+const STOP_DEADLINE_MS = 9800;
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -86,7 +89,7 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   if (interactive) console.log(await banner(configuration, service, readyMs, link));
   else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, link))}\n`);
   if (setUp.status === 'rejected')
-    log.warn({ err: setUp.reason }, 'no set-up link could be made: restart to get one');
+    log.error({ err: setUp.reason }, 'no set-up link could be made: restart to get one');
 }
 
 /** What checks look at while there is no store to look into. */

@@ -150,7 +150,10 @@ async function tell(
   if (!known) report(error, request.id);
   else if (known.status >= 500) warn(known.message, request.id);
   if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-  const visit = await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
+  const isUnavailable = known !== undefined && known.status >= 500; // the store has let this one wait long enough
+  const visit = isUnavailable
+    ? stranger(request, reply, place)
+    : await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
   const shown =
     known === undefined || known.status >= 500
       ? problem.failure(place.path, known?.status ?? 500, request.id)

@@ -30,6 +30,9 @@ export function libpqEnvironment(url: string, environment: object, roots: string
   return Object.fromEntries([...kept, ...Object.entries(ours)].filter(([, value]) => value !== undefined));
 }
 
+/** Where there is a file with certificates, libpq verifies by it what nobody asked it to. */
+const NO_FILE = '/nonexistent';
+
 /** What node-postgres makes of the parameters for TLS. */
 type Tls = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
 
@@ -40,7 +43,7 @@ function tlsEnvironment(ssl: Tls, parameters: URLSearchParams, roots: string) {
   const verifying = checkServerIdentity === undefined ? 'verify-full' : 'verify-ca';
   return {
     PGSSLMODE: rejectUnauthorized ? verifying : 'require',
-    PGSSLROOTCERT: rejectUnauthorized ? (parameters.get('sslrootcert') ?? roots) : '/dev/null',
+    PGSSLROOTCERT: rejectUnauthorized ? (parameters.get('sslrootcert') ?? roots) : NO_FILE,
     PGSSLCERT: parameters.get('sslcert') ?? undefined,
     PGSSLKEY: parameters.get('sslkey') ?? undefined,
     PGSSLNEGOTIATION: parameters.get('sslnegotiation') ?? undefined,

@@ -86,7 +86,9 @@ export class Connection {
       await connection.#client.connect();
     } catch (error) {
       connection?.discard();
-      throw new DatabaseError(failureOf(error), error);
+      // A name with several addresses: each has an error of its own, and all of them together have no words.
+      const one = error instanceof AggregateError ? error.errors.at(-1) : error;
+      throw new DatabaseError(failureOf(one), one);
     }
     connection.#socket.setKeepAlive(true, IDLE_BEFORE_PROBE_MS);
     return connection;

@@ -1,63 +1,62 @@
 // Which of the hosts of a connection string is the database: the one that takes writes, on the newest timeline, with our history.
 import { Budget } from './budget.ts';
-import { hostsOf, type PostgresHost } from './connection-string.ts';
+import { hostsOf } from './connection-string.ts';
 import { DatabaseError, type Queryable } from './database.ts';
-import { Connection } from './postgres-connection.ts';
+import type { Connection } from './postgres-connection.ts';
+import { type Answer, Host, type Silence } from './postgres-host.ts';
 
 /** How long a host may take to say what it is: with others beside it, not so long that these are found too late. */
 const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
-/** The timeline of a host that writes none: it is in recovery. */
-const NO_TIMELINE = 0;
-const STALE = 'is on an older timeline than one seen before: a primary from before a failover';
+/** How often several hosts are asked anew, while connections are open: for so long a primary from before a failover may still be read. */
+const ASK_EVERY_MS = 1000;
+const STALE = 'is on an older timeline than the database in use: a primary from before a failover';
+const SILENT = 'does not answer';
 
 /** Who is asked before a connection is used, and told of what is not. */
 export interface Guard {
   /**
    * What keeps the store behind a connection from being used, in words; nothing where it may be. `isOpening`: nothing was used
-   * before, and all hosts have answered, so that whatever is there is what the operator put there.
+   * before, all hosts have answered, and none of them is fit otherwise, so that whatever is there is what the operator put there.
    */
   admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined>;
-  /** Told once of each reason for which a host (`db1.internal:5432`) is not used, until it is used again. */
+  /** Told once of each reason for which a host (`db1.internal:5432`) is not used, until it is fit again. */
   onRefused(host: string, reason: string): void;
 }
 
-/** What a host said of itself. Only the first eight digits of a segment's name are its timeline (PostgreSQL manual, 30.6). */
-const STATE = `select pg_is_in_recovery() as recovering, current_setting('transaction_read_only') = 'on' as read_only,
-  case when pg_is_in_recovery() then '' else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline`;
-
-interface Answer {
-  host: PostgresHost;
-  connection: Connection;
-  timeline: number;
-  /** Why it takes no writes; nothing where it does. */
-  readOnly: string | undefined;
-}
-
-/** A host that could not be asked. */
-interface Silence {
-  host: PostgresHost;
-  error: DatabaseError;
-}
+/** Why hosts are not used; `kind` is what is said once, whatever else the reason says. */
+type Refusals = Map<Host, { kind: string; reason: string }>;
 
 /** The hosts of one connection string, and what this process has seen of them. */
 export class Hosts {
-  readonly #hosts: PostgresHost[];
+  readonly #hosts: Host[];
   readonly #guard: Guard | undefined;
-  readonly #timelines = new WeakMap<Connection, number>();
-  readonly #told = new Map<PostgresHost, string>();
-  #newestTimeline = NO_TIMELINE;
+  /** To whom connections lead, and what that host said of itself. */
+  readonly #answers = new WeakMap<Connection, Answer>();
+  readonly #told = new Map<Host, string>();
+  /** Of the hosts that were used: what another says of itself counts once its history was found to be ours. */
+  #newestTimeline = 0;
   /** The host that was used last. */
-  #last: PostgresHost | undefined;
+  #last: Host | undefined;
+  /** The connections on which hosts are asked anew. */
+  readonly #asking = new Map<Host, Connection>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | undefined;
 
   /** Without a guard, as commands have none, what is only read may be read from a host that takes no writes. */
   constructor(url: string, guard: Guard | undefined) {
-    this.#hosts = hostsOf(url);
+    this.#hosts = hostsOf(url).map((host) => new Host(host));
     this.#guard = guard;
   }
 
-  /** Whether a connection can be used still: no newer timeline than its own was seen. */
+  /** Whether a connection can be used still. */
   isCurrent(connection: Connection): boolean {
-    return connection.isOpen && (this.#timelines.get(connection) ?? NO_TIMELINE) >= this.#newestTimeline;
+    return connection.isOpen && !this.isSuperseded(connection);
+  }
+
+  /** Whether another host has taken the place of the one that a connection leads to. */
+  isSuperseded(connection: Connection): boolean {
+    const answer = this.#answers.get(connection);
+    return !answer || answer.host !== this.#last || this.#isStale(answer);
   }
 
   /**
@@ -65,85 +64,132 @@ export class Hosts {
    * used last. Raises `DatabaseError`, `unavailable` where none is fit.
    */
   async connect(budget: Budget, use: 'write' | 'read'): Promise<Connection> {
-    const within = new Budget(
-      budget.left(this.#hosts.length === 1 ? ANSWER_MS.alone : ANSWER_MS.amongOthers),
-    );
-    const all = await Promise.all(this.#hosts.map((host) => ask(host, within)));
-    const answers = all.filter((one) => 'connection' in one);
-    const silences = all.filter((one) => 'error' in one);
-    let chosen: Answer | undefined;
+    const within = new Budget(budget.left(this.#answerMs));
+    const all = await Promise.all(this.#hosts.map((host) => host.ask(within)));
+    let chosen: Connection | undefined;
     try {
-      chosen = await this.#choose(answers, silences, use, budget);
-      this.#last = chosen.host;
-      this.#timelines.set(chosen.connection, chosen.timeline);
-      return chosen.connection;
+      chosen = await this.#choose(all, use, budget);
+      return chosen;
     } finally {
-      for (const { connection } of answers) if (connection !== chosen?.connection) connection.discard();
+      for (const one of all) if ('connection' in one && one.connection !== chosen) one.connection.discard();
     }
   }
 
+  /** With several hosts and a guard, asks all of them each second which is the database, until closed: what is open to another is not used again. */
+  watch(): void {
+    if (this.#hosts.length === 1 || !this.#guard) return;
+    this.#timer = setInterval(() => {
+      this.#round ??= this.#askAnew().finally(() => (this.#round = undefined));
+    }, ASK_EVERY_MS).unref();
+  }
+
+  /** Asks no more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+    await Promise.all([...this.#asking.values()].map((connection) => connection.close()));
+  }
+
+  async #askAnew(): Promise<void> {
+    const within = new Budget(this.#answerMs);
+    const all = await Promise.all(this.#hosts.map((host) => host.ask(within, this.#asking.get(host))));
+    for (const one of all) {
+      if ('connection' in one) this.#asking.set(one.host, one.connection);
+      else this.#asking.delete(one.host);
+    }
+    // Where none is fit, who asks for a connection next is told.
+    await this.#choose(all, 'write', new Budget(this.#hosts.length * this.#answerMs)).catch(() => {});
+  }
+
+  get #answerMs(): number {
+    return this.#hosts.length === 1 ? ANSWER_MS.alone : ANSWER_MS.amongOthers;
+  }
+
+  /** Raises `DatabaseError` where none is fit. */
   async #choose(
-    answers: Answer[],
-    silences: readonly Silence[],
+    all: readonly (Answer | Silence)[],
     use: 'write' | 'read',
     budget: Budget,
-  ): Promise<Answer> {
-    this.#newestTimeline = Math.max(this.#newestTimeline, ...answers.map(({ timeline }) => timeline));
-    const isOpening = this.#last === undefined && silences.length === 0;
-    let chosen: Answer | undefined;
-    const refused: string[] = [];
-    for (const answer of answers.sort((one, other) => this.#order(one, other))) {
-      const isStale = answer.timeline < this.#newestTimeline && answer.readOnly === undefined;
-      const unfit = isStale ? STALE : use === 'write' || this.#guard ? answer.readOnly : undefined;
-      if (chosen && !isStale) continue;
-      const { connection, host } = answer;
-      const view = connection.session(() => budget.left());
-      const reason = unfit ?? (await this.#guard?.admit(view, isOpening));
-      if (reason === undefined) {
-        chosen = answer;
-        this.#told.delete(host);
-        continue;
-      }
-      this.#tell(host, reason);
-      refused.push(`${host.name} ${reason}`);
-    }
-    if (chosen) return chosen;
-    if (this.#hosts.length === 1 && silences[0]) throw silences[0].error;
-    for (const { host, error } of silences) refused.push(`${host.name} does not answer: ${error.message}`);
-    throw new DatabaseError('unavailable', `no host of the database can be used: ${refused.join('; ')}`);
+  ): Promise<Connection> {
+    const answers = all.filter((one) => 'connection' in one).sort((one, other) => this.#order(one, other));
+    const refusals: Refusals = new Map();
+    const isFit = async (answer: Answer, isOpening: boolean) => {
+      const reason = await this.#reasonAgainst(answer, use, budget, isOpening);
+      if (reason !== undefined) refusals.set(answer.host, { kind: reason, reason });
+      else refusals.delete(answer.host);
+      return reason === undefined;
+    };
+    let chosen = await first(answers, (answer) => isFit(answer, false));
+    // Nothing is relaxed while a host is fit as it is, or one may be that does not answer.
+    if (!chosen && this.#last === undefined && answers.length === all.length)
+      chosen = await first(answers, (answer) => isFit(answer, true));
+    if (chosen) this.#use(chosen);
+    for (const answer of answers)
+      if (this.#isStale(answer)) refusals.set(answer.host, { kind: STALE, reason: STALE });
+    for (const one of all)
+      if ('error' in one) refusals.set(one.host, { kind: SILENT, reason: `${SILENT}: ${one.error.message}` });
+    this.#tell(refusals);
+    if (chosen) return chosen.connection;
+    const [only] = all;
+    if (all.length === 1 && only && 'error' in only) throw only.error;
+    const reasons = [...refusals].map(([host, { reason }]) => `${host.name} ${reason}`);
+    throw new DatabaseError('unavailable', `no host of the database can be used: ${reasons.join('; ')}`);
   }
 
-  /** Writable before read-only, then the one used last. */
+  /** What keeps a host from being used. What fails on the way keeps only that host from it. */
+  async #reasonAgainst(
+    answer: Answer,
+    use: 'write' | 'read',
+    budget: Budget,
+    isOpening: boolean,
+  ): Promise<string | undefined> {
+    if (answer.readOnly !== undefined && (use === 'write' || this.#guard)) return answer.readOnly;
+    if (this.#isStale(answer)) return STALE;
+    try {
+      const view = answer.connection.session(() => budget.left(this.#answerMs));
+      const reason = await this.#guard?.admit(view, isOpening);
+      // Meanwhile another may have been found.
+      return reason ?? (this.#isStale(answer) ? STALE : undefined);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      return `cannot be asked for its history: ${error.message}`;
+    }
+  }
+
+  #use(answer: Answer): void {
+    this.#last = answer.host;
+    this.#newestTimeline = Math.max(this.#newestTimeline, answer.timeline ?? 0);
+    this.#answers.set(answer.connection, answer);
+  }
+
+  /** Whether it takes writes on a timeline that was left behind. */
+  #isStale({ readOnly, timeline }: Answer): boolean {
+    return readOnly === undefined && timeline !== undefined && timeline < this.#newestTimeline;
+  }
+
+  /** Writable before read-only, then newer before older, then the one used last. */
   #order(one: Answer, other: Answer): number {
     return (
       Number(one.readOnly !== undefined) - Number(other.readOnly !== undefined) ||
+      (other.timeline ?? this.#newestTimeline) - (one.timeline ?? this.#newestTimeline) ||
       Number(other.host === this.#last) - Number(one.host === this.#last)
     );
   }
 
-  #tell(host: PostgresHost, reason: string): void {
-    if (this.#told.get(host) === reason) return;
-    this.#told.set(host, reason);
-    this.#guard?.onRefused(host.name, reason);
+  #tell(refusals: Refusals): void {
+    for (const host of this.#hosts) {
+      const refusal = refusals.get(host);
+      if (!refusal) this.#told.delete(host);
+      else if (this.#told.get(host) !== refusal.kind) {
+        this.#told.set(host, refusal.kind);
+        this.#guard?.onRefused(host.name, refusal.reason);
+      }
+    }
   }
 }
 
-/** Connects to a host and asks what it is. */
-async function ask(host: PostgresHost, within: Budget): Promise<Answer | Silence> {
-  let connection: Connection | undefined;
-  try {
-    connection = await Connection.open(host.url, within.left());
-    const { rows } = await connection.run(STATE, [], within.left());
-    const [state] = rows as [{ recovering: boolean; read_only: boolean; timeline: string }];
-    const timeline = state.recovering ? NO_TIMELINE : Number.parseInt(state.timeline, 16);
-    const readOnly = state.recovering
-      ? 'is in recovery: a standby, or a primary that starts'
-      : state.read_only
-        ? 'takes no writes: its transactions are read-only'
-        : undefined;
-    return { host, connection, timeline, readOnly };
-  } catch (error) {
-    connection?.discard();
-    return { host, error: error as DatabaseError };
-  }
+/** The first of which something holds, each asked when those before it are answered. */
+async function first<T>(all: readonly T[], holds: (one: T) => Promise<boolean>): Promise<T | undefined> {
+  for (const one of all) if (await holds(one)) return one;
+  return undefined;
 }

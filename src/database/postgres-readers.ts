@@ -69,12 +69,13 @@ export class Readers {
       return;
     }
     if (this.#waiting.size >= LONGEST_QUEUE) throw new DatabaseError('unavailable', 'too many reads wait');
+    const leftMs = budget.left(); // raises where there is none, and then nobody may be handed a turn
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     const timer = setTimeout(() => {
       this.#waiting.delete(resolve);
       reject(new DatabaseError('unavailable', 'no connection became free in time'));
-    }, budget.left());
+    }, leftMs);
     await promise.finally(() => clearTimeout(timer));
   }
 

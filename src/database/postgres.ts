@@ -77,7 +77,10 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
       try {
         working = await connectWriter(budget);
         const begin = withinMs === undefined ? `begin; ${PATIENT}` : 'begin';
-        return await commitWork(work, working, begin, leftMs);
+        const result = await commitWork(work, working, begin, leftMs);
+        if (hosts.isSuperseded(working))
+          throw new DatabaseError('unknown', 'another host became the database during COMMIT');
+        return result;
       } finally {
         working = undefined;
         isWriting = false;
@@ -105,11 +108,12 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
       return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
     },
     async close() {
-      await readers.close();
+      await Promise.all([hosts.close(), readers.close()]);
       await writer?.close();
     },
   };
   await database.query('select 1');
+  hosts.watch();
   return database;
 }
 

@@ -21,10 +21,10 @@ const system_clock: Check = {
     const { ahead } = clock;
     if (Math.abs(ahead) <= WARNED_MS) return ok('The service goes by the system clock');
     const apart = `${Math.round(Math.abs(ahead) / SECOND_MS)} s ${ahead < 0 ? 'ahead of' : 'behind'}`;
-    return warning(
-      `The system clock was set, and the service is ${apart} it`,
-      'see that the clock is right, then restart the service',
-    );
+    const told = `The system clock was set, and the service is ${apart} it`;
+    const mend = 'see that the clock is right, then restart the service';
+    // One that is behind follows within a minute; one that is ahead stays so, ends what others made, and dates what it writes wrongly.
+    return ahead < -MAXIMUM_MS ? failed(told, mend) : warning(told, mend);
   },
 };
 

@@ -96,7 +96,7 @@ const history_clock: Check = {
     if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
     return failed(
       `The clock says ${formatTimestamp(now)}, and the newest entry of the history was written at ${formatTimestamp(seal.at)}`,
-      'set the clock right; if it is right and was not then, wait until it has caught up',
+      'set the clock right; if it is right and was not then, run counterfoil accept-clock',
     );
   }),
 };

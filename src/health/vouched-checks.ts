@@ -16,10 +16,9 @@ import { newestSealIn } from './store-checks.ts';
 
 type Settings = Pick<InstallationSettings, 'storage' | 'database_url'>;
 
-const hasContent = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
-
 /** Whether a history was signed from this storage directory. */
-const isVouched = (storage: string) => hasContent(checkpointFiles(storage).file);
+const isVouched = (storage: string) =>
+  (statSync(checkpointFiles(storage).file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 function lost(says: string, { storage, database_url }: Settings): Verdict {
   const { file } = checkpointFiles(storage);
@@ -30,12 +29,13 @@ function lost(says: string, { storage, database_url }: Settings): Verdict {
   );
 }
 
-/** What is to be said of a SQLite file that is missing or empty though checkpoints vouch for it; nothing of any other. */
+/** What is to be said of a SQLite file that is missing though checkpoints vouch for it; nothing where that is not so. */
 export function lostDatabaseFile(settings: Settings): Verdict | undefined {
   const { storage, database_url } = settings;
   const file = join(storage, SQLITE_FILE);
-  if (database_url !== null || hasContent(file) || !isVouched(storage)) return undefined;
-  return lost(`${file} is ${existsSync(file) ? 'empty' : 'missing'}`, settings);
+  if (database_url !== null || existsSync(file) || !isVouched(storage)) return undefined;
+  if (isRestoreUnfinished(settings)) return undefined; // which says so itself
+  return lost(`${file} is missing`, settings);
 }
 
 const database_file: Check = {

@@ -5,8 +5,8 @@ import { SECOND_MS } from '../lib/time.ts';
 import { hostNameOf } from './host-name.ts';
 import { httpServer, type KeyPair, secureContext } from './server.ts';
 
-/** After this long, connections that still hold a close up are cut. */
-const CLOSE_PATIENCE_MS = 5 * SECOND_MS;
+/** After this long, connections that still hold a close up are cut: by then whatever was accepted is answered (`LIMITS.answerMs`). */
+const CLOSE_PATIENCE_MS = 9 * SECOND_MS;
 /** How often a closing server looks for connections that are done. */
 const IDLE_EACH_MS = 50;
 

@@ -14,6 +14,8 @@ export const LIMITS = {
   headers: 64,
   headersTimeoutMs: 10 * SECOND_MS,
   requestTimeoutMs: 15 * SECOND_MS,
+  /** From a request's headers to the beginning of its answer; more than a work of the journal or a read may take. */
+  answerMs: 8.5 * SECOND_MS,
   checkTimeoutsEachMs: SECOND_MS,
   keepAliveTimeoutMs: 5 * SECOND_MS,
   requestsPerSocket: 1000,

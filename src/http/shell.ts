@@ -7,6 +7,7 @@ import { randomId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
 import { collectMethods, notFound, sendError, URL_MAXIMUM } from './errors.ts';
+import { refuseLateAnswers } from './late-answers.ts';
 import { LIMITS } from './server.ts';
 
 export interface ShellParts {
@@ -62,6 +63,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
   });
   const allowed = collectMethods(app);
   app.removeAllContentTypeParsers();
+  refuseLateAnswers(app);
   app.addHook('onRequest', (request, reply, done) => {
     const { id, raw, headers } = request;
     reply.header('x-request-id', id);

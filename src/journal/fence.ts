@@ -3,7 +3,7 @@ import { DatabaseError, type Queryable } from '../database/database.ts';
 import type { Guard } from '../database/postgres-hosts.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
-import { findSeal, newestSeal } from './queries.ts';
+import { findSeal } from './queries.ts';
 import type { Seal } from './seal.ts';
 
 /** What a node knows of a seal. */
@@ -19,7 +19,10 @@ export class Fence implements Guard {
     if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
   }
 
-  /** Takes a seal that was read or committed; one that is older than another is known already. */
+  /**
+   * Takes a seal that stands: one of an acknowledged commit, or one that was read before such a commit. What is merely seen a
+   * failover may take back, and whoever took it for known would be kept from the right store for ever.
+   */
   know({ number, hash }: Known): void {
     if (!this.#newest || number > this.#newest.number) this.#newest = { number, hash };
   }
@@ -39,8 +42,6 @@ export class Fence implements Guard {
           : 'has a history that ends before the newest seal this node knows';
       this.#newest = undefined;
     }
-    const newest = await unlessEmpty(newestSeal(view));
-    if (newest) this.know(newest);
     return undefined;
   }
 

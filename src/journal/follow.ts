@@ -1,6 +1,6 @@
 // Follows the journal, whichever node wrote it: hands entries about some subjects to whoever keeps something in memory.
 import type { Queryable } from '../database/database.ts';
-import type { Logger } from '../lib/log.ts';
+import { type Logger, Outage } from '../lib/log.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
 
@@ -37,7 +37,7 @@ export async function followJournal(
   const heard = listeners.map((listener) => ({ listener, number: begun }));
   for (const { load } of listeners) await load();
   let newest = begun;
-  let failing = false;
+  const outage = new Outage();
   let stopping = false;
   let round: Promise<void> | undefined;
   let timer = setTimeout(next, EVERY_MS);
@@ -47,10 +47,10 @@ export async function followJournal(
       const number = await newestEntry(database);
       if (number > newest) for (const one of heard) await tell(one, number);
       newest = number;
-      failing = false;
+      if (outage.ends()) log.info('the journal is followed again');
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'the journal cannot be followed for now; it is tried again');
-      failing = true;
+      if (outage.begins())
+        log.warn({ err: error }, 'the journal cannot be followed for now; it is tried again');
     }
   }
 
@@ -72,7 +72,7 @@ export async function followJournal(
   }
 
   return {
-    isFollowing: () => !failing,
+    isFollowing: () => !outage.lasts,
     async stop() {
       stopping = true;
       clearTimeout(timer);

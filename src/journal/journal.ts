@@ -3,7 +3,7 @@ import { type Database, DatabaseError, type Queryable } from '../database/databa
 import { unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { AuditEntry } from './audit-entry.ts';
-import { findSeal, lockHead, touchHead } from './queries.ts';
+import { findSeal, lockHead, newestSeal, touchHead } from './queries.ts';
 import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
 import { Transaction, type Work } from './transaction.ts';
 
@@ -14,10 +14,13 @@ const LARGEST_BATCH = 256;
  * cost more than it spares, since a client that is refused is back at once, and refusals leave no time for works.
  */
 const LONGEST_QUEUE = 16_384;
-/** From handing a work in to its answer. A batch has what is left of it to the work that has waited longest. */
-const ANSWER_MS = 9000;
+/**
+ * From handing a work in to its answer, within what a request may take (`http/server.ts`). A batch has what is left of it to the
+ * work that has waited longest.
+ */
+const ANSWER_MS = 8000;
 /** A work that has less left when its turn comes is refused: its caller is about to give up, and it would be done for nobody. */
-const LEAST_LEFT_MS = 4000;
+const LEAST_LEFT_MS = 3000;
 /** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
 const CONTENDED_RUNS = 5;
 
@@ -94,6 +97,20 @@ export class Journal {
       this.counters.refused += 1;
       return Promise.reject(unavailable());
     }
+    return this.#handIn(work, row);
+  }
+
+  /**
+   * The newest seal, whoever made it, read in a commit that makes sure of it: no failover takes back what it says. Answers after
+   * `close`, too, for the last checkpoint, but then waits for no store that the last works have waited for in vain. Rejects as
+   * `commit` does.
+   */
+  newestSeal(): Promise<Seal | undefined> {
+    if (this.#closed && this.#newest?.stands === false) return Promise.reject(unavailable());
+    return this.#handIn(newestSeal, '');
+  }
+
+  #handIn<T>(work: Work<T>, row: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const dueMs = monotonicMs() + ANSWER_MS;
       this.#queue.push({ work, row, dueMs, resolve: resolve as (value: unknown) => void, reject });
@@ -153,37 +170,45 @@ export class Journal {
   /** Commits a batch; one that cannot be committed whole, and was rolled back, is split until the culprit stands alone. */
   async #run(batch: readonly Waiting[], run = 1): Promise<void> {
     const settle: (() => void)[] = [];
+    let seal: Seal | undefined;
     try {
       const leftMs = Math.min(...batch.map(({ dueMs }) => dueMs)) - monotonicMs();
-      const seal = await this.#database.transaction(
-        (queryable) => this.#perform(queryable, batch, settle),
-        leftMs,
-      );
-      if (seal) {
-        this.#newest = { stands: true, at: monotonicMs() };
-        this.#onSeal?.(seal);
-      }
-      this.counters.commits += 1;
-      this.counters.works += batch.length;
-      this.#onCommit?.(batch.length);
-      for (const answer of settle) answer();
+      seal = await this.#database.transaction((queryable) => this.#perform(queryable, batch, settle), leftMs);
     } catch (error) {
-      const failure = error instanceof DatabaseError ? error.failure : 'fault';
-      if (failure === 'contended' && run < CONTENDED_RUNS) {
-        await this.#run(batch, run + 1);
-      } else if (failure !== 'conflict' && failure !== 'fault') {
-        this.#newest = { stands: false, at: monotonicMs() };
-        // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
-        for (const waiting of [...batch, ...this.#queue.splice(0)]) {
-          waiting.reject(Object.assign(unavailable(), { cause: error }));
-        }
-      } else if (batch.length > 1) {
-        const middle = batch.length >> 1;
-        await this.#run(batch.slice(0, middle));
-        await this.#run(batch.slice(middle));
-      } else {
-        batch[0]!.reject(error instanceof FailedAfterWriting ? error.cause : error);
+      await this.#runFailed(batch, run, error);
+      return;
+    }
+    // It stands: nothing from here on may lead back to running it again.
+    for (const answer of settle) answer();
+    this.counters.commits += 1;
+    this.counters.works += batch.length;
+    if (seal) this.#newest = { stands: true, at: monotonicMs() };
+    try {
+      if (seal) this.#onSeal?.(seal);
+      this.#onCommit?.(batch.length);
+    } catch (error) {
+      setImmediate(() => {
+        throw error; // a defect of who listens, which ends the process as any does, and no work of others
+      });
+    }
+  }
+
+  async #runFailed(batch: readonly Waiting[], run: number, error: unknown): Promise<void> {
+    const failure = error instanceof DatabaseError ? error.failure : 'fault';
+    if (failure === 'contended' && run < CONTENDED_RUNS) {
+      await this.#run(batch, run + 1);
+    } else if (failure !== 'conflict' && failure !== 'fault') {
+      this.#newest = { stands: false, at: monotonicMs() };
+      // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
+      for (const waiting of [...batch, ...this.#queue.splice(0)]) {
+        waiting.reject(Object.assign(unavailable(), { cause: error }));
       }
+    } else if (batch.length > 1) {
+      const middle = batch.length >> 1;
+      await this.#run(batch.slice(0, middle));
+      await this.#run(batch.slice(middle));
+    } else {
+      batch[0]!.reject(error instanceof FailedAfterWriting ? error.cause : error);
     }
   }
 
@@ -196,7 +221,7 @@ export class Journal {
     const now = this.#clock.now();
     const tables = new Map<string, object[]>();
     const entries: Transaction['entries'] = [];
-    let probing = false;
+    let isTouching = false;
     for (const waiting of batch) {
       const transaction = new Transaction(queryable, now);
       try {
@@ -208,6 +233,8 @@ export class Journal {
         if (transaction.changed) throw new FailedAfterWriting('', { cause: error });
         settle.push(() => waiting.reject(error)); // it had written nothing: its neighbours go on
         continue;
+      } finally {
+        isTouching ||= transaction.probing || (this.#database.engine === 'postgres' && !transaction.glancing);
       }
       if (transaction.wrote && transaction.entries.length === 0)
         throw new Error('a work changed rows and recorded no entry');
@@ -217,11 +244,11 @@ export class Journal {
         else tables.set(table, [row]);
       }
       entries.push(...transaction.entries);
-      probing ||= transaction.probing;
     }
     for (const [table, rows] of tables) await queryable.insert(table, rows);
     if (entries.length > 0) return this.#seal(queryable, now, entries);
-    if (probing) await touchHead(queryable);
+    // What a work has found and answers with may be there for now alone: see docs/decisions/0013-what-is-seen-may-not-stand.md.
+    if (isTouching) await touchHead(queryable);
     return undefined;
   }
 

@@ -53,9 +53,8 @@ type Told = (done: number, total: number) => void;
  * Moves a store. The source is not changed, and nobody writes to it meanwhile. The target is a store only once all of it was
  * compared and verified; cut before, the same move goes on where it was. Raises `MoveRefused`, `DatabaseError`.
  */
-export async function moveStore(parts: MoveParts): Promise<Moved> {
+export function moveStore(parts: MoveParts): Promise<Moved> {
   const { source, target, onProgress = () => {} } = parts;
-  await requireUnused(source);
   const told = (what: string) => (done: number, total: number) => onProgress(what, done, total);
   return holdStill(source, async (view) => {
     const state = await stateOf(view);
@@ -89,8 +88,8 @@ export async function moveStore(parts: MoveParts): Promise<Moved> {
   });
 }
 
-/** Raises `MoveRefused` where anybody else could write to a source, and `DatabaseError`. */
-async function requireUnused(source: Database): Promise<void> {
+/** Raises `MoveRefused` where anybody else is connected who could write to a source, and `DatabaseError`. */
+export async function requireUnused(source: Database): Promise<void> {
   const sessions = await sessionsOpen(source);
   if (sessions.length === 0) return;
   throw new MoveRefused(

@@ -3,7 +3,8 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import { CheckpointSigner } from './checkpoint-signer.ts';
-import { findSeal, newestSeal } from './queries.ts';
+import type { Journal } from './journal.ts';
+import { findSeal } from './queries.ts';
 import type { Seal } from './seal.ts';
 
 const EVERY_MS = MINUTE_MS;
@@ -24,6 +25,7 @@ export interface CheckpointRounds {
 export function startCheckpoints(
   storage: string,
   database: Database,
+  journal: Journal,
   clock: Clock,
   log: Logger,
   onSeal: (seal: Seal) => void = () => {},
@@ -31,7 +33,7 @@ export function startCheckpoints(
   const signer = new CheckpointSigner(storage);
   const history = {
     newest: async () => {
-      const seal = await newestSeal(database);
+      const seal = await journal.newestSeal();
       if (seal) onSeal(seal);
       return seal;
     },

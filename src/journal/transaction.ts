@@ -13,6 +13,7 @@ export class Transaction {
   readonly entries: Entry[] = [];
   changed = false;
   probing = false;
+  glancing = false;
   readonly #database: Queryable;
 
   constructor(database: Queryable, now: number) {
@@ -52,6 +53,11 @@ export class Transaction {
   /** Has the commit write even when no work of it does, so that its success says the store takes writes. */
   probe(): void {
     this.probing = true;
+  }
+
+  /** Says that nobody is answered with what this work finds: its commit need not make sure that it stands. */
+  glance(): void {
+    this.glancing = true;
   }
 
   get wrote(): boolean {

@@ -18,12 +18,14 @@ export type Logger = Pick<Pino, 'debug' | 'info' | 'warn' | 'error'>;
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code, failure } = error as { code?: unknown; failure?: unknown };
+  // Where the program itself found the failure, it says so in words of its own, and no error lies below.
+  const isOurs = typeof failure === 'string' && typeof error.cause === 'string';
   return {
     type: error.name,
     ...(typeof code === 'string' ? { code } : {}),
     ...(typeof failure === 'string' ? { failure } : {}),
     ...(failure === undefined ? { stack: error.stack?.replace(error.message, '…') } : {}),
-    ...(error.cause ? { cause: errorFields(error.cause) } : {}),
+    ...(isOurs ? { reason: error.cause } : error.cause ? { cause: errorFields(error.cause) } : {}),
   };
 }
 
@@ -129,6 +131,29 @@ export function createLogger(level: string, stream?: DestinationStream): Logger 
       if ('flushSync' in out) (out as { flushSync(): void }).flushSync();
     },
   });
+}
+
+/** A time in which something that is tried again and again fails: its beginning and its end are worth a line, what is between is not. */
+export class Outage {
+  #lasts = false;
+
+  get lasts(): boolean {
+    return this.#lasts;
+  }
+
+  /** Told of each failure; whether it is the first. */
+  begins(): boolean {
+    const isFirst = !this.#lasts;
+    this.#lasts = true;
+    return isFirst;
+  }
+
+  /** Told of each success; whether failures came before it. */
+  ends(): boolean {
+    const isOver = this.#lasts;
+    this.#lasts = false;
+    return isOver;
+  }
 }
 
 /** For where nothing shall be said. */

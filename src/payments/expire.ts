@@ -1,7 +1,7 @@
 // The sweeper: writes down that payments whose time has passed are cancelled. What anybody sees does not wait for it.
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import type { Logger } from '../lib/log.ts';
+import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, HOUR_MS, SECOND_MS } from '../lib/time.ts';
 import { forgetOldAnswers } from './idempotency.ts';
 import { expirePayment, findDuePayments } from './queries.ts';
@@ -16,7 +16,10 @@ const SWEEP_MAXIMUM = 200;
  * them would lock rows in an order of its own, and two nodes' sweepers would wait for each other.
  */
 export async function expireDuePayments(journal: Journal): Promise<number> {
-  const due = await journal.commit((transaction) => findDuePayments(transaction, SWEEP_MAXIMUM));
+  const due = await journal.commit((transaction) => {
+    transaction.glance();
+    return findDuePayments(transaction, SWEEP_MAXIMUM);
+  });
   const expired = await Promise.all(
     due.map(({ id }) => journal.commit((transaction) => expireDuePayment(transaction, id), id)),
   );
@@ -40,27 +43,33 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Runs the sweeper each second until stopped; a round that fails is tried again by the next. */
+/** Runs the sweeper each second until stopped; a round that fails is tried again by the next, and told of once until one does not. */
 export function startSweeper(journal: Journal, clock: Clock, log: Logger): Sweeper {
   const counters: Sweeper['counters'] = { expired: 0, finishedAt: undefined };
+  const outage = new Outage();
   let round: Promise<void> | undefined;
   let sinceForgotten = FORGET_EVERY_MS;
   let stopping = false;
 
+  async function work(): Promise<void> {
+    let expired: number;
+    do {
+      expired = await expireDuePayments(journal);
+      counters.expired += expired;
+    } while (!stopping && expired > 0);
+    counters.finishedAt = clock.now();
+    sinceForgotten += SWEEP_EVERY_MS;
+    if (sinceForgotten < FORGET_EVERY_MS) return;
+    while (!stopping && (await forgetOldAnswers(journal)) > 0) {}
+    if (!stopping) sinceForgotten = 0;
+  }
+
   async function sweep(): Promise<void> {
     try {
-      let expired: number;
-      do {
-        expired = await expireDuePayments(journal);
-        counters.expired += expired;
-      } while (!stopping && expired > 0);
-      counters.finishedAt = clock.now();
-      sinceForgotten += SWEEP_EVERY_MS;
-      if (sinceForgotten < FORGET_EVERY_MS) return;
-      while (!stopping && (await forgetOldAnswers(journal)) > 0) {}
-      if (!stopping) sinceForgotten = 0;
+      await work();
+      if (outage.ends()) log.info('the sweeper works again');
     } catch (error) {
-      log.warn({ err: error }, 'the sweeper will try again');
+      if (outage.begins()) log.warn({ err: error }, 'the sweeper will try again');
     }
   }
 

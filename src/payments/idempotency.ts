@@ -89,7 +89,7 @@ export class Idempotency {
     work: Work<Answer>,
     isLast: boolean,
   ): Promise<(Answer & { replayed: boolean }) | undefined> {
-    const kept = await findAnswer(this.#database, scope, this.#clock.now() - KEPT_MS);
+    const kept = await this.#findKept(scope);
     if (kept) {
       if (!isDigestOf(kept.request_digest, request)) {
         throw new OperationalError(
@@ -120,6 +120,17 @@ export class Idempotency {
       await forgetOldAnswers(this.#journal, scope);
       return undefined;
     }
+  }
+
+  /**
+   * The kept answer. PostgreSQL shows what no standby has yet: a failover would take it back. So there it is looked for again in a
+   * commit of ours, which does not succeed before what it saw is as safe as what it writes.
+   */
+  async #findKept(scope: string): Promise<KeptAnswer | undefined> {
+    const notBefore = this.#clock.now() - KEPT_MS;
+    const seen = await findAnswer(this.#database, scope, notBefore);
+    if (!seen || this.#database.engine === 'sqlite') return seen;
+    return this.#journal.commit((transaction) => findAnswer(transaction, scope, notBefore));
   }
 }
 

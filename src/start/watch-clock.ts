@@ -1,9 +1,12 @@
 // Holds the service's time against the machine's clock each second, and says in the log when that one was set.
 import type { Logger } from '../lib/log.ts';
 import { type ClockStep, STEP_MS, type SteadyClock } from '../lib/steady-clock.ts';
-import { SECOND_MS } from '../lib/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 
 const EVERY_MS = SECOND_MS;
+/** A service so far ahead nears the clock in weeks at best: that is said again each hour until somebody restarts it. */
+const AHEAD_MS = MINUTE_MS;
+const REMIND_EACH_MS = HOUR_MS;
 
 /** Watches until the process ends, which it does not keep from ending. */
 export function watchClock(clock: SteadyClock, log: Pick<Logger, 'warn'>): void {
@@ -11,6 +14,13 @@ export function watchClock(clock: SteadyClock, log: Pick<Logger, 'warn'>): void 
     const step = clock.look();
     if (step) tell(step, log);
   }, EVERY_MS).unref();
+  setInterval(() => {
+    if (clock.ahead < -AHEAD_MS)
+      log.warn(
+        { ahead_s: inSeconds(clock.ahead) },
+        'the service is ahead of the system clock: restart it to take that over',
+      );
+  }, REMIND_EACH_MS).unref();
 }
 
 const inSeconds = (ms: number) => Math.round(ms / 100) / 10;

@@ -1,6 +1,10 @@
 // Expiry: from its moment on nobody sees or moves the payment as pending, whether the sweeper has written so or not.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { transition } from '../../src/payments/transition.ts';
@@ -8,6 +12,8 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const LIFETIME_S = 300;
+/** In which a sweeper fails twice more. */
+const ROUNDS_MS = 2200;
 const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
 
 for (const engine of ENGINES) {
@@ -133,6 +139,30 @@ for (const engine of ENGINES) {
 
     test('what expired is in a history that verifies.', async () => {
       assert.ok((await service.verify()).payments! >= 6);
+    });
+
+    test('a sweeper that fails each second says so once, and that it works again', async () => {
+      const lines = (text: string) => service.logged.filter((line) => line.includes(text)).length;
+      const rename = async (from: string, to: string) => {
+        if (engine === 'sqlite') {
+          const database = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), {
+            timeout: 5000,
+          });
+          database.exec(`alter table ${from} rename to ${to}`);
+          database.close();
+          return;
+        }
+        const client = new pg.Client(service.store.database_url!);
+        await client.connect();
+        await client.query(`alter table ${from} rename to ${to}`);
+        await client.end();
+      };
+      await rename('payments', 'payments_away');
+      while (lines('the sweeper will try again') === 0) await pause(50);
+      await pause(ROUNDS_MS);
+      await rename('payments_away', 'payments');
+      while (lines('the sweeper works again') === 0) await pause(50);
+      assert.deepEqual([lines('the sweeper will try again'), lines('the sweeper works again')], [1, 1]);
     });
   });
 }

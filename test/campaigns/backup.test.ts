@@ -1,10 +1,15 @@
-// Backups of a server under load, each restored elsewhere, by a command that is killed the first time: nothing acknowledged is missing.
+// Backups of a server under load, each restored over an older one by a command that is killed first: nothing acknowledged is missing.
+//
+// Longer: COUNTERFOIL_RUNS=100 npm test -- test/campaigns/backup.test.ts
+// Again:  COUNTERFOIL_SEED=(as printed), with the same COUNTERFOIL_RUNS.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { restoreFolder } from '../../src/database/open.ts';
 import { type BackupPlace, backupPlace } from '../support/backups.ts';
+import type { Running } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import { freePort } from '../support/postgres-server.ts';
@@ -25,8 +30,8 @@ const PAUSE_MS = 10;
 const BEFORE_MS = 300;
 /** No answer may take longer while a backup is made; other tests share the machine. */
 const SLOWEST_MS = 5000;
-/** From before it reads anything to after its end. */
-const KILL_RESTORE_AFTER_MS = { from: 100, to: 700 };
+/** Kills come no later than a restore took from the beginning of its work, and a little. */
+const LATEST = 1.2;
 const REPEATED = 5;
 
 const random = new SeededRandom();
@@ -34,7 +39,10 @@ const random = new SeededRandom();
 interface Tally {
   acknowledged: number;
   backupsMs: number[];
-  killedRestores: { none: number; whole: number };
+  /** What killed restores left: a store that no server starts on, the older one, the one restored; `spared` had ended before. */
+  killedRestores: { none: number; older: number; restored: number; spared: number };
+  /** How long a restore works, its start-up apart: learnt from those that end. */
+  restoreMs: number;
   before: number[];
   during: number[];
 }
@@ -46,7 +54,8 @@ test(`${RUNS} backups under load hold all that was acknowledged before, and harm
   const tally: Tally = {
     acknowledged: 0,
     backupsMs: [],
-    killedRestores: { none: 0, whole: 0 },
+    killedRestores: { none: 0, older: 0, restored: 0, spared: 0 },
+    restoreMs: 50,
     before: [],
     during: [],
   };
@@ -60,11 +69,11 @@ test(`${RUNS} backups under load hold all that was acknowledged before, and harm
       await store.drop();
     }
   }
-  const { none, whole } = tally.killedRestores;
+  const { none, older, restored, spared } = tally.killedRestores;
   context.diagnostic(
     `${RUNS} backups, ${tally.acknowledged} payments acknowledged before them, none missing; a backup took ${told(tally.backupsMs)}; ` +
       `answers without one: ${told(tally.before)}; while one was made: ${told(tally.during)}; ` +
-      `restores killed: ${none} left no store, ${whole} the whole one`,
+      `restores killed: ${none} left no store to start on, ${older} the older one, ${restored} the whole one restored, ${spared} had ended`,
   );
   assert.ok(Math.max(...tally.during) < SLOWEST_MS, told(tally.during));
 });
@@ -80,19 +89,30 @@ async function backUpOneStore(store: Store, place: BackupPlace, runs: number, ta
   const port = await freePort();
   const load = new CrashLoad(random);
   const acknowledged = new Acknowledged();
+  let older: string | undefined;
   for (let run = 0; run < runs; run++) {
     // Each start ends with a signed checkpoint, for the next backup to hold.
     const server = await startServerProcess({ config, port, storage: store.storage });
-    const { backup, expected } = await backUpUnderLoad(server, load, acknowledged, place, tally);
-    assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
+    let made: Awaited<ReturnType<typeof backUpUnderLoad>>;
+    try {
+      made = await backUpUnderLoad(server, load, acknowledged, place, tally);
+      assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
+    } finally {
+      server.child.kill('SIGKILL');
+    }
+    const { backup, expected } = made;
     tally.acknowledged += expected.payments.size;
 
     const storage = place.freshStorage();
-    if (run % 2 === 1) assert.equal((await place.command(['restore', backup], storage)).code, 0);
-    await killRestore(place, backup, storage, tally);
-    const restored = await place.command(['restore', backup, '--replace'], storage);
-    assert.equal(restored.code, 0, restored.stderr);
+    if (older) assert.equal((await place.command(['restore', older], storage)).code, 0);
+    await killRestore(place, { older, backup, storage }, tally);
+    const restore = place.begin(['restore', backup, '--replace'], storage);
+    await atWork(restore, storage);
+    const begun = performance.now();
+    assert.equal((await restore.ended).code, 0, restore.stderr);
+    tally.restoreMs = performance.now() - begun;
     await requireRestored(storage, config, expected);
+    older = backup;
   }
 }
 
@@ -108,36 +128,75 @@ async function backUpUnderLoad(
   const client = acknowledged.over(loadClient(server.origin, KEY, CLIENTS), PAUSE_MS, (ms) => times.push(ms));
   const stop = new AbortController();
   const round = load.run(client, CLIENTS, stop.signal);
-  await round.firstAcknowledgement;
-  await delay(BEFORE_MS);
-  const expected = acknowledged.copy();
-  const begun = performance.now();
-  times = tally.during;
-  const backup = await place.backUp();
-  tally.backupsMs.push(performance.now() - begun);
-  stop.abort();
-  const { unanswered } = await round.finished;
-  // Among these are all that were answered in another way than they should have been.
-  const { losses } = await load.findLosses(client);
-  client.close();
-  assert.deepEqual({ unanswered, losses }, { unanswered: 0, losses: [] }, `seed ${random.seed}`);
-  return { backup, expected };
+  try {
+    await Promise.race([round.firstAcknowledgement, round.finished]);
+    await delay(BEFORE_MS);
+    const expected = acknowledged.copy();
+    const begun = performance.now();
+    times = tally.during;
+    const backup = await place.backUp();
+    tally.backupsMs.push(performance.now() - begun);
+    stop.abort();
+    const { unanswered } = await round.finished;
+    // Among these are all that were answered in another way than they should have been.
+    const { losses } = await load.findLosses(client);
+    assert.deepEqual({ unanswered, losses }, { unanswered: 0, losses: [] }, `seed ${random.seed}`);
+    return { backup, expected };
+  } finally {
+    stop.abort();
+    client.close();
+  }
 }
 
-/** Kills a restore, into nothing or over a store, at any moment: what it leaves is no store, or a whole one. */
-async function killRestore(place: BackupPlace, backup: string, storage: string, tally: Tally): Promise<void> {
+/** Answers when a restore has begun to work in a fresh storage, which the folder it works in tells, or has ended. */
+async function atWork({ child }: Running, storage: string): Promise<void> {
+  const folder = restoreFolder({ storage });
+  while (!existsSync(folder) && child.exitCode === null && child.signalCode === null) await delay(1);
+}
+
+interface Restore {
+  /** What lies there before. */
+  older: string | undefined;
+  backup: string;
+  storage: string;
+}
+
+/** Kills a restore, into nothing or over an older store, at any moment of its work, and looks at what it leaves. */
+async function killRestore(
+  place: BackupPlace,
+  { older, backup, storage }: Restore,
+  tally: Tally,
+): Promise<void> {
   const restore = place.begin(['restore', backup, '--replace'], storage);
-  await delay(random.between(KILL_RESTORE_AFTER_MS.from, KILL_RESTORE_AFTER_MS.to));
+  await atWork(restore, storage);
+  await delay(random.between(0, Math.ceil(tally.restoreMs * LATEST)));
   restore.child.kill('SIGKILL');
-  await restore.ended;
-  const file = join(storage, 'counterfoil.sqlite');
-  if (!existsSync(file)) {
-    tally.killedRestores.none++;
-    return;
+  const { signal } = await restore.ended;
+  const left = tally.killedRestores;
+  if (signal === null) left.spared++;
+  const found = await stateOf(storage);
+  if (found !== undefined && found === (await stateOf(backup))) left.restored++;
+  else if (older && found !== undefined && found === (await stateOf(older))) left.older++;
+  else {
+    assert.equal(found, undefined, `seed ${random.seed}: neither the older store nor the one restored`);
+    left.none++;
+    if (!existsSync(restoreFolder({ storage })) && !older) return; // nothing was begun, and nothing was there
+    const { code, stdout } = await place.command(['serve'], storage);
+    assert.deepEqual([code, stdout], [78, ''], `seed ${random.seed}: a server starts on no store`);
+    if (!older) return;
+    const aside = readdirSync(storage).filter((name) => name.startsWith('replaced-'));
+    assert.equal(aside.length, 1);
+    assert.equal(await stateOf(join(storage, aside[0]!)), await stateOf(older), `seed ${random.seed}`);
   }
-  const { entries } = await verifySqlite(file, storage);
-  assert.ok(entries > 0 && existsSync(join(storage, 'checkpoint-key.pem')));
-  tally.killedRestores.whole++;
+}
+
+/** A store in a folder told by how far its history and its checkpoints go, verified, and its key; nothing where there is no database. */
+async function stateOf(folder: string): Promise<string | undefined> {
+  const file = join(folder, 'counterfoil.sqlite');
+  if (!existsSync(file)) return undefined;
+  const { entries, seals, checkpoints } = await verifySqlite(file, folder);
+  const key = readFileSync(join(folder, 'checkpoint-key.pem'), 'utf8');
+  return JSON.stringify({ entries, seals, checkpoints, key });
 }
 
 /** A server starts on what was restored, and everything that was acknowledged is there as it was, or as it was changed since. */
@@ -151,11 +210,15 @@ async function requireRestored(storage: string, config: string, expected: Acknow
   assert.equal(payments, found.length);
   const server = await startServerProcess({ config, port: await freePort(), storage });
   const client: LoadClient = loadClient(server.origin, KEY, CLIENTS);
-  assert.equal((await client.get('/health'))?.status, 200);
-  for (const { path, body, key, text } of random.shuffled(expected.answers).slice(0, REPEATED)) {
-    const again = await client.post(path, body, key);
-    assert.deepEqual([again?.text, again?.replayed], [text, true]);
+  try {
+    assert.equal((await client.get('/health'))?.status, 200);
+    for (const { path, body, key, text } of random.shuffled(expected.answers).slice(0, REPEATED)) {
+      const again = await client.post(path, body, key);
+      assert.deepEqual([again?.text, again?.replayed], [text, true]);
+    }
+    assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
+  } finally {
+    client.close();
+    server.child.kill('SIGKILL');
   }
-  client.close();
-  assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
 }

@@ -1,5 +1,6 @@
 // Disks that fail: whichever write or sync of the server is refused, nobody is told of what is not there, and a start mends all.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -159,6 +160,27 @@ describe('disk errors', { skip }, () => {
     }
     context.diagnostic(JSON.stringify(tally));
     assert.equal(losses.length, 0, losses.slice(0, LOSSES_SHOWN).join('\n'));
+  });
+
+  test('a disk that is full when the set-up link is to be made: the server is ready without it, and says why', async () => {
+    const sites = [await watchedSite(library), await watchedSite(library)] as const;
+    try {
+      const whole = await sites[0].start();
+      assert.ok(whole.ready.setup_url);
+      const writes = sites[0].steps().filter(({ kind }) => kind === 'write').length;
+      const failure: Failing = { kind: 'write', errno: 'ENOSPC', first: writes, times: FULL_FOR };
+      const server = await sites[1].start({ env: failing(failure) });
+      assert.deepEqual([server.ready.event, server.ready.setup_url], ['ready', null]);
+      const said = once(server.child, 'close');
+      assert.equal(await server.end('SIGTERM'), 0);
+      await said;
+      assert.match(
+        server.output.join('\n'),
+        /"failure":"unavailable".*"no set-up link could be made: restart/,
+      );
+    } finally {
+      for (const site of sites) site.remove();
+    }
   });
 
   test('what is answered after a failed sync and a new start is there when the power goes', async () => {

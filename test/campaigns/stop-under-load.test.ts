@@ -88,14 +88,20 @@ async function loadAndStop(store: Store, run: number, random: SeededRandom, tall
       if (client % 2 === 1) await delay(random.between(0, PAUSE_MS));
     }
   });
-  await warm;
-  await delay(random.between(STOP_AFTER_MS.from, STOP_AFTER_MS.to));
-  const begun = performance.now();
-  const code = await server.end('SIGTERM');
-  tally.exitMs.push(performance.now() - begun);
-  await Promise.all(clients);
-  agent.destroy();
-  if (code !== 0) tally.faults.push(`exit code ${code}: ${server.output.join('\n')}`);
+  const finished = Promise.all(clients);
+  try {
+    // Clients end with their first other answer: where none was ever answered, nothing would warm up.
+    await Promise.race([warm, finished]);
+    await delay(random.between(STOP_AFTER_MS.from, STOP_AFTER_MS.to));
+    const begun = performance.now();
+    const code = await server.end('SIGTERM');
+    tally.exitMs.push(performance.now() - begun);
+    await finished;
+    if (code !== 0) tally.faults.push(`exit code ${code}: ${server.output.join('\n')}`);
+  } finally {
+    server.child.kill('SIGKILL');
+    agent.destroy();
+  }
   await compare(store, run, ends, tally);
 }
 

@@ -3,25 +3,28 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
+  writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { type BackupPlace, backupPlace, contentsOf } from '../support/backups.ts';
+import { HOUR_MS } from '../../src/lib/time.ts';
+import { type BackupPlace, backupPlace, folderContents } from '../support/backups.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { isInstalled } from '../support/proxy.ts';
 import { verifySqlite } from '../support/read-only-store.ts';
 
 const FILES = ['backup.json', 'checkpoint-key.pem', 'checkpoint-key.pub.pem', 'counterfoil.sqlite'];
+const isFinished = (name: string) => /^2\d{3}-.*Z$/.test(name) && !name.startsWith('2020');
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 describe('backup', () => {
@@ -49,16 +52,16 @@ describe('backup', () => {
       [mode(path), ...FILES.map((file) => mode(join(path, file)))],
       [0o700, ...FILES.map(() => 0o600)],
     );
-    const before = contentsOf(path);
+    const before = folderContents(path);
     assert.equal((await verifySqlite(join(path, 'counterfoil.sqlite'), path)).payments, 3);
-    assert.deepEqual(contentsOf(path), before, 'reading it leaves it as it is');
+    assert.deepEqual(folderContents(path), before, 'reading it leaves it as it is');
   });
 
   test('without a server it is the same, and the storage is as it was', async () => {
     await harness.stop();
-    const before = contentsOf(harness.store.storage);
+    const before = folderContents(harness.store.storage);
     const path = await place.backUp();
-    assert.deepEqual(contentsOf(harness.store.storage), before);
+    assert.deepEqual(folderContents(harness.store.storage), before);
     assert.deepEqual(readdirSync(path).sort(), [...FILES, 'checkpoints.jsonl'].sort());
     await harness.start();
   });
@@ -74,13 +77,23 @@ describe('backup', () => {
     assert.equal(found.length, 1);
   });
 
-  test('one that is killed leaves no folder that looks like a backup, and the next takes away what it left', async () => {
+  test('one that is killed leaves no folder that looks like a backup; one made half a day later takes it away', async () => {
     const before = readdirSync(place.folder).filter((name) => !name.startsWith('.'));
     await whileCopyingCheckpoints(async (pid) => void process.kill(pid, 'SIGKILL'));
-    const left = readdirSync(place.folder).filter((name) => !before.includes(name));
-    assert.match(left.join(), /^\.unfinished-[^,]+$/);
+    const [left, ...more] = readdirSync(place.folder).filter((name) => !before.includes(name));
+    assert.match(left!, /^\.unfinished-/);
+    assert.deepEqual(more, []);
     const made = basename(await place.backUp());
-    assert.deepEqual(readdirSync(place.folder).sort(), [...before, made].sort());
+    const all = [...before, made];
+    assert.deepEqual(
+      readdirSync(place.folder).sort(),
+      [left, ...all],
+      'it may be the one that another node makes',
+    );
+    const longAgo = new Date(Date.now() - 13 * HOUR_MS);
+    utimesSync(join(place.folder, left!), longAgo, longAgo);
+    all.push(basename(await place.backUp()));
+    assert.deepEqual(readdirSync(place.folder).sort(), all);
   });
 
   test('a second one into the same folder is refused while the first is under way', async () => {
@@ -111,36 +124,65 @@ describe('backup', () => {
   }
 
   test('--keep deletes the oldest of its own beyond that many, and nothing else', async () => {
-    for (const stray of ['notes', '2020-01-01T000000Z']) mkdirSync(join(place.folder, stray));
-    const newest = readdirSync(place.folder)
-      .filter((name) => existsSync(join(place.folder, name, 'backup.json')))
-      .sort()
-      .at(-1)!;
+    const strays = ['notes', '2020-01-01T000000Z', '2020-01-02T000000Z'];
+    for (const stray of strays) mkdirSync(join(place.folder, stray));
+    writeFileSync(join(place.folder, strays[2]!, 'backup.json'), '{"made_at"'); // as a full disk leaves it
+    const newest = readdirSync(place.folder).filter(isFinished).sort().at(-1)!;
     const made = basename(await place.backUp('--keep', '2'));
-    assert.deepEqual(readdirSync(place.folder).sort(), ['2020-01-01T000000Z', newest, made, 'notes']);
-    for (const stray of ['notes', '2020-01-01T000000Z'])
-      rmSync(join(place.folder, stray), { recursive: true });
+    assert.deepEqual(readdirSync(place.folder).sort(), [...strays.slice(1), newest, made, 'notes']);
+    for (const stray of strays) rmSync(join(place.folder, stray), { recursive: true });
   });
 
-  test('what does not verify is not kept, and deletes nothing; --no-verify copies it all the same', async () => {
+  test('--keep never deletes what it has just made, though names of a clock that was ahead sort behind, and warns', async () => {
+    const before = readdirSync(place.folder);
+    const ahead = ['2098-01-01T000000Z', '2099-01-01T000000Z'];
+    for (const name of ahead)
+      cpSync(join(place.folder, before[0]!), join(place.folder, name), { recursive: true });
+    const { code, stdout, stderr } = await place.command(['backup', place.folder, '--keep', '2', '--json']);
+    assert.equal(code, 0);
+    assert.match(stderr, /^counterfoil: 2099-01-01T000000Z bears a time to come: .*\n$/);
+    const { backup, deleted } = JSON.parse(stdout);
+    assert.deepEqual(deleted, [...before, ahead[0]]);
+    assert.deepEqual(readdirSync(place.folder).sort(), [basename(backup), ahead[1]]);
+    rmSync(join(place.folder, ahead[1]!), { recursive: true });
+  });
+
+  test('a store that was begun anew in the same place deletes no backup of the one that was lost', async () => {
+    const before = folderContents(place.folder);
+    const { storage } = harness.store;
+    await harness.stop();
+    renameSync(storage, `${storage}-lost`);
+    await harness.start();
+    try {
+      for (const hasEntries of [false, true]) {
+        if (hasEntries) await harness.create();
+        const { code, stderr } = await place.command(['backup', place.folder, '--keep', '1']);
+        assert.equal(code, 1);
+        assert.match(stderr, /holds backups of another store, .*: give each a folder of its own\n$/);
+        assert.deepEqual(folderContents(place.folder), before);
+      }
+    } finally {
+      await harness.stop();
+      rmSync(storage, { recursive: true });
+      renameSync(`${storage}-lost`, storage);
+      await harness.start();
+    }
+  });
+
+  test('what does not verify is not kept, and deletes nothing', async () => {
     const storage = place.freshStorage();
     cpSync(await place.backUp(), storage, { recursive: true });
     const database = new DatabaseSync(join(storage, 'counterfoil.sqlite'));
     database.exec('update payments set amount_minor = amount_minor + 1');
     database.close();
-    const folder = join(dirname(place.folder), 'of-the-tampered');
-    const backUp = (...options: string[]) => place.command(['backup', folder, ...options], storage);
-    assert.equal((await backUp('--no-verify')).code, 0);
-    const before = contentsOf(folder);
-    const { code, stdout, stderr } = await backUp('--keep', '1');
+    const before = folderContents(place.folder);
+    const { code, stdout, stderr } = await place.command(['backup', place.folder, '--keep', '1'], storage);
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(
       stderr,
       /^counterfoil: the history is not as it was written, and the copy was not kept: .*\n$/,
     );
-    assert.deepEqual(contentsOf(folder), before);
-    const [name] = readdirSync(folder).filter((one) => !one.startsWith('.'));
-    assert.equal(JSON.parse(readFileSync(join(folder, name!, 'backup.json'), 'utf8')).verified, false);
+    assert.deepEqual(folderContents(place.folder), before);
   });
 
   test('folders that cannot take one are refused in one line each', async () => {
@@ -150,11 +192,14 @@ describe('backup', () => {
     const refusals: [string[], RegExp, string?][] = [
       [[join(harness.store.storage, 'backups')], /is in the storage, and would be lost with it/],
       [[join(folder, 'not', 'there')], /\/not does not exist: make it, or mount it/],
-      [[folder], /holds backups of \S+: give each installation a folder of its own/, other],
-      [[folder, '--keep', '3', '--no-verify'], /leave out --no-verify/],
+      [
+        [folder],
+        /holds backups of another store, that of \S+ with the first seal \S+: give each a folder of its own/,
+        other,
+      ],
       [[folder], /there is no store in /, join(dirname(folder), 'nothing')],
     ];
-    const before = contentsOf(folder);
+    const before = folderContents(folder);
     for (const [args, words, storage] of refusals) {
       const { code, stdout, stderr } = await place.command(['backup', ...args], storage);
       assert.deepEqual([code, stdout], [1, ''], stderr);
@@ -162,7 +207,7 @@ describe('backup', () => {
       assert.equal(stderr.split('\n').length, 2);
     }
     assert.equal((await place.command(['backup', folder, '--keep', '0'])).code, 2);
-    assert.deepEqual(contentsOf(folder), before);
+    assert.deepEqual(folderContents(folder), before);
     rmSync(other, { recursive: true });
   });
 

@@ -9,6 +9,7 @@ const COMMANDS = [
   ['serve'],
   ['init'],
   ['doctor'],
+  ['accept-clock'],
   ['migrate'],
   ['move'],
   ['backup'],

@@ -210,12 +210,18 @@ for (const from of ENGINES) {
       test('whoever connects to the source meanwhile keeps the target from being a store', async () => {
         const node = new pg.Client(`${url()}?application_name=pay`);
         let connected: Promise<unknown> | undefined;
-        const meanwhile = async () => void (await (connected ??= node.connect()));
-        await assert.rejects(
-          moveHere({ meanwhile }),
-          refusal(/^the source is in use, from 127\.0\.0\.1 \(pay\): stop /),
-        );
-        await node.end();
+        const meanwhile = async () => {
+          connected ??= node.connect();
+          await connected;
+        };
+        try {
+          await assert.rejects(
+            moveHere({ meanwhile }),
+            refusal(/^the source is in use, from 127\.0\.0\.1 \(pay\): stop /),
+          );
+        } finally {
+          await node.end();
+        }
         await assert.rejects(onTarget(migrate), MoveUnfinished);
         assert.equal((await moveHere()).resumed, true);
         await requireSame();

@@ -74,6 +74,17 @@ function signed(place: Installation): void {
   writeFileSync(join(place.storage, 'checkpoints.jsonl'), '{}\n', { mode: 0o600 });
 }
 
+/** Makes a store whose newest entry is of a time to come. */
+async function writeAnHourAhead(place: Installation): Promise<void> {
+  const database = await openStore(place);
+  await migrate(database);
+  const journal = new Journal(database, { now: () => systemClock.now() + HOUR_MS });
+  const by = { actor: 'operator', by: 'operator', request_id: null };
+  await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
+  await journal.close();
+  await database.close();
+}
+
 /** An installation on a database of its own on the PostgreSQL of the tests, after `sql` was run there. */
 async function onPostgres(
   sql: (name: string) => string,
@@ -477,13 +488,13 @@ const CASES: Case[] = [
     said: /counterfoil\.sqlite is missing, but \S+checkpoints\.jsonl vouches for its history: put it back \(counterfoil restore BACKUP --replace\), or move checkpoints\.jsonl away and keep it, to begin a new store$/,
   },
   {
-    id: 'database_file',
+    id: 'vouched_history',
     what: 'checkpoints beside an empty file',
     arrange(place) {
       signed(place);
       writeFileSync(join(place.storage, 'counterfoil.sqlite'), '', { mode: 0o600 });
     },
-    said: /counterfoil\.sqlite is empty, but \S+checkpoints\.jsonl vouches for its history/,
+    said: /counterfoil\.sqlite holds no entries, but \S+checkpoints\.jsonl vouches for its history/,
   },
   {
     id: 'vouched_history',
@@ -522,16 +533,8 @@ const CASES: Case[] = [
   {
     id: 'history_clock',
     what: 'a clock behind the history',
-    async arrange(place) {
-      const database = await openStore(place);
-      await migrate(database);
-      const journal = new Journal(database, { now: () => systemClock.now() + HOUR_MS });
-      const by = { actor: 'operator', by: 'operator', request_id: null };
-      await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
-      await journal.close();
-      await database.close();
-    },
-    said: /^the clock says 20.*, and the newest entry of the history was written at 20.*: set the clock right/,
+    arrange: (place) => writeAnHourAhead(place),
+    said: /^the clock says 20.*, and the newest entry of the history was written at 20.*: set the clock right; .* run counterfoil accept-clock$/,
   },
   {
     id: 'durability',
@@ -655,6 +658,27 @@ describe('production starts', () => {
   const places: Installation[] = [];
   after(() => {
     for (const place of places) place.remove();
+  });
+
+  test('on a history that is ahead of the clock, once somebody has said that the clock is right', async () => {
+    const place = installation();
+    places.push(place);
+    await writeAnHourAhead(place);
+    const command = (...words: string[]) => run(words, place, {} as Case, undefined);
+    const accepted = await command('accept-clock');
+    assert.equal(accepted.code, 0, accepted.stderr.join('\n'));
+    assert.match(
+      accepted.stdout,
+      /^It is 20\S+, .* its newest entry was of 20\S+\.\nNext: start the server\./,
+    );
+    const again = await command('accept-clock');
+    assert.deepEqual([again.code, again.stdout], [1, '']);
+    assert.match(again.stderr[0]!, /the clock is not behind the history: there is nothing to accept$/);
+    assert.match((await command('audit', 'verify')).stdout, /^Verified: 2 entries under 2 seals, /);
+    const running = start(process.execPath, [COMMAND, 'serve'], { cwd: place.folder, env: { PORT: '0' } });
+    await running.until(/^.*\n/);
+    running.child.kill('SIGTERM');
+    assert.equal((await running.ended).code, 0);
   });
 
   test('with the safe configuration, and stops as it should', async () => {

@@ -3,7 +3,15 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { Budget } from '../../src/database/budget.ts';
+import { openPostgres } from '../../src/database/postgres.ts';
+import { Hosts } from '../../src/database/postgres-hosts.ts';
+import { Readers } from '../../src/database/postgres-readers.ts';
+import { readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { Fence } from '../../src/journal/fence.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 
@@ -61,12 +69,15 @@ describe('a PostgreSQL in trouble', () => {
 
   /** Applies `pg_cancel_backend` or `pg_terminate_backend` to whoever waits for the standby. */
   async function interruptWait(how: 'cancel' | 'terminate'): Promise<void> {
-    await eventually(async () => {
-      const { rows } = await operator.query(
-        `select pg_${how}_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
-      );
-      return rows.length > 0;
-    });
+    await eventually(() => interrupt(how));
+  }
+
+  /** Whether anybody waited. */
+  async function interrupt(how: 'cancel' | 'terminate'): Promise<boolean> {
+    const { rows } = await operator.query(
+      `select pg_${how}_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`,
+    );
+    return rows.length > 0;
   }
 
   const terminateAll = () =>
@@ -90,6 +101,9 @@ describe('a PostgreSQL in trouble', () => {
       assert.equal(status, 503);
       assert.equal(json.error.code, 'unavailable');
       assert.ok(headers.get('retry-after'));
+      const early = create(`standby-${how}`);
+      await interruptWait(how); // the retry waits as well: what it sees is on no standby
+      assert.equal((await early).status, 503);
       await demandStandby(false);
       const retry = await create(`standby-${how}`);
       assert.equal(retry.status, 201);
@@ -98,6 +112,100 @@ describe('a PostgreSQL in trouble', () => {
       assert.equal(list.json.data.length, 1);
     });
   }
+
+  test('a cancellation that is on no standby is not acknowledged by a second one without a key, which changes nothing', async () => {
+    const { id } = (await create('to-cancel')).json.data;
+    const cancel = () => service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+    await demandStandby(true);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const answer = cancel();
+      await interruptWait('cancel');
+      assert.equal((await answer).status, 503);
+    }
+    await demandStandby(false);
+    assert.equal((await cancel()).status, 409, 'it stands by now');
+  });
+
+  test('a seal that is on no standby is not signed, by the last round of a stop neither', async () => {
+    const signed = () => readCheckpoints(service.store.storage).checkpoints.at(-1)?.seal;
+    await service.stop();
+    await service.start();
+    const before = signed();
+    await demandStandby(true);
+    const answer = create('unsigned');
+    await interruptWait('cancel');
+    assert.equal((await answer).status, 503);
+    let stopped = false;
+    const stopping = service.stop().finally(() => (stopped = true));
+    await eventually(async () => {
+      if (!stopped) await interrupt('cancel'); // the uses of keys, then the seal
+      return stopped;
+    });
+    await stopping;
+    assert.equal(signed(), before);
+    await demandStandby(false);
+    await service.start();
+    await service.stop();
+    assert.notEqual(signed(), before, 'with nothing to wait for it is signed');
+    await service.start();
+  });
+
+  test('a server whose accounts may not ask for timelines is used without them', async () => {
+    await operator.query("create role app login password 'its own'");
+    await operator.query('revoke execute on function pg_walfile_name(pg_lsn) from public');
+    const url = new URL(server.url);
+    [url.username, url.password] = ['app', 'its own'];
+    const database = await openPostgres(url.href, new Fence(undefined, createLogger('silent')));
+    assert.deepEqual(await database.query('select 1 as one'), [{ one: 1 }]);
+    assert.equal(await database.transaction(async () => 'written'), 'written');
+    await database.close();
+  });
+
+  test('reads whose time is up while they wait for a connection leave nobody else without one', async () => {
+    const readers = new Readers(new Hosts(server.url, undefined));
+    for (let times = 0; times < 4; times++) {
+      const busy = Array.from({ length: 4 }, () =>
+        readers.lend(new Budget(PATIENCE_MS), (connection) =>
+          connection.run('select pg_sleep(0.05)', [], 1000),
+        ),
+      );
+      const spent = new Budget(-1);
+      await assert.rejects(
+        readers.lend(spent, async () => {}),
+        /used up/,
+      );
+      await Promise.all(busy);
+    }
+    assert.equal(await readers.lend(new Budget(1000), async () => 'served'), 'served');
+    await readers.close();
+  });
+
+  test('hosts that do not answer are logged once, with their addresses and why, and without the password', async () => {
+    const [one, other] = await freePorts(2);
+    const lines: string[] = [];
+    const log = createLogger('info', { write: (line: string) => lines.push(line) });
+    const hosts = new Hosts(
+      `postgres://app:hidden@127.0.0.1:${one},127.0.0.1:${other}/db`,
+      new Fence(undefined, log),
+    );
+    for (let times = 0; times < 2; times++)
+      await hosts.connect(new Budget(1000), 'read').catch((error) => log.warn({ err: error }, 'failed'));
+    const told = lines.map((line) => JSON.parse(line));
+    const refused = told.filter(({ msg }) => msg === 'a host of the database is not used');
+    assert.deepEqual(
+      refused.map(({ host, reason }) => [host, reason]),
+      [one, other].map((port) => [
+        `127.0.0.1:${port}`,
+        `does not answer: connect ECONNREFUSED 127.0.0.1:${port}`,
+      ]),
+    );
+    const [failed] = told.filter(({ msg }) => msg === 'failed');
+    assert.match(
+      failed.err.reason,
+      new RegExp(`127\\.0\\.0\\.1:${other} does not answer: connect ECONNREFUSED`),
+    );
+    assert.doesNotMatch(lines.join('\n'), /hidden/);
+  });
 
   test('a commit that waits for ever is given up by the deadline', async () => {
     await demandStandby(true);

@@ -27,7 +27,7 @@ test('a service that stands aside from the system clock says by how much, and wh
   assert.equal(await after(-4 * SECOND_MS), 'ok');
   assert.equal(
     await after(4 * SECOND_MS - HOUR_MS),
-    'warning: The system clock was set, and the service is 3600 s ahead of it; see that the clock is right, then restart the service',
+    'failed: The system clock was set, and the service is 3600 s ahead of it; see that the clock is right, then restart the service',
   );
   assert.match(await after(HOUR_MS + 60 * SECOND_MS), /^warning: .* is 60 s behind it; /);
   assert.equal(await after(-60 * SECOND_MS), 'ok');

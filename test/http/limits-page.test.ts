@@ -40,6 +40,7 @@ test('the page of limits gives the limits of requests as they are held to.', () 
   );
   const times = `${seconds(LIMITS.headersTimeoutMs)}; ${seconds(LIMITS.requestTimeoutMs)}`;
   assert.equal(limitOf(/^Time to send/), times);
+  assert.equal(limitOf(/^From a request to/), seconds(LIMITS.answerMs));
   assert.equal(limitOf(/^Connection without/), seconds(LIMITS.keepAliveTimeoutMs));
   assert.equal(limitOf(/^Requests on one/), String(LIMITS.requestsPerSocket));
   assert.ok(limitOf(/^Entries of one/).startsWith(`${LIMIT.maximum};`));

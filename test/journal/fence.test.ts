@@ -97,6 +97,17 @@ describe('the fence', () => {
     assert.equal(refusals().at(-1).reason, 'has another history than the one this node knows');
   });
 
+  test('a seal that was seen and never acknowledged is not known: the store that lacks it is used.', async () => {
+    await operator.query(
+      'insert into seals select number + 1, first_entry, last_entry, at, $1 from seals order by number desc limit 1',
+      ['unacknowledged'],
+    );
+    await cut();
+    assert.equal((await service.request(`/v1/payments/${payment.id}`)).status, 200);
+    await takeSeals(1);
+    kept = [];
+  });
+
   test('a start with all hosts there takes the older copy, as its operator put it there; one that cannot ask all does not.', async () => {
     await service.create();
     await service.stop(); // signs a checkpoint

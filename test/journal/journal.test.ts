@@ -219,6 +219,32 @@ for (const engine of ENGINES) {
       assert.ok(await kept('closing-99'));
     });
 
+    test('a batch that stands is not run again, whoever listens to it fails', async (context) => {
+      const failures: unknown[] = [];
+      const throwing = (error: Error) => () => {
+        throw error;
+      };
+      process.setUncaughtExceptionCaptureCallback((error) => failures.push(error));
+      context.after(() => process.setUncaughtExceptionCaptureCallback(null));
+      const [bySeal, byCommit] = [new Error('of the seal'), new Error('of the commit')];
+      for (const [options, fault] of [
+        [{ onSeal: throwing(bySeal) }, bySeal],
+        [{ onCommit: throwing(byCommit) }, byCommit],
+      ] as const) {
+        const watched = new Journal(database, systemClock, options);
+        let runs = 0;
+        const answer = await watched.commit((transaction) => {
+          runs += 1;
+          record(transaction, `watched ${fault.message}`);
+          return runs;
+        });
+        await watched.close();
+        assert.deepEqual([answer, runs, watched.counters.commits], [1, 1, 1]);
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.equal(failures.pop(), fault, 'a defect is not hidden');
+      }
+    });
+
     for (const table of ['audit_entries', 'seals']) {
       for (const statement of [
         `update ${table} set at = at + 1 where number = 1`,

@@ -57,7 +57,7 @@ export function backupPlace(
 }
 
 /** Every file below a folder with its mode and digest, for telling whether anything was changed. */
-export function contentsOf(folder: string): Record<string, string> {
+export function folderContents(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true });
   const told = files.map((one) => {
     const path = join(one.parentPath, one.name);

@@ -12,7 +12,8 @@ export const debianPostgres = globSync('/usr/lib/postgresql/*/bin/initdb')
   .at(-1)
   ?.replace(/\/initdb$/, '');
 
-const PASSWORD = 'not:known \\ to anybody';
+/** Written into connection strings as it is, which node-postgres takes. */
+export const PASSWORD = 'not:known@to%anybody';
 
 export interface DebianPostgres {
   /** Of a database of its own, with the password that an operator chose. */
@@ -51,8 +52,7 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
   );
   const flags = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off`;
   run('pg_ctl', `--pgdata=${data}`, '--wait', `--log=${join(folder, 'log')}`, `--options=${flags}`, 'start');
-  const url = (name: string) =>
-    `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
+  const url = (name: string) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${name}`;
   return {
     async createDatabase(name) {
       const client = new pg.Client(url('postgres'));

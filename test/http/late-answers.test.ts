@@ -1,0 +1,167 @@
+// No request waits for longer than its answer may take, none that began is cut, and a stop finishes those that wait.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { LIMITS } from '../../src/http/server.ts';
+import { createShell } from '../../src/http/shell.ts';
+import { createLogger } from '../../src/lib/log.ts';
+import { addPerson } from '../support/admin.ts';
+import { signIn } from '../support/console.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { startServerProcess } from '../support/server-process.ts';
+import { temporaryStore } from '../support/stores.ts';
+
+/** The limit is looked at four times a second; the rest is for a machine that is busy. */
+const AT_MOST_MS = LIMITS.answerMs + 1400;
+/** Shorter than a read or a work may take, so that it ends well. */
+const HELD_MS = 6500;
+/** When a handler ends that took too long. */
+const TOO_LONG_MS = LIMITS.answerMs + 700;
+
+async function timed<T>(answer: Promise<T>): Promise<T & { ms: number }> {
+  const begun = performance.now();
+  return { ...(await answer), ms: performance.now() - begun };
+}
+
+/** Holds what `sql` locks until the answer is called, or the test is over. */
+async function lock(context: TestContext, url: string, sql: string): Promise<() => Promise<void>> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(`begin; ${sql}`);
+  let ended: Promise<void> | undefined;
+  const release = () => (ended ??= client.end()); // which rolls back
+  context.after(release);
+  return release;
+}
+
+describe('a request that waits', { concurrency: true }, () => {
+  test('for one thing after the other is answered 503 in time, at the API and the console', async (context) => {
+    const harness = await startHarness('postgres');
+    context.after(() => harness.close());
+    await addPerson(harness, 'auditor');
+    const session = await signIn(harness, 'auditor', 'Olga Auditor');
+    const url = harness.store.database_url!;
+    const release = await lock(
+      context,
+      url,
+      'lock table idempotency_keys, sessions in access exclusive mode',
+    );
+    const releaseHead = await lock(context, url, 'select * from journal_head for update');
+    const payment = { method: 'POST', headers: { 'idempotency-key': 'late' }, body: { amount: 1 } };
+    const creating = timed(harness.request('/v1/payments', payment));
+    await pause(HELD_MS);
+    const looking = timed(session.get('/'));
+    await release();
+    const created = await creating;
+    assert.deepEqual([created.status, created.json.error.code], [503, 'unavailable']);
+    assert.equal(created.headers.get('retry-after'), '1');
+    assert.ok(created.ms < AT_MOST_MS, `${created.ms} ms`);
+    assert.ok((await looking).ms < AT_MOST_MS);
+    await releaseHead();
+    // The same key tells in the end what became of it, and that it was done once.
+    assert.equal((await harness.request('/v1/payments', payment)).status, 201);
+    assert.equal((await harness.request('/v1/payments')).json.data.length, 1);
+  });
+
+  test('when the stop comes is finished, and what was answered stands', async (context) => {
+    const store = await temporaryStore('postgres');
+    const [port] = (await freePorts(1)) as [number];
+    const { storage, database_url } = store;
+    const server = await startServerProcess({
+      config: writeConfiguration(store),
+      port,
+      storage,
+      database_url,
+    });
+    const release = await lock(context, database_url!, 'select * from journal_head for update');
+    const waiting = fetch(`${server.origin}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: '{"amount": 1}',
+    });
+    await pause(300); // it was accepted
+    const begun = performance.now();
+    const ended = server.end('SIGTERM');
+    await pause(HELD_MS);
+    await release();
+    assert.equal((await waiting).status, 201);
+    assert.equal(await ended, 0);
+    assert.ok(performance.now() - begun < 10_000);
+    await store.drop();
+  });
+
+  test('for its handler is answered once, one that sends its body slowly and a download are not', async (context) => {
+    const logged: string[] = [];
+    const app = createShell({
+      log: createLogger('info', { write: (line) => void logged.push(line) }),
+      trustProxy: [],
+      https: false,
+      plainHttp: undefined,
+      actor: () => ({}),
+      observe: undefined,
+      server: (handler) => createServer(handler),
+    });
+    context.after(() => app.close());
+    app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+    let handled = 0;
+    app.get('/slow', async () => {
+      await pause(TOO_LONG_MS);
+      handled += 1;
+      return 'too late';
+    });
+    app.get('/failing', async () => {
+      await pause(TOO_LONG_MS);
+      handled += 1;
+      throw new Error('too late');
+    });
+    app.get('/download', (_request, reply) =>
+      reply.type('text/plain').send(
+        Readable.from(
+          (async function* () {
+            yield 'begun, ';
+            await pause(TOO_LONG_MS);
+            yield 'ended';
+          })(),
+        ),
+      ),
+    );
+    app.post('/body', async ({ body }) => `${body}`);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    const body = Readable.toWeb(
+      Readable.from(
+        (async function* () {
+          yield 'begun, ';
+          await pause(TOO_LONG_MS);
+          yield 'ended';
+        })(),
+      ),
+    );
+    const options = { method: 'POST', headers: { 'content-type': 'text/plain' }, body, duplex: 'half' };
+    const sent = [
+      fetch(`${origin}/slow`),
+      fetch(`${origin}/failing`),
+      fetch(`${origin}/download`),
+      fetch(`${origin}/body`, options as unknown as RequestInit),
+    ];
+    const [slow, failing, download, posted] = await Promise.all(
+      sent.map(async (one) => {
+        const answer = await one;
+        return { status: answer.status, text: await answer.text() };
+      }),
+    );
+    for (const late of [slow!, failing!])
+      assert.deepEqual([late.status, JSON.parse(late.text).error.code], [503, 'unavailable']);
+    assert.deepEqual(download, { status: 200, text: 'begun, ended' });
+    assert.deepEqual(posted, { status: 200, text: 'begun, ended' });
+    while (handled < 2) await pause(50);
+    await pause(50);
+    const count = (text: string) => logged.filter((line) => line.includes(text)).length;
+    assert.deepEqual([count('"request"'), count('no answer within'), count('a defect')], [4, 2, 0]);
+  });
+});
