@@ -1,4 +1,5 @@
 // Arguments that several commands take, checked before anything is opened: what is wrong with one is a fault of usage.
+import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { isEmailAddress } from '../lib/text.ts';
 import { DAY_MS, HOUR_MS, systemClock } from '../lib/time.ts';
@@ -38,4 +39,10 @@ export function parseExpiry(text: string): number {
   }
   if (moment <= systemClock.now()) throw new InvalidArgumentError('It lies in the past.');
   return moment;
+}
+
+/** The path of a folder. Raises `InvalidArgumentError` for none, which a variable that is not set gives: it would be this folder. */
+export function parseFolder(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It is empty: name a folder.');
+  return resolve(text);
 }

@@ -1,6 +1,6 @@
 // counterfoil backup: copies a store as it is at one moment, beside its server, and verifies the copy before it counts.
 import { existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
@@ -9,6 +9,7 @@ import { lockStore } from '../database/sqlite.ts';
 import { existing } from '../health/folders.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { parseFolder } from './arguments.ts';
 import { configured } from './audit.ts';
 import { type BackupList, backupNames, deleteAbandoned, deleteOldest } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
@@ -26,7 +27,7 @@ interface BackupOptions {
 export function backupCommand(): Command {
   return new Command('backup')
     .description('copy the store, beside its server, into a new folder below one, and verify the copy')
-    .argument('<folder>', 'the folder in which each backup is a folder named by its moment')
+    .argument('<folder>', 'the folder in which each backup is a folder named by its moment', parseFolder)
     .option(
       '--keep <n>',
       'then delete the oldest backups of the folder, this one counted and never deleted, beyond this many',
@@ -52,7 +53,7 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
   const { keep, json } = options;
   const begun = monotonicMs();
   const configuration = configured(options.config);
-  const parent = await prepareFolder(resolve(folder), configuration);
+  const parent = await prepareFolder(folder, configuration);
   const release = holdBackups(configuration);
   try {
     await deleteAbandoned(parent);

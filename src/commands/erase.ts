@@ -95,6 +95,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
 
 /** Keeps a server off a SQLite store: it reads as one that alone writes. Raises `Failure` where one is running. */
 function hold(configuration: Configuration): () => void {
+  if (configuration.database_url !== null) return () => {};
   try {
     return holdStore(configuration);
   } catch (error) {

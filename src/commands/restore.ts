@@ -1,11 +1,12 @@
 // counterfoil restore: puts a backup in the place of a store, verified before, and moves what lay there aside.
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { knownMigrations } from '../database/migrate.ts';
 import { holdStorage, isRestoreUnfinished } from '../database/open.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
+import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { placeBackup, storeFiles } from './place-backup.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -19,7 +20,7 @@ interface RestoreOptions {
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('put a backup in the place of the store, with the server stopped')
-    .argument('<backup>', 'a folder that counterfoil backup made')
+    .argument('<backup>', 'a folder that counterfoil backup made', parseFolder)
     .option('--replace', 'where a store is already, move it aside; nothing of it is deleted')
     .option('--config <file>', 'configuration file')
     .option('--json', 'print one JSON document')
@@ -30,9 +31,8 @@ export function restoreCommand(): Command {
     .action(restore);
 }
 
-async function restore(folder: string, { replace = false, config, json }: RestoreOptions): Promise<void> {
+async function restore(backup: string, { replace = false, config, json }: RestoreOptions): Promise<void> {
   const configuration = readConfiguration(configurationFile(config));
-  const backup = resolve(folder);
   const list = readList(backup);
   requireFit(list, configuration);
   requirePlace(configuration, replace);

@@ -96,14 +96,13 @@ export async function openDatabase(
 }
 
 /**
- * Keeps a second server off a SQLite store; several nodes share PostgreSQL, so there is nothing to hold there.
- * Returns the release. Raises `DatabaseError` (`unavailable`) when another server holds the store.
+ * Keeps a second server off a storage directory, and so off a SQLite store; nodes that share PostgreSQL have one each, since each
+ * signs checkpoints of its own. Returns the release. Raises `DatabaseError` (`unavailable`) when another server holds it.
  */
 export function holdStore(settings: StoreSettings): () => void {
-  if (settings.database_url) return () => {};
   const release = holdStorage(settings);
   try {
-    rewriteLog(join(settings.storage, SQLITE_FILE));
+    if (settings.database_url === null) rewriteLog(join(settings.storage, SQLITE_FILE));
     return release;
   } catch (error) {
     release();
@@ -111,7 +110,7 @@ export function holdStore(settings: StoreSettings): () => void {
   }
 }
 
-/** Holds a storage directory as a server on SQLite does, and looks at nothing in it. Returns and raises what `holdStore` does. */
+/** Holds a storage directory as a server does, and looks at nothing in it. Returns and raises what `holdStore` does. */
 export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
   prepareStorage(storage);
   return lockStore(join(storage, 'server.lock'));

@@ -46,9 +46,9 @@ export class Answers {
   end({ payments }: Recovered): number {
     let untold = 0;
     for (const [id, payment] of payments) {
-      const states = this.#states.get(id);
-      if (!states || states.at(-1)!.payment === payment) continue;
-      states.push({ told: Number.POSITIVE_INFINITY, payment });
+      const states = this.#states.get(id) ?? [];
+      if (states.at(-1)?.payment === payment) continue;
+      this.#states.set(id, [...states, { told: Number.POSITIVE_INFINITY, payment }]);
       untold++;
     }
     return untold;
