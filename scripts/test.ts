@@ -8,6 +8,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 const files = process.argv.slice(2);
 
+/** Tests in a process or two, which wait for one another now and then, and campaigns, which start many. */
+const AT_ONCE = { tests: 4, campaigns: 3 };
 /** Tests whose promises are about time. */
 const ALONE = ['slow-clients.test.ts', 'many-connections.test.ts', 'overload.test.ts'];
 
@@ -39,9 +41,17 @@ const test = (some: string[], atOnce: number) =>
         env,
       );
 
-// What measures time has the machine to itself; it comes last, so that the summary of all else stands above its own.
+// What measures time has the machine to itself, and comes last.
 const alone = tests.filter((file) => ALONE.some((name) => file.endsWith(name)));
-const together = tests.filter((file) => !alone.includes(file));
-const codes = [await test(together, 3), await test(alone, 1)];
+const others = tests.filter((file) => !alone.includes(file));
+const isCampaign = (file: string) => file.includes('campaigns/');
+const codes = [
+  await test(
+    others.filter((file) => !isCampaign(file)),
+    AT_ONCE.tests,
+  ),
+  await test(others.filter(isCampaign), AT_ONCE.campaigns),
+  await test(alone, 1),
+];
 await postgres.stop();
 process.exit(Math.max(...codes));
