@@ -1,6 +1,8 @@
 // Runs everything: types, lint, then the tests against a real PostgreSQL beside SQLite. Arguments: test files.
 import { spawn } from 'node:child_process';
-import { globSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
@@ -30,7 +32,13 @@ if (files.length === 0) {
 }
 
 const postgres = await startPostgres();
-const env = { ...process.env, COUNTERFOIL_TEST_POSTGRES: postgres.url };
+// Hundreds of processes load the same modules: each is compiled once.
+const compiled = mkdtempSync(join(tmpdir(), 'counterfoil-compiled-'));
+const env = {
+  ...process.env,
+  COUNTERFOIL_TEST_POSTGRES: postgres.url,
+  NODE_COMPILE_CACHE: compiled,
+};
 const tests = files.length > 0 ? files : globSync('test/**/*.test.ts').sort();
 const test = (some: string[], atOnce: number) =>
   some.length === 0
@@ -54,4 +62,5 @@ const codes = [
   await test(alone, 1),
 ];
 await postgres.stop();
+rmSync(compiled, { recursive: true, force: true });
 process.exit(Math.max(...codes));

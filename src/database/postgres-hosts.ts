@@ -128,7 +128,8 @@ export class Hosts {
       if (this.#isStale(answer)) refusals.set(answer.host, { kind: STALE, reason: STALE });
     for (const one of all)
       if ('error' in one) refusals.set(one.host, { kind: SILENT, reason: `${SILENT}: ${one.error.message}` });
-    this.#tell(refusals);
+    // Whoever opens a store of which nothing can be used is told by the error.
+    if (this.#last) this.#tell(refusals);
     if (chosen) return chosen.connection;
     const [only] = all;
     if (all.length === 1 && only && 'error' in only) throw only.error;

@@ -11,7 +11,7 @@ import { type Attempt, type Decider, deciderOn, FOUR_EYES, startDecider } from '
 import { submit } from './history.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
-const CONTESTS_ON = { sqlite: 700, postgres: 300 };
+const CONTESTS_ON = { sqlite: 300, postgres: 150 };
 const AT_ONCE = 50;
 const CODES = /^(invalid_status|conflict|forbidden)$/;
 

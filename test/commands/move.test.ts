@@ -189,22 +189,30 @@ for (const from of ENGINES) {
     test('a source that is served is refused', async () => {
       await service.start();
       try {
-        if (from === 'sqlite')
-          await assert.rejects(command('--to', to, '--config', config), /another server holds the store/);
-        else {
-          const ended = await move();
-          assert.deepEqual([ended.code, ended.stdout], [1, '']);
-          assert.match(
-            ended.stderr,
-            /^counterfoil: the source is in use, from 127\.0\.0\.1 \(counterfoil\): stop every node and .* first\n$/,
-          );
-        }
+        await assert.rejects(command('--to', to, '--config', config), /another server holds the store/);
         if (to === 'sqlite') assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
         else assert.deepEqual(await contentsOf(target), {});
       } finally {
         await service.stop();
       }
     });
+
+    if (from === 'postgres')
+      test('a source that a node with another storage is connected to is refused', async () => {
+        const node = new pg.Client(`${url()}?application_name=pay`);
+        await node.connect();
+        try {
+          const ended = await move();
+          assert.deepEqual([ended.code, ended.stdout], [1, '']);
+          assert.match(
+            ended.stderr,
+            /^counterfoil: the source is in use, from 127\.0\.0\.1 \(pay\): stop every node and .* first\n$/,
+          );
+          assert.equal(existsSync(join(source.storage, 'counterfoil.sqlite')), false);
+        } finally {
+          await node.end();
+        }
+      });
 
     if (from === 'postgres')
       test('whoever connects to the source meanwhile keeps the target from being a store', async () => {

@@ -19,7 +19,7 @@ import { type ServerProcess, startServerProcess } from '../support/server-proces
 import { temporaryStore } from '../support/stores.ts';
 import { parseAnswers } from '../support/wire-client.ts';
 
-const STOPS_WITHIN_MS = 7000;
+const STOPS_WITHIN_MS = 10_000;
 const SKIP = { skip: hasOpenssl ? false : 'openssl is missing' };
 /** The client offers everything it has, so that a refusal is the server's. */
 const WEAK_CLIENT = 'ALL:COMPLEMENTOFALL:@SECLEVEL=0';
