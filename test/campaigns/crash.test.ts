@@ -19,7 +19,7 @@ const RUNS_PER_STORE = 10;
 /** Stores worked on at the same time: starting a server and waiting for the kill leave the machine idle in turns. */
 const LANES = 2;
 const CLIENTS = 32;
-const KILL_AFTER_MS = { from: 5, to: 500 };
+const KILL_AFTER_MS = { from: 5, to: 250 };
 /** The history is verified after every so many kills, and at the end of each store: a break stays where it is. */
 const VERIFIED_EVERY = 2;
 /** From the start of the process to its first answer, half of the times; the slowest may meet a busy machine. */

@@ -23,7 +23,7 @@ import {
 } from '../support/wire-client.ts';
 import { fill, type Known, request } from './generate.ts';
 
-const SHORT_RUNS = 1200;
+const SHORT_RUNS = 800;
 const BATCH = 250;
 const IDS_KNOWN = 200;
 /** Both services serve the same addresses, with paths before them, so that answers that hold an address compare. */

@@ -1,4 +1,4 @@
-// Fuzz, in its short form: 65,000 requests that nobody sends by accident. What it asks for stands in fuzz.ts.
+// Fuzz, in its short form: 35,000 requests that nobody sends by accident. What it asks for stands in fuzz.ts.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

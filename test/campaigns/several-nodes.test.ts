@@ -20,7 +20,7 @@ import { type Site, startSite } from './node-processes.ts';
 import { comeAndGo } from './nodes-come-and-go.ts';
 
 /** Keys of the storm; the rest is in proportion. COUNTERFOIL_RUNS=10000 is the long form. */
-const KEYS_SENT = Number(process.env.COUNTERFOIL_RUNS) || 120;
+const KEYS_SENT = Number(process.env.COUNTERFOIL_RUNS) || 60;
 const CONTESTS = Math.ceil(KEYS_SENT * 0.5);
 const COMINGS_AND_GOINGS = Math.max(8, Math.ceil(KEYS_SENT * 0.03));
 const NODES = 3;

@@ -12,7 +12,7 @@ import { breakIntoPostgres, breakIntoSqlite } from './break-in.ts';
 import { commitCrimes, disagreement, Judge, type Tampered, tamper, told } from './tampering.ts';
 
 const RUNS = Number(process.env.COUNTERFOIL_RUNS);
-const EDITS_ON = { sqlite: RUNS || 500, postgres: RUNS || 150 };
+const EDITS_ON = { sqlite: RUNS || 250, postgres: RUNS || 80 };
 
 for (const engine of ENGINES) {
   const random = new SeededRandom();

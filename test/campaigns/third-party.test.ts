@@ -14,7 +14,7 @@ import { buildHistory } from './history.ts';
 import { told } from './tampering.ts';
 import { exportText, verifyExport } from './third-party.ts';
 
-const EDITS = Number(process.env.COUNTERFOIL_RUNS) || 500;
+const EDITS = Number(process.env.COUNTERFOIL_RUNS) || 250;
 
 const random = new SeededRandom();
 let folder: string;

@@ -21,6 +21,12 @@ const CUT_EACH_MS = 50;
 /** The deadline of a statement in `postgres.ts`, and some. */
 const DEADLINE_MS = { atLeast: 7000, atMost: 11_000 };
 
+/** A log, and its lines. */
+function listener() {
+  const lines: string[] = [];
+  return { lines, log: createLogger('info', { write: (line: string) => void lines.push(line) }) };
+}
+
 describe('a PostgreSQL in trouble', () => {
   let server: Awaited<ReturnType<typeof startPostgres>>;
   let operator: pg.Client;
@@ -180,31 +186,39 @@ describe('a PostgreSQL in trouble', () => {
     await readers.close();
   });
 
-  test('hosts that do not answer are logged once, with their addresses and why, and without the password', async () => {
-    const [one, other] = await freePorts(2);
-    const lines: string[] = [];
-    const log = createLogger('info', { write: (line: string) => lines.push(line) });
-    const hosts = new Hosts(
-      `postgres://app:hidden@127.0.0.1:${one},127.0.0.1:${other}/db`,
-      new Fence(undefined, log),
-    );
-    for (let times = 0; times < 2; times++)
-      await hosts.connect(new Budget(1000), 'read').catch((error) => log.warn({ err: error }, 'failed'));
+  test('a host that does not answer is logged once, with its address and why', async () => {
+    const [silent] = await freePorts(1);
+    const url = new URL(process.env.COUNTERFOIL_TEST_POSTGRES!);
+    const { lines, log } = listener();
+    const guard = new Fence(undefined, log);
+    const hosts = new Hosts(url.href.replace('@', `@127.0.0.1:${silent},`), guard);
+    for (let times = 0; times < 2; times++) (await hosts.connect(new Budget(5000), 'read')).discard();
     const told = lines.map((line) => JSON.parse(line));
-    const refused = told.filter(({ msg }) => msg === 'a host of the database is not used');
     assert.deepEqual(
-      refused.map(({ host, reason }) => [host, reason]),
-      [one, other].map((port) => [
-        `127.0.0.1:${port}`,
-        `does not answer: connect ECONNREFUSED 127.0.0.1:${port}`,
-      ]),
+      told.map(({ msg, host, reason }) => [msg, host, reason]),
+      [
+        [
+          'a host of the database is not used',
+          `127.0.0.1:${silent}`,
+          `does not answer: connect ECONNREFUSED 127.0.0.1:${silent}`,
+        ],
+      ],
     );
-    const [failed] = told.filter(({ msg }) => msg === 'failed');
-    assert.match(
-      failed.err.reason,
-      new RegExp(`127\\.0\\.0\\.1:${other} does not answer: connect ECONNREFUSED`),
-    );
-    assert.doesNotMatch(lines.join('\n'), /hidden/);
+  });
+
+  test('where no host answers, the error says of each why, without the password', async () => {
+    const [one, other] = await freePorts(2);
+    const { lines, log } = listener();
+    const guard = new Fence(undefined, log);
+    const hosts = new Hosts(`postgres://app:hidden@127.0.0.1:${one},127.0.0.1:${other}/db`, guard);
+    await hosts.connect(new Budget(1000), 'read').catch((error) => log.warn({ err: error }, 'failed'));
+    assert.equal(lines.length, 1, 'whoever opens a store is told by the error alone');
+    for (const port of [one, other])
+      assert.match(
+        JSON.parse(lines[0]!).err.reason,
+        new RegExp(`127\\.0\\.0\\.1:${port} does not answer: connect ECONNREFUSED`),
+      );
+    assert.doesNotMatch(lines[0]!, /hidden/);
   });
 
   test('a commit that waits for ever is given up by the deadline', async () => {
