@@ -1,6 +1,7 @@
 // Opens the store that the configuration names, in a directory nobody else can read.
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
 import { openPostgres } from './postgres.ts';
 import type { Guard } from './postgres-hosts.ts';
@@ -32,11 +33,7 @@ export function prepareStorage(directory: string): void {
 
 /** Puts on disk the names of the directories from `first` down to `last`: a power cut takes a nameless one with all that is in it. */
 function syncNames(first: string, last: string): void {
-  for (let named = last; named.length >= first.length; named = dirname(named)) {
-    const descriptor = openSync(dirname(named), 'r');
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-  }
+  for (let named = last; named.length >= first.length; named = dirname(named)) syncNow(dirname(named));
 }
 
 /** The storage directory, or the first of its files, that others may use; nothing where all is private. */

@@ -1,5 +1,6 @@
 // The write-ahead log that a server left which did not stop in order: put on disk anew before the next server relies on it.
-import { closeSync, existsSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { existsSync, fsyncSync, readSync, writeSync } from 'node:fs';
+import { useFile } from '../lib/durable-files.ts';
 import { Connection } from './sqlite.ts';
 import { asDatabaseError } from './sqlite-failures.ts';
 
@@ -27,8 +28,7 @@ export function rewriteLog(file: string): void {
 }
 
 function writeOver(file: string): void {
-  const descriptor = openSync(file, 'r+');
-  try {
+  useFile(file, 'r+', (descriptor) => {
     const piece = Buffer.alloc(PIECE_BYTES);
     for (let at = 0; ; ) {
       const bytes = readSync(descriptor, piece, 0, PIECE_BYTES, at);
@@ -36,7 +36,5 @@ function writeOver(file: string): void {
       at += writeSync(descriptor, piece, 0, bytes, at);
     }
     fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  });
 }

@@ -1,11 +1,9 @@
 // Signs how far the history has come into a file outside the database, so that one restored to yesterday is caught.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
-  closeSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  openSync,
   readFileSync,
   readSync,
   renameSync,
@@ -14,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncNow, useFile } from '../lib/durable-files.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { checkpointFiles, PRIVATE_KEY_FILE } from './checkpoint.ts';
 import {
@@ -41,31 +40,20 @@ export class CheckpointRefused extends Error {
 
 const hasContent = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
-function withFile<T>(file: string, flags: string, use: (descriptor: number) => T): T {
-  const descriptor = openSync(file, flags, 0o600);
-  try {
-    return use(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-const syncDirectory = (file: string) => withFile(dirname(file), 'r', fsyncSync);
-
 /** Puts a whole file in place, or none: a crash leaves no half of it. */
 function placeDurably(file: string, content: string | Buffer): void {
   const unfinished = `${file}.new`;
-  withFile(unfinished, 'w', (descriptor) => {
+  useFile(unfinished, 'w', (descriptor) => {
     writeFileSync(descriptor, content);
     fsyncSync(descriptor);
   });
   renameSync(unfinished, file);
-  syncDirectory(file);
+  syncNow(dirname(file));
 }
 
 /** Appends a line, or, where that fails, leaves nothing of it for the next to be glued to. */
 function appendDurably(file: string, line: string): void {
-  withFile(file, 'a', (descriptor) => {
+  useFile(file, 'a', (descriptor) => {
     const { size } = fstatSync(descriptor);
     try {
       // Its end comes when the rest is on disk: whatever a power cut makes of the rest, it then has no end, and is cut off.
@@ -77,14 +65,14 @@ function appendDurably(file: string, line: string): void {
       ftruncateSync(descriptor, size);
       throw error;
     }
-    if (size === 0) syncDirectory(file);
+    if (size === 0) syncNow(dirname(file));
   });
 }
 
 /** The last whole line. What stands behind it a crash left of a write that was never relied on: it is cut off. */
 function lastLine(file: string): string | undefined {
   if (!hasContent(file)) return undefined;
-  return withFile(file, 'r+', (descriptor) => {
+  return useFile(file, 'r+', (descriptor) => {
     const { size } = fstatSync(descriptor);
     const start = Math.max(0, size - TAIL_BYTES);
     const tail = Buffer.alloc(size - start);

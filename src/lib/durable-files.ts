@@ -1,5 +1,6 @@
 // Files and folders that are on the disk before anybody relies on them, and what tells two files apart.
 import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** Read at once: large enough for a disk, small enough for memory. */
@@ -52,6 +53,21 @@ export async function writeDurably(file: string, text: string): Promise<void> {
 /** Answers when a file's bytes, or the names in a folder, are on the disk. Raises the system's errors. */
 export async function sync(path: string): Promise<void> {
   await withFile(path, 'r', (handle) => handle.sync());
+}
+
+/** The same while nobody else gets a turn. Raises the system's errors. */
+export function syncNow(path: string): void {
+  useFile(path, 'r', fsyncSync);
+}
+
+/** Lends a file, which is its owner's alone where it is made, while nobody else gets a turn. Raises the system's errors. */
+export function useFile<T>(file: string, flags: string, use: (descriptor: number) => T): T {
+  const descriptor = openSync(file, flags, 0o600);
+  try {
+    return use(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 async function digest(file: string, take: (piece: Buffer) => Promise<void>): Promise<FileDigest> {
