@@ -15,7 +15,7 @@ import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
 import { requireStore } from './store.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 interface VerifyCommandOptions {
   since?: number;
@@ -119,16 +119,12 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
   // The copy before the file that it is a copy of, and that before the database: none speaks of what the next does not hold.
   const copy = readCopy(options);
   const reading = readCheckpoints(configuration.storage);
-  const bar = progressBar('verifying');
   try {
-    const result = await withDatabase(configuration, (database) =>
-      verifyHistory(database, reading, ROW_CHECKS, {
-        onProgress: bar.update,
-        since,
-        copy,
-      }),
+    const result = await withProgressBar('verifying', (onProgress) =>
+      withDatabase(configuration, (database) =>
+        verifyHistory(database, reading, ROW_CHECKS, { onProgress, since, copy }),
+      ),
     );
-    bar.clear();
     const other_key = copy?.key !== undefined && reading.key !== undefined && copy.key !== reading.key;
     console.log(
       json
@@ -136,7 +132,6 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
         : told(result, other_key),
     );
   } catch (error) {
-    bar.clear();
     if (!(error instanceof HistoryBroken)) throw error;
     const { message: problem, entry = null, seal = null, subject = null } = error;
     console.log(
@@ -182,19 +177,15 @@ function told(result: Verification, otherKey: boolean): string {
 async function exportLines({ since = 1, output, config, json }: ExportCommandOptions): Promise<void> {
   const configuration = configured(config);
   const checkpoints = markCheckpoints(configuration.storage);
-  const bar = progressBar('exporting');
   try {
-    const result = await withDatabase(configuration, (database) =>
-      database.snapshot((view) => {
-        const lines = exportHistory(view, checkpoints, {
-          since,
-          now: systemClock.now(),
-          onProgress: bar.update,
-        });
-        return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
-      }),
+    const result = await withProgressBar('exporting', (onProgress) =>
+      withDatabase(configuration, (database) =>
+        database.snapshot((view) => {
+          const lines = exportHistory(view, checkpoints, { since, now: systemClock.now(), onProgress });
+          return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
+        }),
+      ),
     );
-    bar.clear();
     if (output === undefined || result === undefined) return;
     const { entries, seals, checkpoints: signed } = result;
     console.log(
@@ -203,7 +194,6 @@ async function exportLines({ since = 1, output, config, json }: ExportCommandOpt
         : `Exported ${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')} and ${counted(signed, 'checkpoint')} to ${shownPath(resolve(output))}.`,
     );
   } catch (error) {
-    bar.clear();
     if (error instanceof NoSuchEntry) throw new Failure(`${error.message}: the history ends before`);
     throw error;
   }

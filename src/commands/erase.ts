@@ -15,7 +15,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
@@ -74,7 +74,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
         throw new Failure('the schema is not up to date: run counterfoil migrate');
       const found = payment === undefined ? await search(database, email!) : [payment];
       if (email !== undefined && found.length > 0 && !options.yes) await confirm(found.length);
-      result = await eraseAll(database, found);
+      result = await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress));
     } finally {
       await database.close();
     }
@@ -107,13 +107,10 @@ function hold(configuration: Configuration): () => void {
 }
 
 async function search(database: Database, email: string): Promise<string[]> {
-  const bar = progressBar('searching');
   const total = await countRows(database, 'payments');
-  try {
-    return await findByEmail(database, email, (done) => bar.update(done, total));
-  } finally {
-    bar.clear();
-  }
+  return withProgressBar('searching', (onProgress) =>
+    findByEmail(database, email, (done) => onProgress(done, total)),
+  );
 }
 
 /** Asks at a terminal. Raises `Failure` where nobody can be asked, or the answer is no. */
@@ -130,10 +127,9 @@ async function confirm(count: number): Promise<void> {
 }
 
 /** Erases payment by payment, each in an entry of its own. Raises `Failure` where the store gives out on the way. */
-async function eraseAll(database: Database, ids: readonly string[]): Promise<Erasure> {
+async function eraseAll(database: Database, ids: readonly string[], onProgress: Told): Promise<Erasure> {
   const result: Erasure = { erased: 0, kept_answers: 0, left: [] };
   const journal = new Journal(database, systemClock);
-  const bar = progressBar('erasing');
   const act = { actor: 'operator', request_id: null };
   try {
     await overwriteDeleted(database);
@@ -149,7 +145,7 @@ async function eraseAll(database: Database, ids: readonly string[]): Promise<Era
           result.left.push(reasonOf(outcome.reason));
         }
       }
-      bar.update(done, ids.length);
+      onProgress(done, ids.length);
     }
     if (result.erased > 0) await dropTraces(database);
   } catch (error) {
@@ -159,7 +155,6 @@ async function eraseAll(database: Database, ids: readonly string[]): Promise<Era
       `${counted(result.erased, 'payment')} erased, then the store gave out (${reason.message}), and its files may hold traces: run it again`,
     );
   } finally {
-    bar.clear();
     await journal.close();
   }
   return result;

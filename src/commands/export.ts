@@ -11,7 +11,7 @@ import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
 import { configured, withDatabase } from './audit.ts';
 import { writeFile, writeOut } from './output.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 interface ExportOptions {
   format: ExportFormat;
@@ -80,9 +80,8 @@ async function writePayments(options: ExportOptions): Promise<void> {
   const from = timeOf(options.from, 'from', configuration);
   const to = timeOf(options.to, 'to', configuration);
   const filter = { status, merchant_id: merchant, mode, from, to };
-  const bar = progressBar('exporting');
-  try {
-    const count = await withDatabase(configuration, (database) =>
+  const count = await withProgressBar('exporting', (told) =>
+    withDatabase(configuration, (database) =>
       database.snapshot(async (view) => {
         const oldest = Math.max((await paymentsAfter(view, undefined, 1))[0]?.created_at ?? 0, from ?? 0);
         let newest: number | undefined;
@@ -93,20 +92,17 @@ async function writePayments(options: ExportOptions): Promise<void> {
           // Newest first: how far it has come in time says how much is left, and nothing has to be counted.
           onProgress(_done, created_at) {
             newest ??= created_at;
-            bar.update(newest - created_at, newest - oldest);
+            told(newest - created_at, newest - oldest);
           },
         });
         return output === undefined ? writeOut(lines) : writeFile(resolve(output), lines);
       }),
-    );
-    bar.clear();
-    if (output === undefined || count === undefined) return;
-    console.log(
-      json
-        ? JSON.stringify({ file: resolve(output), format, payments: count })
-        : `Exported ${counted(count, 'payment')} to ${shownPath(resolve(output))}.`,
-    );
-  } finally {
-    bar.clear();
-  }
+    ),
+  );
+  if (output === undefined || count === undefined) return;
+  console.log(
+    json
+      ? JSON.stringify({ file: resolve(output), format, payments: count })
+      : `Exported ${counted(count, 'payment')} to ${shownPath(resolve(output))}.`,
+  );
 }

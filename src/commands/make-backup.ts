@@ -22,7 +22,7 @@ import {
   finishBackup,
   requireSameStore,
 } from './backup-folder.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 /** Makes one backup, whole or not at all. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors. */
 export async function makeBackup(
@@ -73,12 +73,7 @@ async function copyDatabase(
   const source = join(storage, SQLITE_FILE);
   const copy = join(unfinished, DATABASE_FILE.sqlite);
   await requireRoom(unfinished, [source, `${source}-wal`]);
-  const bar = progressBar('copying');
-  try {
-    await copySqlite(source, copy, bar.update);
-  } finally {
-    bar.clear();
-  }
+  await withProgressBar('copying', (told) => copySqlite(source, copy, told));
   const history = await readSqliteCopy(copy, async (view) => {
     const damage = await view.damage();
     if (damage)
@@ -112,17 +107,17 @@ async function examine(view: View, engine: 'sqlite' | 'postgres', unfinished: st
     throw new Failure(
       `the store's schema is of version ${schema}, this program's is ${knownMigrations().length}: back it up with the program that serves it`,
     );
-  const bar = progressBar('verifying');
   try {
     const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
-    await verifyHistory(database, readCheckpoints(unfinished), ROW_CHECKS, { onProgress: bar.update });
+    const reading = readCheckpoints(unfinished);
+    await withProgressBar('verifying', (onProgress) =>
+      verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
+    );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     throw new Failure(
       `the history is not as it was written, and the copy was not kept: ${error.message}. See counterfoil audit verify`,
     );
-  } finally {
-    bar.clear();
   }
   const [first, newest] = [await findSeal(view, 1), await newestSeal(view)];
   return {

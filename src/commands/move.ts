@@ -11,7 +11,7 @@ import { readCheckpoints } from '../journal/checkpoint.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { Failure, progressBar, shownPath } from './terminal.ts';
+import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 interface MoveOptions {
   to: string;
@@ -103,22 +103,22 @@ async function between(
     opened.push(database);
     return database;
   };
-  const bars = new Bars();
   try {
     const source = await open(from);
     await requireSource(source);
     const target = await open(into);
     await requireTarget(target);
-    return await moveStore({
-      ...{ source, target, restart },
-      reading: readCheckpoints(storage),
-      rowChecks: ROW_CHECKS,
-      onProgress: bars.update,
-    });
+    return await withProgressBar('moving', (told) =>
+      moveStore({
+        ...{ source, target, restart },
+        reading: readCheckpoints(storage),
+        rowChecks: ROW_CHECKS,
+        onProgress: (stage, done, total) => told(done, total, stage),
+      }),
+    );
   } catch (error) {
     throw error instanceof MoveRefused ? new Failure(error.message) : error;
   } finally {
-    bars.clear();
     for (const database of opened) await database.close();
   }
 }
@@ -135,25 +135,6 @@ async function requireTarget(target: Database): Promise<void> {
     throw new Failure(
       `the account of the target ${lack}: let it own the database (alter database … owner to …)`,
     );
-}
-
-/** A progress bar for each of a move's stages. */
-class Bars {
-  #stage: string | undefined;
-  #bar: ReturnType<typeof progressBar> | undefined;
-
-  readonly update = (stage: string, done: number, total: number): void => {
-    if (stage !== this.#stage) {
-      this.clear();
-      this.#stage = stage;
-      this.#bar = progressBar(stage);
-    }
-    this.#bar!.update(done, total);
-  };
-
-  clear(): void {
-    this.#bar?.clear();
-  }
 }
 
 const engines = ({ to }: MoveOptions) =>

@@ -3,7 +3,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { link, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Configuration, environment } from '../config.ts';
-import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import {
   isRestoreUnfinished,
@@ -28,7 +27,7 @@ import {
   makeFolder,
   requireFiles,
 } from './backup-folder.ts';
-import { Failure, progressBar } from './terminal.ts';
+import { Failure, withProgressBar } from './terminal.ts';
 
 /** What makes a store in a storage directory. The database first: what is left without it is none. */
 const STORE_FILES = [SQLITE_FILE, `${SQLITE_FILE}-wal`, `${SQLITE_FILE}-shm`, ...CHECKPOINT_FILES];
@@ -78,21 +77,18 @@ export async function placeBackup(
 /** Copies what belongs beside the database, and that on SQLite, held to the list of the backup. */
 async function copyFiles(backup: string, list: BackupList, unfinished: string): Promise<void> {
   const total = Object.values(list.files).reduce((sum, { bytes }) => sum + bytes, 0);
-  const bar = progressBar('copying');
   let done = 0;
-  const onBytes = (bytes: number) => {
-    done += bytes;
-    bar.update(done, total);
-  };
-  try {
-    await requireFiles(backup, list, (name) =>
+  await withProgressBar('copying', (told) => {
+    const onBytes = (bytes: number) => {
+      done += bytes;
+      told(done, total);
+    };
+    return requireFiles(backup, list, (name) =>
       name === DATABASE_FILE.postgres
         ? digestFile(join(backup, name), onBytes)
         : copyDurably(join(backup, name), join(unfinished, name), onBytes),
     );
-  } finally {
-    bar.clear();
-  }
+  });
   if (list.engine === 'postgres') return;
   const damage = await readSqliteCopy(join(unfinished, SQLITE_FILE), (copy) => copy.damage());
   if (damage) throw damaged(backup, damage);
@@ -125,7 +121,10 @@ async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine
   const database = await openDatabase(settings, () => {});
   try {
     await migrate(database);
-    await verify(database, settings.storage);
+    const reading = readCheckpoints(settings.storage);
+    await withProgressBar('verifying', (onProgress) =>
+      verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
+    );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     const where =
@@ -135,15 +134,6 @@ async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine
     throw new Failure(`the backup's history is not as it was written: ${error.message}; ${where}`);
   } finally {
     await database.close();
-  }
-}
-
-async function verify(database: Database, storage: string): Promise<void> {
-  const bar = progressBar('verifying');
-  try {
-    await verifyHistory(database, readCheckpoints(storage), ROW_CHECKS, { onProgress: bar.update });
-  } finally {
-    bar.clear();
   }
 }
 

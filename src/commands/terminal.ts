@@ -92,27 +92,34 @@ const BAR_WIDTH = 24;
 const REDRAW_EVERY_MS = 100;
 const SILENT_FOR_MS = 500;
 
-/** A progress bar on standard error, drawn only on a terminal and only for what takes more than half a second. */
-export function progressBar(label: string): { update(done: number, total: number): void; clear(): void } {
-  const stream = process.stderr;
-  const begun = monotonicMs();
+/** Tells how much of how much is done, and of what where that is another thing by now. */
+export type Told = (done: number, total: number, stage?: string) => void;
+
+/** Whether a bar stands on the terminal's last line. */
+let drawn = false;
+
+/** Lends `use` a progress bar on standard error, drawn only on a terminal and only for what takes more than half a second. */
+export async function withProgressBar<T>(label: string, use: (told: Told) => Promise<T>): Promise<T> {
+  let current = label;
+  let begun = monotonicMs();
   let drawnAt = begun + SILENT_FOR_MS - REDRAW_EVERY_MS;
-  let drawn = false;
-  return {
-    update(done, total) {
-      const now = monotonicMs();
-      if (!stream.isTTY || environment.TERM === 'dumb' || total === 0 || now - drawnAt < REDRAW_EVERY_MS)
-        return;
-      drawnAt = now;
-      drawn = true;
-      const part = Math.min(done / total, 1);
-      const full = Math.round(part * BAR_WIDTH);
-      const left = part > 0 ? Math.ceil((((now - begun) / part) * (1 - part)) / 1000) : 0;
-      const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
-      stream.write(`\r${label} ▕${bar}▏ ${Math.floor(part * 100)} % · ${left} s left \x1b[K`);
-    },
-    clear() {
-      if (drawn) stream.write('\r\x1b[K');
-    },
+  const told: Told = (done, total, stage = label) => {
+    const now = monotonicMs();
+    if (stage !== current) [current, begun, drawnAt] = [stage, now, now + SILENT_FOR_MS - REDRAW_EVERY_MS];
+    if (!process.stderr.isTTY || environment.TERM === 'dumb') return;
+    if (total === 0 || now - drawnAt < REDRAW_EVERY_MS) return;
+    drawnAt = now;
+    drawn = true;
+    const part = Math.min(done / total, 1);
+    const full = Math.round(part * BAR_WIDTH);
+    const left = part > 0 ? Math.ceil((((now - begun) / part) * (1 - part)) / 1000) : 0;
+    const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
+    process.stderr.write(`\r${stage} ▕${bar}▏ ${Math.floor(part * 100)} % · ${left} s left \x1b[K`);
   };
+  try {
+    return await use(told);
+  } finally {
+    if (drawn) process.stderr.write('\r\x1b[K');
+    drawn = false;
+  }
 }
