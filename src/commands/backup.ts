@@ -13,7 +13,7 @@ import { parseFolder } from './arguments.ts';
 import { configured } from './audit.ts';
 import { type BackupList, backupNames, deleteAbandoned, deleteOldest } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 
 /** More is a mistake: a backup an hour for a year. */
 const KEEP_MAXIMUM = 9000;
@@ -57,7 +57,10 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
   const release = holdBackups(configuration);
   try {
     await deleteAbandoned(parent);
-    const { path, list } = await makeBackup(parent, configuration);
+    const { path, list } = await tellInterrupted(
+      'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
+      () => makeBackup(parent, configuration),
+    );
     const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
     warnOfTimeToCome(parent, basename(path));
     tell(path, list, deleted, (monotonicMs() - begun) / SECOND_MS, json);

@@ -11,7 +11,7 @@ import { readCheckpoints } from '../journal/checkpoint.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { Failure, shownPath, withProgressBar } from './terminal.ts';
+import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 
 interface MoveOptions {
   to: string;
@@ -55,7 +55,11 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
   const url = urlOf(options.to, configuration);
   const release = hold(configuration);
   try {
-    const moved = await between(configuration, url, options);
+    const again = `the same command${options.restart ? ' without --restart' : ''} goes on where it was`;
+    const moved = await tellInterrupted(
+      `${again}; until it has ended, nothing takes the target for a store`,
+      () => between(configuration, url, options),
+    );
     console.log(
       options.json ? JSON.stringify(document(options, moved)) : told(options, configuration, moved),
     );

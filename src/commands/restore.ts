@@ -9,7 +9,7 @@ import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { placeBackup, storeFiles } from './place-backup.ts';
-import { Failure, shownPath } from './terminal.ts';
+import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 
 interface RestoreOptions {
   replace?: boolean;
@@ -41,7 +41,9 @@ async function restore(backup: string, { replace = false, config, json }: Restor
   try {
     requirePlace(configuration, replace); // a server may have begun and ended meanwhile
     const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
-    const aside = await placeBackup(backup, list, configuration);
+    const aside = await tellInterrupted('the same command begins anew', () =>
+      placeBackup(backup, list, configuration),
+    );
     tell(list, { backup, aside, reached, storage: configuration.storage }, json);
   } finally {
     release();

@@ -123,3 +123,25 @@ export async function withProgressBar<T>(label: string, use: (told: Told) => Pro
     drawn = false;
   }
 }
+
+/** What ends a command midway: Ctrl-C, and whoever stops it. */
+const INTERRUPTIONS = ['SIGINT', 'SIGTERM'] as const;
+
+/**
+ * Has `line` said on standard error where a signal ends the process while `use` is at work, which ends as it would have without.
+ * `use` gives turns: what it does in one piece is ended after it.
+ */
+export async function tellInterrupted<T>(line: string, use: () => Promise<T>): Promise<T> {
+  const stop = () => INTERRUPTIONS.forEach((signal) => void process.off(signal, end));
+  const end = (signal: NodeJS.Signals) => {
+    stop(); // without a listener it ends the process
+    console.error(`${drawn ? '\n' : ''}counterfoil: interrupted: ${line}`);
+    process.kill(process.pid, signal);
+  };
+  for (const signal of INTERRUPTIONS) process.on(signal, end);
+  try {
+    return await use();
+  } finally {
+    stop();
+  }
+}

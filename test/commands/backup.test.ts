@@ -19,6 +19,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { HOUR_MS } from '../../src/lib/time.ts';
 import { type BackupPlace, backupPlace, folderContents } from '../support/backups.ts';
+import type { Running } from '../support/command.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { isInstalled } from '../support/proxy.ts';
 import { verifySqlite } from '../support/read-only-store.ts';
@@ -79,7 +80,7 @@ describe('backup', () => {
 
   test('one that is killed leaves no folder that looks like a backup; one made half a day later takes it away', async () => {
     const before = readdirSync(place.folder).filter((name) => !name.startsWith('.'));
-    await whileCopyingCheckpoints(async (pid) => void process.kill(pid, 'SIGKILL'));
+    await whileCopyingCheckpoints(async ({ child }) => void child.kill('SIGKILL'));
     const [left, ...more] = readdirSync(place.folder).filter((name) => !before.includes(name));
     assert.match(left!, /^\.unfinished-/);
     assert.deepEqual(more, []);
@@ -96,6 +97,19 @@ describe('backup', () => {
     assert.deepEqual(readdirSync(place.folder).sort(), all);
   });
 
+  test('one that is interrupted says that nothing of it counts, and ends as the signal has it', async () => {
+    await whileCopyingCheckpoints(async (backup) => {
+      backup.child.kill('SIGINT');
+      assert.deepEqual(await backup.ended, { code: null, signal: 'SIGINT' });
+      assert.match(
+        backup.stderr,
+        /^counterfoil: interrupted: nothing of it counts; a backup .* removes what it left\n$/,
+      );
+    });
+    for (const left of readdirSync(place.folder).filter((name) => name.startsWith('.')))
+      rmSync(join(place.folder, left), { recursive: true });
+  });
+
   test('a second one into the same folder is refused while the first is under way', async () => {
     await whileCopyingCheckpoints(async () => {
       const { code, stderr } = await place.command(['backup', place.folder]);
@@ -105,7 +119,7 @@ describe('backup', () => {
   });
 
   /** Runs `meanwhile` after a backup has begun and before it has read the checkpoints, which wait in a pipe. */
-  async function whileCopyingCheckpoints(meanwhile: (pid: number) => Promise<void>): Promise<void> {
+  async function whileCopyingCheckpoints(meanwhile: (backup: Running) => Promise<void>): Promise<void> {
     const { storage } = harness.store;
     const file = join(storage, 'checkpoints.jsonl');
     renameSync(file, `${file}.kept`);
@@ -113,7 +127,7 @@ describe('backup', () => {
     const backup = place.begin(['backup', place.folder]);
     const pipe = await open(file, 'w'); // waits for the reader
     try {
-      await meanwhile(backup.child.pid!);
+      await meanwhile(backup);
       if (backup.child.signalCode === null)
         await pipe.writeFile(readFileSync(`${file}.kept`)).catch(() => {});
     } finally {

@@ -10,7 +10,7 @@ import { auditCommand } from '../../src/commands/audit.ts';
 import { moveCommand } from '../../src/commands/move.ts';
 import { readConfiguration } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
-import { migrate, missingMigrations } from '../../src/database/migrate.ts';
+import { MIGRATING_LOCK, migrate, missingMigrations } from '../../src/database/migrate.ts';
 import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../src/database/move.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { MoveUnfinished } from '../../src/database/unfinished-move.ts';
@@ -19,7 +19,7 @@ import { type Moved, moveStore } from '../../src/journal/move.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { startService } from '../../src/main.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
-import { DEVELOPMENT, run, temporaryFolder } from '../support/command.ts';
+import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../support/command.ts';
 import { contentsOf, tablesOf } from '../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../support/stores.ts';
@@ -233,6 +233,21 @@ for (const from of ENGINES) {
         await assert.rejects(onTarget(migrate), MoveUnfinished);
         assert.equal((await moveHere()).resumed, true);
         await requireSame();
+      });
+
+    if (to === 'postgres')
+      test('one that is interrupted says that the same command goes on, and ends as the signal has it', async () => {
+        const holder = new pg.Client(url());
+        await holder.connect();
+        await holder.query(MIGRATING_LOCK.replace('_xact', ''));
+        const moving = start(process.execPath, [COMMAND, 'move', '--to', to, '--config', config]);
+        const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+        while ((await holder.query(waiting)).rowCount === 0) assert.equal(moving.child.exitCode, null);
+        moving.child.kill('SIGINT');
+        assert.deepEqual(await moving.ended, { code: null, signal: 'SIGINT' });
+        assert.match(moving.stderr, /^counterfoil: interrupted: the same command goes on .* for a store\n$/);
+        await holder.end();
+        await moveHere();
       });
 
     test('nobody writes to a source that is being moved', async () => {

@@ -1,5 +1,6 @@
 // counterfoil restore: the whole store or none of it, never over another, and never from a damaged backup.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   cpSync,
@@ -7,11 +8,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
@@ -244,6 +247,22 @@ describe('restore', () => {
     const { code, stderr } = await place.command(['restore', older, '--replace'], storage);
     assert.deepEqual([code, stderr], [0, '']);
     assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 1);
+  });
+
+  test('one that is interrupted says that the same command begins anew, which it does', async () => {
+    const storage = place.freshStorage();
+    const kept = join(newer, 'checkpoints.jsonl');
+    renameSync(kept, `${kept}.kept`);
+    execFileSync('mkfifo', [kept]); // what is read of it waits
+    const interrupted = place.begin(['restore', newer], storage);
+    const pipe = await open(kept, 'w'); // waits for the reader
+    interrupted.child.kill('SIGTERM');
+    const ended = await interrupted.ended;
+    await pipe.close();
+    renameSync(`${kept}.kept`, kept);
+    assert.deepEqual(ended, { code: null, signal: 'SIGTERM' });
+    assert.equal(interrupted.stderr, 'counterfoil: interrupted: the same command begins anew\n');
+    assert.equal((await place.command(['restore', newer], storage)).code, 0);
   });
 
   test('doctor says that a restore is unfinished where there is no store to serve', async () => {

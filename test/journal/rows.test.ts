@@ -50,7 +50,7 @@ test('facts that are not the JSON of an object are a broken history, with their 
   );
 });
 
-describe('--since', () => {
+describe('verifying', () => {
   let service: Harness;
   before(async () => {
     service = await startHarness('sqlite');
@@ -58,7 +58,20 @@ describe('--since', () => {
   });
   after(() => service.close());
 
-  test('finds the facts of an old entry forged, whose seal it takes on trust', async () => {
+  test('SQLite gives others a turn between two pages, such as the signal that ends it', async () => {
+    const { database } = service.service;
+    let turns = 0;
+    const count = () => {
+      turns++;
+      waiting = setImmediate(count);
+    };
+    let waiting = setImmediate(count);
+    await verifyHistory(database, { checkpoints: [] }, ROW_CHECKS);
+    clearImmediate(waiting);
+    assert.ok(turns > 10, `${turns} turns`);
+  });
+
+  test('--since finds the facts of an old entry forged, whose seal it takes on trust', async () => {
     const raw = new DatabaseSync(`${service.store.storage}/counterfoil.sqlite`, { timeout: 5000 });
     raw.exec('drop trigger audit_entries_no_update');
     for (const facts of ['x', 'null']) {
