@@ -9,7 +9,7 @@ import { MoveUnfinished } from '../database/unfinished-move.ts';
 import { StartRefused } from '../health/refuse.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { VERSION } from '../lib/version.ts';
-import { Failure } from './terminal.ts';
+import { Failure, shownPath } from './terminal.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -22,6 +22,18 @@ const UNFIT = [
   MoveUnfinished,
   RestoreUnfinished,
 ];
+
+/** What the system says no with, as a clause about the path that it is said of. */
+const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'this account may not read or write it',
+  EPERM: 'this account may not change it',
+  EROFS: 'its disk takes no writes',
+  ENOSPC: 'the disk is full',
+  EDQUOT: "this account's share of the disk is full",
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'what its path names as a folder is a file',
+  EISDIR: 'it is a folder, not a file',
+};
 
 /** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -108,9 +120,10 @@ function told(error: unknown): string | undefined {
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
     return `the database: ${error.message || inner?.message || 'cannot be reached'}`;
   }
-  const { code, syscall, port, address, message } = error as NodeJS.ErrnoException & {
+  const { code, syscall, port, address, path, dest, message } = error as NodeJS.ErrnoException & {
     port?: number;
     address?: string;
+    dest?: string;
   };
   if (code === undefined || syscall === undefined) return undefined;
   if (code === 'EADDRINUSE')
@@ -119,5 +132,8 @@ function told(error: unknown): string | undefined {
     return `port ${port} may not be listened on by this account: choose one above 1023 with PORT`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `host ${address ?? (error as { hostname?: string }).hostname} is no address of this machine`;
-  return message;
+  const fault = SYSTEM_FAULTS[code];
+  if (fault === undefined) return message;
+  const place = [path, dest].filter((one) => one !== undefined).map(shownPath);
+  return `${place.length > 0 ? `${place.join(' → ')}: ` : ''}${fault} (${code})`;
 }

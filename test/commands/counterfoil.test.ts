@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { after, describe, test } from 'node:test';
-import { ANSI, COMMAND, plainEnvironment, ROOT, run, temporaryFolder } from '../support/command.ts';
+import { ANSI, COMMAND, plainEnvironment, ROOT, run, start, temporaryFolder } from '../support/command.ts';
 
 const COMMANDS = [
   [],
@@ -94,6 +94,26 @@ test('the configuration may be named by COUNTERFOIL_CONFIG', async () => {
     const { code, stdout } = await run(['keys', 'list'], { env: { COUNTERFOIL_CONFIG: folder.config } });
     assert.equal(code, 0);
     assert.match(stdout, /Development Shop/);
+  } finally {
+    folder.remove();
+  }
+});
+
+test('what the system refuses is told in words, the path first and its code last', async () => {
+  const folder = temporaryFolder();
+  try {
+    const env = { COUNTERFOIL_STORAGE: `${folder.config}/storage` };
+    const { code, stdout, stderr } = await run(['migrate'], { cwd: folder.path, env });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(
+      stderr,
+      'counterfoil: ./counterfoil.yaml/storage: what its path names as a folder is a file (ENOTDIR)\n',
+    );
+    const full = start('sh', ['-c', `exec '${process.execPath}' '${COMMAND}' keys list > /dev/full`], {
+      cwd: folder.path,
+    });
+    assert.equal((await full.ended).code, 1);
+    assert.equal(full.stderr, 'counterfoil: the disk is full (ENOSPC)\n');
   } finally {
     folder.remove();
   }
