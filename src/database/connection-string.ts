@@ -8,6 +8,8 @@ const MOST_HOSTS = 8;
 /** Its parts: scheme and user, hosts as written, and what stands behind them. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(?:\?([^#]*))?/;
 
+const ENCODING = '; in a password, # / ? and % are written percent-encoded, such as # as %23';
+
 /** One host of a connection string. */
 export interface PostgresHost {
   /** `db1.internal:5432`, as messages name it. */
@@ -26,7 +28,13 @@ export function overridingParameter(url: string): string | undefined {
 export function hostsFault(url: string): string | undefined {
   const parts = partsOf(url);
   if (!parts) return 'must begin with postgres://';
-  const { hosts, ports, parameters } = parts;
+  const fault = faultIn(parts);
+  // An @ behind what was taken for the hosts: they stand there, and what was taken for them is a user and half a password.
+  const isCutShort = !parts.user.endsWith('@') && url.slice(parts.user.length).includes('@');
+  return fault && isCutShort ? `${fault}${ENCODING}` : fault;
+}
+
+function faultIn({ hosts, ports, parameters }: Parts): string | undefined {
   const attributes = parameters.get('target_session_attrs') ?? 'read-write';
   if (attributes !== 'read-write')
     return 'must not ask for other target_session_attrs than read-write, which is what the service needs';
@@ -59,6 +67,14 @@ export function hostsOf(url: string): PostgresHost[] {
     // What stands where the host belongs is read by nobody: the parameters come before it.
     return { name, url: `${user}host${path}?${own}` };
   });
+}
+
+/** Which database a connection string names, as messages tell it: `shop on db1.internal:5432`. Never its password. */
+export function databaseName(url: string): string {
+  const path = partsOf(url)?.path ?? '';
+  const database = path.includes('@') ? '' : decoded(path.slice(1)); // else it is the end of a password that was not encoded
+  const hosts = hostsOf(url).flatMap(({ name }) => (name.startsWith(':') ? [] : [name]));
+  return [database, hosts.join(', ')].filter((part) => part !== '').join(' on ');
 }
 
 /**
@@ -112,10 +128,10 @@ function partsOf(url: string): Parts | undefined {
   };
 }
 
-function decoded(host: string): string {
+function decoded(text: string): string {
   try {
-    return decodeURIComponent(host);
+    return decodeURIComponent(text);
   } catch {
-    return host;
+    return text;
   }
 }

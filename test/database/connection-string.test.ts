@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
-import { hostsFault, hostsOf, speaksInTheClear } from '../../src/database/connection-string.ts';
+import { databaseName, hostsFault, hostsOf, speaksInTheClear } from '../../src/database/connection-string.ts';
 
 /** What node-postgres makes of each host's own string. */
 function read(url: string): { name: string; host: string; port: number; database: string | undefined }[] {
@@ -48,6 +48,32 @@ test('what else stands in the string is kept for each host: the password, the pa
     assert.equal(client.ssl, false);
     assert.match(url, /application_name=x%26y/);
   }
+});
+
+test('of a password with what belongs encoded it is said how that is written, and nothing of it repeated', () => {
+  const encoded = /percent-encoded, such as # as %23$/;
+  for (const character of ['#', '/', '?'])
+    for (const url of [
+      `postgres://user:se${character}cret@one/shop`,
+      `postgres://user:se,x${character}cret@one/shop`,
+    ]) {
+      assert.match(hostsFault(url) ?? 'nothing', encoded, url);
+      assert.doesNotMatch(hostsFault(url) ?? '', /cret|se[^a-z]/);
+    }
+  assert.equal(hostsFault('postgres://user:100%@one/shop'), undefined, 'as node-postgres takes it');
+  assert.doesNotMatch(hostsFault('postgres://user:secret@one:port/shop') ?? '', encoded);
+});
+
+test('a database is named by its name and its hosts, without what lets anybody in', () => {
+  for (const [url, expected] of [
+    ['postgres://user:p%40w@one/shop', 'shop on one:5432'],
+    ['postgres://user:p%40w@one:5433,two/the%20shop?sslmode=disable', 'the shop on one:5433, two:5432'],
+    ['postgres:///shop?host=/run/postgresql', 'shop on /run/postgresql:5432'],
+    ['postgres://user@one', 'one:5432'],
+    ['postgres:///shop', 'shop'],
+    ['postgres://user:1/secret@one/shop', 'user:1'],
+  ] as const)
+    assert.equal(databaseName(url), expected, url);
 });
 
 test('a string whose hosts cannot be made out is refused in words that repeat nothing of it.', () => {
