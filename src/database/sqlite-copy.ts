@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
 import { Connection } from './sqlite.ts';
-import { asDatabaseError } from './sqlite-failures.ts';
+import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
 /** Copied at once, 4 MB: the size of a step of the progress bar. */
@@ -32,7 +32,7 @@ export async function copySqlite(
     copy = new DatabaseSync(to);
     copy.exec('pragma journal_mode = delete'); // else whoever reads it makes files beside it
   } catch (error) {
-    throw asDatabaseError(error);
+    throw asOpeningError(error, file);
   } finally {
     copy?.close();
     source?.close();

@@ -29,3 +29,14 @@ export function asDatabaseError(error: unknown): unknown {
   const failure = FAILURE_OF_CODE[code & 0xff] ?? 'fault';
   return new DatabaseError(failure === 'conflict' && !UNIQUE_CODES.has(code) ? 'fault' : failure, error);
 }
+
+const NOT_A_DATABASE = 26;
+
+/** The same of the opening of a store's `file`, with what to do where that is no database. */
+export function asOpeningError(error: unknown, file: string): unknown {
+  if ((error as { errcode?: number }).errcode !== NOT_A_DATABASE) return asDatabaseError(error);
+  return new DatabaseError(
+    'broken',
+    `${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace`,
+  );
+}

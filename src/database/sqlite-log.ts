@@ -2,7 +2,7 @@
 import { existsSync, fsyncSync, readSync, writeSync } from 'node:fs';
 import { useFile } from '../lib/durable-files.ts';
 import { Connection } from './sqlite.ts';
-import { asDatabaseError } from './sqlite-failures.ts';
+import { asOpeningError } from './sqlite-failures.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -23,7 +23,7 @@ export function rewriteLog(file: string): void {
       connection.raw.close(); // folds the log back into the database
     }
   } catch (error) {
-    throw asDatabaseError(error);
+    throw asOpeningError(error, file);
   }
 }
 

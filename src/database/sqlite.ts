@@ -3,7 +3,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
-import { asDatabaseError } from './sqlite-failures.ts';
+import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
@@ -115,7 +115,7 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
     );
     reader = new Connection(file, { readOnly: true });
   } catch (error) {
-    throw asDatabaseError(error);
+    throw asOpeningError(error, file);
   }
 
   function watch(error: unknown): never {
