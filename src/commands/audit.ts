@@ -5,7 +5,6 @@ import { dirname, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { missingMigrations } from '../database/migrate.ts';
 import { openDatabase } from '../database/open.ts';
 import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
@@ -14,7 +13,7 @@ import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
-import { requireStore } from './store.ts';
+import { requireSchema, requireStore } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 interface VerifyCommandOptions {
@@ -93,8 +92,7 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
     throw error;
   });
   try {
-    if ((await missingMigrations(database)) > 0)
-      throw new Failure('the schema is not up to date: run counterfoil migrate');
+    await requireSchema(database, configuration);
     return await use(database);
   } finally {
     await database.close();

@@ -118,7 +118,8 @@ function told(error: unknown): string | undefined {
   if (error instanceof DatabaseError) {
     // A name with several addresses fails with one error for each and no message of its own.
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
-    return `the database: ${error.message || inner?.message || 'cannot be reached'}`;
+    const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
+    return error.isMissing ? `${line}: see whether database_url names the right one, or make it` : line;
   }
   const { code, syscall, port, address, path, dest, message } = error as NodeJS.ErrnoException & {
     port?: number;

@@ -6,7 +6,6 @@ import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
-import { missingMigrations } from '../database/migrate.ts';
 import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
@@ -15,6 +14,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
+import { requireSchema } from './store.ts';
 import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
@@ -70,8 +70,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
     });
     let result: Erasure;
     try {
-      if ((await missingMigrations(database)) > 0)
-        throw new Failure('the schema is not up to date: run counterfoil migrate');
+      await requireSchema(database, configuration);
       const found = payment === undefined ? await search(database, email!) : [payment];
       if (email !== undefined && found.length > 0 && !options.yes) await confirm(found.length);
       result = await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress));

@@ -3,14 +3,14 @@ import { Command } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { hostsFault } from '../database/connection-string.ts';
 import type { Database } from '../database/database.ts';
-import { missingMigrations } from '../database/migrate.ts';
 import { asMover, MoveRefused } from '../database/move.ts';
-import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
+import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
+import { requireSchema } from './store.ts';
 import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 
 interface MoveOptions {
@@ -109,7 +109,7 @@ async function between(
   };
   try {
     const source = await open(from);
-    await requireSource(source);
+    await requireSource(source, from);
     const target = await open(into);
     await requireTarget(target);
     return await withProgressBar('moving', (told) =>
@@ -127,9 +127,9 @@ async function between(
   }
 }
 
-async function requireSource(source: Database): Promise<void> {
-  if ((await missingMigrations(source)) > 0)
-    throw new Failure("the source's schema is not up to date: run counterfoil migrate on it first");
+async function requireSource(source: Database, from: StoreSettings): Promise<void> {
+  const outdated = "the source's schema is not up to date: run counterfoil migrate on it first";
+  await requireSchema(source, from, outdated);
   await requireUnused(source);
 }
 

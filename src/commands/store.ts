@@ -1,12 +1,14 @@
 // Lends a command the store, for changes that a running server lets happen beside it, and finds in it whom one names.
 import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
 import type { Administrator } from '../administrators/administrator.ts';
 import { plainEmail } from '../administrators/failures.ts';
 import { findAdministratorByEmail, listAdministrators } from '../administrators/queries.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { databaseName } from '../database/connection-string.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
-import { missingMigrations } from '../database/migrate.ts';
-import { openDatabase, storeExists } from '../database/open.ts';
+import { knownMigrations, missingMigrations } from '../database/migrate.ts';
+import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { lineOf } from '../health/refuse.ts';
 import { lostDatabaseFile } from '../health/vouched-checks.ts';
 import { Journal } from '../journal/journal.ts';
@@ -49,8 +51,7 @@ export async function lendStore<T>(
   });
   const journal = new Journal(database, systemClock);
   try {
-    if ((await missingMigrations(database)) > 0)
-      throw new Failure('the schema is not up to date: run counterfoil migrate');
+    await requireSchema(database, configuration);
     return await use({ configuration, database, journal });
   } catch (error) {
     throw told(error);
@@ -58,6 +59,27 @@ export async function lendStore<T>(
     await journal.close();
     await database.close();
   }
+}
+
+/**
+ * Raises `Failure` where the schema of a store is not this program's, and says so of one that has none at all, as a database has
+ * that is not the right one. Raises what `missingMigrations` does as well.
+ */
+export async function requireSchema(
+  database: Database,
+  { storage, database_url }: StoreSettings,
+  outdated = 'the schema is not up to date: run counterfoil migrate',
+): Promise<void> {
+  const missing = await missingMigrations(database);
+  if (missing === 0) return;
+  if (missing < knownMigrations().length) throw new Failure(outdated);
+  const what =
+    database_url === null
+      ? shownPath(join(storage, SQLITE_FILE))
+      : `the database of database_url (${databaseName(database_url)})`;
+  throw new Failure(
+    `${what} holds no store: see whether it is the right one; counterfoil migrate makes a store in it`,
+  );
 }
 
 /**

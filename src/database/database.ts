@@ -59,6 +59,11 @@ export class DatabaseError extends Error {
     return (this.cause as { code?: string }).code === '55P03';
   }
 
+  /** Whether it says that the server has no database of that name: PostgreSQL's 3D000. */
+  get isMissing(): boolean {
+    return (this.cause as { code?: string }).code === '3D000';
+  }
+
   /** Whether it says that a table is not there yet: PostgreSQL's 42P01; SQLite has words for it alone. */
   get lacksTable(): boolean {
     const { code } = this.cause as { code?: string };

@@ -1,5 +1,7 @@
 // counterfoil migrate and counterfoil audit verify, on both engines and beside a running server.
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
@@ -114,13 +116,25 @@ for (const engine of ENGINES) {
         COUNTERFOIL_STORAGE: store.storage,
         DATABASE_URL: store.database_url ?? '',
       };
-      const unready = await run(['audit', 'verify'], { env });
-      assert.equal(unready.code, 1);
-      const said =
-        engine === 'sqlite'
-          ? /there is no store in/
-          : /the schema is not up to date: run counterfoil migrate/;
-      assert.match(unready.stderr, said);
+      if (engine === 'sqlite') {
+        const unready = await run(['audit', 'verify'], { env });
+        assert.match(unready.stderr, /there is no store in/);
+        writeFileSync(join(store.storage, 'counterfoil.sqlite'), '', { mode: 0o600 });
+      }
+      for (const command of [
+        ['audit', 'verify'],
+        ['invites', 'list'],
+        ['erase', '--payment', 'pay_1'],
+      ]) {
+        const { code, stdout, stderr } = await run(command, { env });
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.match(
+          stderr,
+          engine === 'sqlite'
+            ? /^counterfoil: \S+counterfoil\.sqlite holds no store: see whether it is the right one; .*\n$/
+            : /^counterfoil: the database of database_url \(test_\w+ on 127\.0\.0\.1:\d+\) holds no store: see .*\n$/,
+        );
+      }
       const first = await run(['migrate'], { env });
       assert.equal(first.code, 0);
       assert.match(first.stdout, /^Applied 0001-journal(, \d{4}-[\w-]+)+\.\n$/);
@@ -134,9 +148,36 @@ for (const engine of ENGINES) {
   });
 }
 
-test('a database that cannot be reached is told in one line', async () => {
+test('a file that is no database is named, with what to do', async () => {
   const folder = temporaryFolder();
   try {
+    const storage = join(folder.path, 'storage');
+    mkdirSync(storage, { mode: 0o700 });
+    const file = join(storage, 'counterfoil.sqlite');
+    writeFileSync(file, 'x'.repeat(8192), { mode: 0o600 });
+    for (const command of [['serve'], ['backup', join(folder.path, 'backups')], ['audit', 'verify']]) {
+      const { code, stdout, stderr } = await run(command, { cwd: folder.path });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.equal(
+        stderr,
+        `counterfoil: the database: ${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace\n`,
+      );
+    }
+  } finally {
+    folder.remove();
+  }
+});
+
+test('a database that cannot be reached, or is not there, is told in one line', async () => {
+  const folder = temporaryFolder();
+  try {
+    const absent = new URL(process.env.COUNTERFOIL_TEST_POSTGRES!);
+    absent.pathname = '/nothing';
+    const missing = await run(['invites', 'list'], { cwd: folder.path, env: { DATABASE_URL: absent.href } });
+    assert.equal(
+      missing.stderr,
+      'counterfoil: the database: database "nothing" does not exist: see whether database_url names the right one, or make it\n',
+    );
     const env = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' };
     for (const command of [['migrate'], ['serve'], ['audit', 'verify']]) {
       const { code, stdout, stderr } = await run(command, { cwd: folder.path, env });
