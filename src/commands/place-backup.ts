@@ -14,6 +14,7 @@ import {
 import { restorePostgres } from '../database/postgres-dump.ts';
 import { readSchema } from '../database/schema.ts';
 import { readSqliteCopy } from '../database/sqlite-copy.ts';
+import { strangeTables } from '../database/strange-tables.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
 import { newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
@@ -110,6 +111,8 @@ async function requireEmptyOrOurs(
         'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
       );
     }
+    const strange = await strangeTables(database);
+    if (strange) throw new Failure(strange);
   } finally {
     await database.close();
   }

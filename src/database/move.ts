@@ -2,6 +2,7 @@
 import type { Database, Queryable, Row } from './database.ts';
 import { knownMigrations, MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
 import { queryFresh } from './sqlite.ts';
+import { strangeTables } from './strange-tables.ts';
 import { MOVE_TABLE, tablesAmong } from './unfinished-move.ts';
 
 type View = Pick<Queryable, 'query'>;
@@ -117,13 +118,21 @@ export async function sessionsOpen(database: Database): Promise<string[]> {
   }
 }
 
-/** What a move finds at its target: nothing, a store (or some of one), or what an unfinished move of a source in some state has left. */
+/**
+ * What a move finds at its target: nothing, a store (or some of one), or what an unfinished move of a source in some state has left.
+ * Raises `MoveRefused` where it is a PostgreSQL database of something else, and `DatabaseError`.
+ */
 export async function lookAtTarget(
   view: View,
   engine: Database['engine'],
 ): Promise<'nothing' | 'store' | StoreState> {
   const found = await tablesAmong(view, engine, [MOVE_TABLE, ...schemaTables()]);
-  if (!found.includes(MOVE_TABLE)) return found.length === 0 ? 'nothing' : 'store';
+  if (found.length === 0) {
+    const strange = engine === 'postgres' && (await strangeTables(view));
+    if (strange) throw new MoveRefused(strange);
+    return 'nothing';
+  }
+  if (!found.includes(MOVE_TABLE)) return 'store';
   const [state] = await view.query<StoreState>(`select schema, entries, seals, hash from ${MOVE_TABLE}`);
   return state!;
 }

@@ -90,6 +90,18 @@ describe('on PostgreSQL', {
       DATABASE_URL: empty,
     };
 
+    const onEmpty = new pg.Client(empty);
+    await onEmpty.connect();
+    await onEmpty.query('create table orders ()');
+    const strange = await run(['restore', path], { env });
+    assert.equal(strange.code, 1);
+    assert.match(
+      strange.stderr,
+      /^counterfoil: the database holds tables of something else \(orders\): make .*\n$/,
+    );
+    await onEmpty.query('drop table orders');
+    await onEmpty.end();
+
     // Killed when the database is filled and nothing of the store is in place yet.
     const program = copyProgram();
     const step = 'await bringUpToDate(settings, list.engine);';
