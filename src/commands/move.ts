@@ -1,9 +1,11 @@
 // counterfoil move: carries the store over whole, from SQLite to PostgreSQL or back.
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { hostsFault } from '../database/connection-string.ts';
 import type { Database } from '../database/database.ts';
-import { asMover, MoveRefused } from '../database/move.ts';
+import { asMover, lookAtTarget, MoveRefused } from '../database/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
@@ -98,6 +100,8 @@ async function between(
   const sqlite = { storage, database_url: null };
   const postgres = { storage, database_url: asMover(url) };
   const [from, into] = to === 'sqlite' ? [postgres, sqlite] : [sqlite, postgres];
+  const file = join(storage, SQLITE_FILE);
+  const makesFile = into === sqlite && !existsSync(file);
   if (!storeExists(from)) throw new Failure(`there is no ${SQLITE_FILE} in ${shownPath(storage)} to move`);
   const opened: Database[] = [];
   const open = async (side: typeof sqlite | typeof postgres) => {
@@ -123,7 +127,10 @@ async function between(
   } catch (error) {
     throw error instanceof MoveRefused ? new Failure(error.message) : error;
   } finally {
+    const target = makesFile ? opened[1] : undefined;
+    const found = target && (await lookAtTarget(target, 'sqlite').catch(() => 'what cannot be read'));
     for (const database of opened) await database.close();
+    if (found === 'nothing') for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 // counterfoil move: what it refuses, that it changes nothing of the source, and that what was cut goes on and is no store before its end.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -12,7 +12,7 @@ import { readConfiguration } from '../../src/config.ts';
 import type { Database } from '../../src/database/database.ts';
 import { MIGRATING_LOCK, migrate, missingMigrations } from '../../src/database/migrate.ts';
 import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../src/database/move.ts';
-import { openDatabase } from '../../src/database/open.ts';
+import { openDatabase, SQLITE_FILE } from '../../src/database/open.ts';
 import { MoveUnfinished } from '../../src/database/unfinished-move.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { type Moved, moveStore } from '../../src/journal/move.ts';
@@ -276,6 +276,11 @@ for (const from of ENGINES) {
       await edit('source', set(1));
       try {
         await requireRefused(/^the source does not verify, so nothing was copied: broken at entry 1: /);
+        if (to === 'sqlite')
+          assert.deepEqual(
+            readdirSync(source.storage).filter((name) => name.startsWith(SQLITE_FILE)),
+            [],
+          );
         assert.deepEqual(await contentsOf(target), {});
       } finally {
         await edit('source', set(4990));
@@ -289,6 +294,23 @@ for (const from of ENGINES) {
         await assert.rejects(moveHere({ restart }), refusal(/^the target holds a store already/));
       assert.deepEqual(await contentsOf(target), before);
     });
+
+    if (to === 'postgres')
+      test('a target with tables of something else is refused and they are named, but not those of extensions', async () => {
+        const [orders, ofExtension] = [
+          'create view orders as select 1 as id',
+          'create table of_extension ()',
+        ];
+        await query(url(), orders!, ofExtension!, 'alter extension plpgsql add table of_extension');
+        await requireRefused(
+          /^the database holds tables of something else \(orders\): make an empty one, and/,
+        );
+        await query(url(), 'create table users ()', 'create table visits ()', 'create table x ()');
+        const named = /something else \(orders, users, visits …\): /;
+        for (const restart of [false, true]) await assert.rejects(moveHere({ restart }), refusal(named));
+        await query(url(), 'drop view orders', 'drop table users, visits, x');
+        assert.equal((await moveHere()).resumed, false);
+      });
 
     test('an unfinished target is taken for a store by nobody, and the same move finishes it', async () => {
       await cut('verifying the target');
