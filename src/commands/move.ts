@@ -151,17 +151,23 @@ async function requireTarget(target: Database): Promise<void> {
 const engines = ({ to }: MoveOptions) =>
   to === 'sqlite' ? (['postgres', 'sqlite'] as const) : (['sqlite', 'postgres'] as const);
 
-function document(options: MoveOptions, { rows, verification, resumed }: Moved): object {
+function document(options: MoveOptions, { rows, verification, resumed, moved_before }: Moved): object {
   const [from, to] = engines(options);
-  return { moved: true, from, to, resumed, rows, verification };
+  return { moved: true, from, to, resumed, moved_before, rows, verification };
 }
 
 /** What was moved, and what is to be done now. */
-function told(options: MoveOptions, configuration: Configuration, { rows, verification }: Moved): string {
+function told(options: MoveOptions, configuration: Configuration, moved: Moved): string {
+  const { rows, verification, moved_before } = moved;
   const [from, to] = engines(options);
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const { entries, seals, payments, checkpoints } = verification;
-  return `Moved ${counted(all, 'row')} of ${counted(Object.keys(rows).length, 'table')} from ${NAMES[from]} to ${NAMES[to]}, every one compared.
+  const amount = `${counted(all, 'row')} of ${counted(Object.keys(rows).length, 'table')}`;
+  const way = `from ${NAMES[from]} to ${NAMES[to]}`;
+  const done = moved_before
+    ? `The store was moved ${way} before: nothing was written, ${amount} were compared again.`
+    : `Moved ${amount} ${way}, every one compared.`;
+  return `${done}
 Verified on both sides: ${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')}, ${counted(payments ?? 0, 'payment')}, ${counted(checkpoints, 'checkpoint')}.
 
 Next:

@@ -45,6 +45,8 @@ export interface Moved {
   verification: Verification;
   /** Whether it went on where another run had ended. */
   resumed: boolean;
+  /** Whether all of it was there before: then nothing was moved, and all of it compared again. */
+  moved_before: boolean;
 }
 
 type Told = (done: number, total: number) => void;
@@ -66,6 +68,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
       rows: await compareAll(view, moved, progress(told('comparing'), rows)),
       verification: await verifySide('target', moved, parts, told('verifying the target')),
       resumed: found !== 'nothing',
+      moved_before: found === 'store',
     });
     // It had come to its end, and nobody was told: cut right then, or asked for again.
     if (found === 'store')

@@ -170,7 +170,7 @@ for (const from of ENGINES) {
       assert.equal(await sourceDigest(), digest);
       assert.deepEqual(await contentsOf(target), before);
       const { rows, verification, ...rest } = JSON.parse(stdout);
-      assert.deepEqual(rest, { moved: true, from, to, resumed: false });
+      assert.deepEqual(rest, { moved: true, from, to, resumed: false, moved_before: false });
       assert.deepEqual(
         rows,
         Object.fromEntries(Object.entries(before).map(([name, all]) => [name, all.length])),
@@ -178,7 +178,12 @@ for (const from of ENGINES) {
       assert.equal(verification.payments, 2);
       assert.equal(verification.checkpoints, 1);
       // Whoever was cut off before it could be told asks again.
-      assert.deepEqual(await moveHere(), { rows, verification, resumed: true });
+      const again = { rows, verification, resumed: true, moved_before: true };
+      assert.deepEqual(await moveHere(), again);
+      assert.match(
+        (await move()).stdout,
+        /^The store was moved from \w+ to \w+ before: nothing was written, [\d,]+ rows of /,
+      );
       assert.deepEqual(await contentsOf(target), before);
       // Served since: a store of its own.
       await edit('target', 'update api_key_uses set used_at = used_at + 60000');
@@ -327,7 +332,8 @@ for (const from of ENGINES) {
       await assert.rejects(verify, MoveUnfinished);
       for (const look of [migrate, missingMigrations] as ((database: Database) => Promise<unknown>)[])
         await assert.rejects(onTarget(look), MoveUnfinished);
-      assert.equal((await moveHere()).resumed, true);
+      const { resumed, moved_before } = await moveHere();
+      assert.deepEqual([resumed, moved_before], [true, false]);
       await requireSame();
     });
 
