@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { databaseName } from '../database/connection-string.ts';
 import { knownMigrations } from '../database/migrate.ts';
-import { holdStorage, isRestoreUnfinished } from '../database/open.ts';
+import { holdStorage, isRestoreUnfinished, type StoreSettings } from '../database/open.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
@@ -21,12 +22,21 @@ export function restoreCommand(): Command {
   return new Command('restore')
     .description('put a backup in the place of the store, with the server stopped')
     .argument('<backup>', 'a folder that counterfoil backup made', parseFolder)
-    .option('--replace', 'where a store is already, move it aside; nothing of it is deleted')
+    .option(
+      '--replace',
+      'where files of a store are in storage already, move them aside; nothing of them is deleted',
+    )
     .option('--config <file>', 'configuration file')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z\n  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z --replace',
+      `
+Examples:
+  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z
+  counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z --replace
+
+On PostgreSQL, first make an empty database and name that in database_url, or by DATABASE_URL. --replace moves aside only what lies in
+the storage directory, checkpoints above all: the database that held the store stays as it is, under its own name.`,
     )
     .action(restore);
 }
@@ -44,7 +54,7 @@ async function restore(backup: string, { replace = false, config, json }: Restor
     const aside = await tellInterrupted('the same command begins anew', () =>
       placeBackup(backup, list, configuration),
     );
-    tell(list, { backup, aside, reached, storage: configuration.storage }, json);
+    tell(list, { ...configuration, backup, aside, reached }, json);
   } finally {
     release();
   }
@@ -74,9 +84,8 @@ function requirePlace(configuration: Configuration, replace: boolean): void {
     );
 }
 
-interface Restored {
+interface Restored extends StoreSettings {
   backup: string;
-  storage: string;
   /** Where the old store is now. */
   aside: string | undefined;
   /** The newest entry that a checkpoint of the old store vouched for. */
@@ -86,20 +95,20 @@ interface Restored {
 /** What is in place now, what is not in it, and what to do next. */
 function tell(
   { entries, newest_entry_at }: BackupList,
-  { backup, storage, aside, reached }: Restored,
+  { backup, storage, database_url, aside, reached }: Restored,
   json: boolean | undefined,
 ): void {
   const lost = Math.max(0, reached - entries);
+  const database = database_url === null ? null : databaseName(database_url);
   if (json) {
-    const replaced = aside ?? null;
-    console.log(
-      JSON.stringify({ restored: backup, storage, entries, newest_entry_at, replaced, lost_at_least: lost }),
-    );
+    const told = { restored: backup, storage, database, entries, newest_entry_at };
+    console.log(JSON.stringify({ ...told, replaced: aside ?? null, lost_at_least: lost }));
     return;
   }
   const newest = newest_entry_at === null ? '' : `, the newest of ${newest_entry_at}`;
+  const place = [...(database ? [`the database ${database}`] : []), shownPath(storage)].join(' and ');
   const lines = [
-    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${shownPath(storage)}; verified.`,
+    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; verified.`,
     'Whatever was changed since is not in it.',
   ];
   if (lost > 0)
