@@ -7,6 +7,7 @@ import { DatabaseError } from '../database/database.ts';
 import { prepareStorage } from '../database/open.ts';
 import { lockStore } from '../database/sqlite.ts';
 import { existing } from '../health/folders.ts';
+import { lostKey } from '../journal/checkpoint-signer.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { parseFolder } from './arguments.ts';
@@ -63,6 +64,8 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
     );
     const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
     warnOfTimeToCome(parent, basename(path));
+    const lost = lostKey(configuration.storage);
+    if (lost) console.error(`counterfoil: no server will start on what this backup restores: ${lost}`);
     tell(path, list, deleted, (monotonicMs() - begun) / SECOND_MS, json);
   } finally {
     release();

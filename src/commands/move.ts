@@ -9,6 +9,7 @@ import { asMover, lookAtTarget, MoveRefused } from '../database/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
+import { lostKey } from '../journal/checkpoint-signer.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
@@ -65,6 +66,8 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
     console.log(
       options.json ? JSON.stringify(document(options, moved)) : told(options, configuration, moved),
     );
+    const lost = lostKey(configuration.storage);
+    if (lost) console.error(`counterfoil: no server will start on what was moved: ${lost}`);
   } finally {
     release();
   }

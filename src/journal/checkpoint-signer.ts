@@ -84,16 +84,22 @@ function lastLine(file: string): string | undefined {
   });
 }
 
+/** What is to be said of a private key that is missing though checkpoints were signed with it; nothing where that is not so. */
+export function lostKey(directory: string): string | undefined {
+  const privateFile = join(directory, PRIVATE_KEY_FILE);
+  const { file } = checkpointFiles(directory);
+  if (hasContent(privateFile) || !hasContent(file)) return undefined;
+  const name = basename(file);
+  return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back, or move ${name} away and keep it`;
+}
+
 /** The directory's private key, made the first time, with its public key beside it. Raises `CheckpointKeyLost`. */
 function loadPrivateKey(directory: string): KeyObject {
   const privateFile = join(directory, PRIVATE_KEY_FILE);
-  const { file, publicKeyFile } = checkpointFiles(directory);
+  const { publicKeyFile } = checkpointFiles(directory);
   if (!hasContent(privateFile)) {
-    const name = basename(file);
-    if (hasContent(file))
-      throw new CheckpointKeyLost(
-        `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back, or move ${name} away and keep it`,
-      );
+    const lost = lostKey(directory);
+    if (lost) throw new CheckpointKeyLost(lost);
     rmSync(publicKeyFile, { force: true }); // of a start that did not get as far as the private one
     const { privateKey } = generateKeyPairSync('ed25519');
     placeDurably(privateFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));

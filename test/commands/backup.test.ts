@@ -199,6 +199,18 @@ describe('backup', () => {
     assert.deepEqual(folderContents(place.folder), before);
   });
 
+  test('one that lacks the checkpoint key is made, and says that no server will start on it', async () => {
+    const storage = place.freshStorage();
+    cpSync(await place.backUp(), storage, { recursive: true });
+    rmSync(join(storage, 'checkpoint-key.pem'));
+    const { code, stderr } = await place.command(['backup', join(dirname(place.folder), 'no-key')], storage);
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^counterfoil: no server will start on what this backup restores: \S+\/checkpoint-key\.pem is missing or empty, but .* put the key back, or .*\n$/,
+    );
+  });
+
   test('folders that cannot take one are refused in one line each', async () => {
     const { folder } = place;
     const other = join(dirname(folder), 'other-storage');

@@ -180,8 +180,16 @@ for (const from of ENGINES) {
       // Whoever was cut off before it could be told asks again.
       const again = { rows, verification, resumed: true, moved_before: true };
       assert.deepEqual(await moveHere(), again);
+      const key = join(source.storage, 'checkpoint-key.pem');
+      renameSync(key, `${key}.aside`);
+      const repeated = await move();
+      renameSync(`${key}.aside`, key);
       assert.match(
-        (await move()).stdout,
+        repeated.stderr,
+        /^counterfoil: no server will start on what was moved: \S+ is missing .*\n$/,
+      );
+      assert.match(
+        repeated.stdout,
         /^The store was moved from \w+ to \w+ before: nothing was written, [\d,]+ rows of /,
       );
       assert.deepEqual(await contentsOf(target), before);
