@@ -1,7 +1,7 @@
 // How often forms are taken, from whom, and what else a stranger may send without end: the policy's reports.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { network } from '../../src/http/network.ts';
+import { network, site } from '../../src/http/network.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/lib/time.ts';
 import { messagesOf } from '../../src/ui/languages.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
@@ -223,6 +223,17 @@ test('a caller is an IPv4 address or an IPv6 network of 64 bits.', () => {
     ['', ''],
   ] as const)
     assert.equal(network(address), wanted, address);
+});
+
+test('a site is an IPv4 address or an IPv6 network of 48 bits.', () => {
+  for (const [address, wanted] of [
+    ['192.0.2.1:51000', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
+    ['[2001:DB8:1:ffff::]:443', '2001:db8:1::'],
+    ['2001:0:0:1::', '2001::'],
+  ] as const)
+    assert.equal(site(address), wanted, address);
 });
 
 describe("the reports of browsers' policies", () => {
