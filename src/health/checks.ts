@@ -6,6 +6,7 @@ import { CERTIFICATE_CHECKS, KEY_PAIR_CHECKS } from './certificate-checks.ts';
 import type { Check } from './check.ts';
 import { CLOCK_CHECKS } from './clock-checks.ts';
 import { FILE_CHECKS } from './file-checks.ts';
+import { HOST_CHECKS } from './host-checks.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
@@ -27,6 +28,7 @@ export const CHECKS: readonly Check[] = [
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,
+  ...HOST_CHECKS,
   ...CLOCK_CHECKS,
   ...ADDRESS_CHECKS,
   ...CERTIFICATE_CHECKS,

@@ -4,13 +4,15 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { openPostgres } from '../../src/database/postgres.ts';
+import type { Subject } from '../../src/health/check.ts';
+import { CHECKS } from '../../src/health/checks.ts';
 import type { Checkpoint } from '../../src/journal/checkpoint-statement.ts';
 import { Fence } from '../../src/journal/fence.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Seal } from '../../src/journal/seal.ts';
 import { silent } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { NO_STANDBY } from '../support/postgres-hosts.ts';
+import { NO_STANDBY, type PostgresHost } from '../support/postgres-hosts.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { CrashLoad } from './crash-load.ts';
 import { failOver } from './failover-round.ts';
@@ -21,6 +23,30 @@ const ROUNDS = Number(process.env.COUNTERFOIL_RUNS) || 1;
 const OUTAGE_MS = 5000;
 const LOSSES_SHOWN = 5;
 const FOUND_WITHIN_MS = 5000;
+
+/** What a check of doctor's says of a store, or of the hosts that its connection string names. */
+async function examine(check: 'database_hosts' | 'standbys', database_url: string): Promise<string> {
+  const database = await openPostgres(database_url);
+  const subject = { settings: { database_url }, store: { database }, deadlineMs: FOUND_WITHIN_MS };
+  const { is, says } = await CHECKS.find(({ id }) => id === check)!.look(subject as Subject);
+  await database.close();
+  return `${is}: ${says}`;
+}
+
+/** Sets which standbys the commits of a host wait for, and waits until its new sessions know. */
+async function demandedBy(host: PostgresHost, names: string): Promise<void> {
+  await host.query(`alter system set synchronous_standby_names = '${names}'`);
+  await host.query('select pg_reload_conf()');
+  const deadline = performance.now() + FOUND_WITHIN_MS;
+  while ((await host.query('show synchronous_standby_names'))[0].synchronous_standby_names !== names) {
+    assert.ok(performance.now() < deadline, 'the setting is not taken over');
+    await delay(20);
+  }
+}
+
+/** A connection string that names several hosts. */
+const naming = (...hosts: PostgresHost[]) =>
+  hosts[0]!.url.replace(/127\.0\.0\.1:\d+/, hosts.map(({ port }) => `127.0.0.1:${port}`).join());
 
 describe('failover', { skip: NO_STANDBY ?? false }, () => {
   const random = new SeededRandom();
@@ -75,9 +101,36 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     await database.close();
   });
 
+  test('doctor says which host is what, and whether the standby that commits wait for is there.', async () => {
+    const { primary, standby } = site;
+    assert.equal(
+      await examine('database_hosts', naming(standby, primary)),
+      `ok: 127.0.0.1:${standby.port} is in recovery: a standby, or a primary that starts; 127.0.0.1:${primary.port} is a primary`,
+    );
+    assert.equal(
+      await examine('standbys', naming(standby, primary)),
+      'ok: Commits wait for 1 standby, and 1 is connected',
+    );
+    await demandedBy(standby, '*');
+    assert.equal(await examine('standbys', standby.url), 'skipped: No commit waits for a standby');
+    await demandedBy(standby, '');
+    await primary.query('create role visitor login');
+    const untold = /^skipped: .* does not tell this account which are connected$/;
+    const visitor = primary.url.replace('postgres@', 'visitor@');
+    assert.match(await examine('standbys', visitor), untold);
+    await primary.query('revoke select on pg_stat_replication from public');
+    assert.match(await examine('standbys', visitor), untold);
+    await demandedBy(primary, 'any 2 (*)');
+    assert.equal(
+      await examine('standbys', primary.url),
+      'warning: Commits wait for 2 standbys, and 1 is connected: each write waits until enough are, and is answered 503',
+    );
+    await demandedBy(primary, '*');
+  });
+
   test('a standby that is promoted beside a primary that lives takes over, and what was open to the old one is closed.', async () => {
     const { primary: old, standby: next } = site;
-    const url = old.url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${old.port},127.0.0.1:${next.port}`);
+    const url = naming(old, next);
     const database = await openPostgres(url, new Fence(undefined, silent));
     const port = 'select inet_server_port() as port';
     const ofRead = async () => (await database.query<{ port: number }>(port))[0]!.port;
@@ -100,11 +153,15 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     await assert.rejects(underWay, { failure: 'unknown' }, 'a commit on the old one is acknowledged');
     assert.equal(await ofWrite(), next.port);
     await database.close();
+    assert.equal(
+      await examine('database_hosts', url),
+      `warning: 127.0.0.1:${old.port} is on an older timeline: a primary from before another was promoted; 127.0.0.1:${next.port} is a primary`,
+    );
   });
 
   test('a primary that was left behind by a promotion, and alone holds what is acknowledged, is used.', async () => {
     const { primary: old, standby: next } = site; // both take writes by now
-    const url = next.url.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${next.port},127.0.0.1:${old.port}`);
+    const url = naming(next, old);
     const seals: Seal[] = [];
     const acknowledged = await openPostgres(old.url);
     const journal = new Journal(acknowledged, systemClock, { onSeal: (seal) => seals.push(seal) });

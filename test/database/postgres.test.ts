@@ -7,6 +7,8 @@ import { Budget } from '../../src/database/budget.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
 import { Hosts } from '../../src/database/postgres-hosts.ts';
 import { Readers } from '../../src/database/postgres-readers.ts';
+import type { Subject } from '../../src/health/check.ts';
+import { CHECKS } from '../../src/health/checks.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { Fence } from '../../src/journal/fence.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
@@ -219,6 +221,24 @@ describe('a PostgreSQL in trouble', () => {
         new RegExp(`127\\.0\\.0\\.1:${port} does not answer: connect ECONNREFUSED`),
       );
     assert.doesNotMatch(lines[0]!, /hidden/);
+  });
+
+  test('doctor warns of standbys that each write waits for and that are not there', async () => {
+    const standbys = async () => {
+      const check = CHECKS.find(({ id }) => id === 'standbys')!;
+      const { is, says } = await check.look({ store: { database: service.service.database } } as Subject);
+      return `${is}: ${says}`;
+    };
+    assert.equal(await standbys(), 'skipped: No commit waits for a standby');
+    await demandStandby(true);
+    const waits = 'each write waits until enough are, and is answered 503';
+    assert.equal(await standbys(), `warning: Commits wait for 1 standby, and none is connected: ${waits}`);
+    for (const names of ['any 2 (a, b, c)', 'FIRST 2 (a, b)', '2(a,b)']) {
+      await operator.query(`alter system set synchronous_standby_names = '${names}'`);
+      await operator.query('select pg_reload_conf()');
+      const told = `warning: Commits wait for 2 standbys, and none is connected: ${waits}`;
+      await eventually(async () => (await standbys()) === told);
+    }
   });
 
   test('a commit that waits for ever is given up by the deadline', async () => {

@@ -1,0 +1,34 @@
+// What each host of a connection string says it is, asked of all at once: for whoever is to mend one of them.
+import { Budget } from './budget.ts';
+import { hostsOf } from './connection-string.ts';
+import { Host } from './postgres-host.ts';
+
+/** What a host says it is. */
+export interface HostState {
+  /** `silent`: it does not answer; `behind`: on an older timeline than a primary; `read_only`: a standby, as a rule. */
+  is: 'primary' | 'read_only' | 'behind' | 'silent';
+  /** The same with its name, as a sentence without an end: `db1.internal:5432 is a primary`. */
+  says: string;
+}
+
+/** Asks the hosts of a connection string that `hostsFault` finds nothing wrong with, for `withinMs` at most. Raises nothing. */
+export async function hostStates(url: string, withinMs: number): Promise<HostState[]> {
+  const within = new Budget(withinMs);
+  const all = await Promise.all(hostsOf(url).map((host) => new Host(host).ask(within)));
+  const answers = all.filter((one) => 'connection' in one);
+  for (const { connection } of answers) connection.discard();
+  const primaries = answers.filter(({ readOnly }) => readOnly === undefined);
+  const newest = Math.max(...primaries.map(({ timeline }) => timeline ?? 0));
+  return all.map((one) => {
+    const { name } = one.host;
+    if ('error' in one) return { is: 'silent', says: `${name} does not answer: ${one.error.message}` };
+    // A host in recovery writes no timeline of its own.
+    if (one.timeline && one.timeline < newest)
+      return {
+        is: 'behind',
+        says: `${name} is on an older timeline: a primary from before another was promoted`,
+      };
+    if (one.readOnly !== undefined) return { is: 'read_only', says: `${name} ${one.readOnly}` };
+    return { is: 'primary', says: `${name} is a primary` };
+  });
+}

@@ -1,0 +1,63 @@
+// Checks of the hosts that hold a PostgreSQL: which of those named is the primary, and whether commits wait for a standby that is not there.
+import { hostsOf } from '../database/connection-string.ts';
+import { type HostState, hostStates } from '../database/host-states.ts';
+import { synchronousStandbys } from '../database/standbys.ts';
+import { counted } from '../lib/counted.ts';
+import { SECOND_MS } from '../lib/time.ts';
+import { type Check, failed, intoStore, ok, skipped, type Verdict, warning } from './check.ts';
+
+/** How long all hosts together may take to say what they are. */
+const ANSWER_MS = 3 * SECOND_MS;
+
+const database_hosts: Check = {
+  id: 'database_hosts',
+  about: 'Database hosts',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings: { database_url }, deadlineMs }) {
+    if (database_url === null) return skipped('SQLite has no hosts');
+    if (hostsOf(database_url).length === 1) return skipped('database_url names one host');
+    return hostsVerdict(await hostStates(database_url, Math.min(deadlineMs, ANSWER_MS)));
+  },
+};
+
+function hostsVerdict(states: readonly HostState[]): Verdict {
+  const all = states.map(({ says }) => says).join('; ');
+  const has = (what: HostState['is']) => states.some(({ is }) => is === what);
+  if (!has('primary'))
+    return failed(
+      `No host that database_url names takes writes: ${all}`,
+      'start the primary, or promote the standby that has all it had',
+    );
+  const mends = [
+    ...(has('silent') ? ['start the one that does not answer, or take it out of database_url'] : []),
+    ...(has('behind')
+      ? ['stop the one on the older timeline and rebuild it as a standby, unless the promotion was a mistake']
+      : []),
+  ];
+  return mends.length > 0 ? warning(all, mends.join('; ')) : ok(all);
+}
+
+const standbys: Check = {
+  id: 'standbys',
+  about: 'Standbys',
+  stage: 'later',
+  look: intoStore(async (database) => {
+    const seen = await synchronousStandbys(database);
+    if (!seen) return skipped('No commit waits for a standby');
+    const { wanted, connected } = seen;
+    if (connected === undefined)
+      return skipped(
+        'Commits wait for a standby, and the server does not tell this account which are connected',
+        'grant it pg_read_all_stats',
+      );
+    const told = `Commits wait for ${counted(wanted, 'standby', 'standbys')}, and ${connected || 'none'} ${connected > 1 ? 'are' : 'is'} connected`;
+    if (connected >= wanted) return ok(told);
+    return warning(
+      `${told}: each write waits until enough are, and is answered 503`,
+      "start the standby; to go on without, run alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+    );
+  }),
+};
+
+export const HOST_CHECKS: readonly Check[] = [database_hosts, standbys];
