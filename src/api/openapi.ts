@@ -68,7 +68,7 @@ export const apiDescription: Description = {
         operationId: 'readiness',
         summary: 'Whether this node takes requests',
         description:
-          'For load balancers and orchestrators: `unavailable` also while the node finishes what it has accepted before it stops.',
+          'For load balancers and orchestrators: `unavailable` also while the node finishes what it has accepted before it stops. A node that has too much to do answers late and is ready: allow 5 seconds.',
         security: [],
         responses: {
           200: success('It takes requests.', 'Readiness'),
