@@ -16,6 +16,7 @@ import {
 } from '../support/command.ts';
 import { KEY } from '../support/harness.ts';
 import { freePort } from '../support/postgres-server.ts';
+import { installation, SAFE } from '../support/production.ts';
 
 const DAY_MS = 86_400_000;
 let folder: Folder;
@@ -31,6 +32,13 @@ afterEach(async () => {
   }
   folder.remove();
 });
+
+/** Puts the folder where production stores something: not in memory. */
+function beOnDisk(text: string): void {
+  folder.remove();
+  const made = installation(text);
+  folder = { path: made.folder, config: made.config, remove: made.remove };
+}
 
 interface Ready {
   base_url: string;
@@ -195,10 +203,7 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
 
 test('SIGHUP takes over no other environment: production never accepts the development key', async () => {
   const development = readFileSync(folder.config, 'utf8');
-  writeFileSync(
-    folder.config,
-    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\nallow_root: true\n',
-  );
+  beOnDisk(SAFE);
   const { server, ready } = await serve({ PORT: String(await freePort()) });
   assert.equal(ready.environment, 'production');
   writeFileSync(folder.config, development);
@@ -208,11 +213,9 @@ test('SIGHUP takes over no other environment: production never accepts the devel
 });
 
 test('SIGHUP takes nothing over that production would not start with', async () => {
-  const safe =
-    'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\nallow_root: true\n';
   const account = (iban: string) =>
-    `${safe}methods:\n  - type: bank_transfer\n    accounts:\n      - { currency: EUR, holder: Shop, iban: ${iban} }\n`;
-  writeFileSync(folder.config, account('DE75512108001245126199'));
+    `${SAFE}methods:\n  - type: bank_transfer\n    accounts:\n      - { currency: EUR, holder: Shop, iban: ${iban} }\n`;
+  beOnDisk(account('DE75512108001245126199'));
   const { server } = await serve({ PORT: String(await freePort()) });
   const told = async (pattern: RegExp) => {
     server.child.kill('SIGHUP');
@@ -220,7 +223,7 @@ test('SIGHUP takes nothing over that production would not start with', async () 
   };
   writeFileSync(folder.config, account('DE89370400440532013000'));
   await told(
-    /methods stay as they were: counterfoil\.yaml:8: methods\[0\]\.accounts\[0\] is a sample account/,
+    /methods stay as they were: counterfoil\.yaml:14: methods\[0\]\.accounts\[0\] is a sample account/,
   );
   writeFileSync(folder.config, account('DE75512108001245126199'));
   chmodSync(folder.config, 0o644);
