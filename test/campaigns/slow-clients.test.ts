@@ -76,7 +76,7 @@ async function honestClient(origin: string, until: Promise<unknown>): Promise<nu
 
 const percentile = (ascending: number[], p: number) => ascending[Math.ceil(ascending.length * p) - 1]!;
 
-describe('slow clients', () => {
+describe('slow clients', { concurrency: true }, () => {
   let store: Store;
   let server: ServerProcess;
   before(async () => {
