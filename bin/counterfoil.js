@@ -15,7 +15,9 @@ if (Number(process.versions.node.split('.')[0]) >= 26) {
 } else {
   const bundled = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
   if (!existsSync(bundled)) {
-    console.error('counterfoil: nothing is installed yet. Run: npm ci');
+    console.error(
+      `counterfoil: Node 26 is needed, this is ${process.versions.node}. Run npm ci, which brings it, or install it`,
+    );
     process.exit(1);
   }
   const child = spawn(bundled, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
