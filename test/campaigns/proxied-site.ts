@@ -10,7 +10,7 @@ import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../sup
 import { freePort } from '../support/postgres-server.ts';
 import type { RunningProxy } from '../support/proxy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
-import { type Engine, type Store, temporaryStore } from '../support/stores.ts';
+import { type Engine, ON_DISK, type Store, temporaryStore } from '../support/stores.ts';
 
 /** How many requests go past restarts; a node is restarted once in a thousand. */
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 1000;
@@ -50,9 +50,9 @@ export interface Site {
 }
 
 export async function startSite(engine: Engine, nodeCount: number): Promise<Site> {
-  const store: Store = await temporaryStore(engine);
+  const store: Store = await temporaryStore(engine, ON_DISK);
   const stores = [store];
-  while (stores.length < nodeCount) stores.push(await temporaryStore('sqlite')); // for its folder alone
+  while (stores.length < nodeCount) stores.push(await temporaryStore('sqlite', ON_DISK)); // for its folder alone
   const ports: number[] = [];
   const start = (index: number) => {
     const { storage } = stores[index]!;

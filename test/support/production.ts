@@ -1,14 +1,9 @@
 // A production installation in a folder of its own that may be started, for tests that make it unsafe in one way.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileSystemOf } from '../../src/health/folders.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
-import { ROOT } from './command.ts';
 import { LIVE_KEY } from './harness.ts';
-
-/** Where folders are made: some machines have their temporary files in memory, where production stores nothing. */
-const BESIDE = /^(tmpfs|ramfs)$/.test(fileSystemOf(tmpdir()) ?? '') ? join(ROOT, 'node_modules') : tmpdir();
+import { ON_DISK } from './stores.ts';
 
 /** A safe configuration; nothing listens at its address. Tests may run as root, which production allows only when told. */
 export const SAFE = `environment: production
@@ -34,7 +29,7 @@ export interface Installation {
 
 /** A folder with a safe configuration in it; storage is made by whoever opens it first. */
 export function installation(text = SAFE): Installation {
-  const folder = mkdtempSync(join(BESIDE, 'counterfoil-production-'));
+  const folder = mkdtempSync(join(ON_DISK, 'counterfoil-production-'));
   const made: Installation = {
     folder,
     config: join(folder, 'counterfoil.yaml'),

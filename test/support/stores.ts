@@ -3,10 +3,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { fileSystemOf } from '../../src/health/folders.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
+
+/** Where folders lie on a disk, as production wants them: temporary ones may be in memory. */
+export const ON_DISK = /^(tmpfs|ramfs)$/.test(fileSystemOf(tmpdir()) ?? '')
+  ? fileURLToPath(new URL('../../node_modules', import.meta.url))
+  : tmpdir();
 
 /** A database of others that tests run on instead of one of their own: what several nodes serve (several-nodes.test.ts). */
 const SHARED_DATABASE = process.env.COUNTERFOIL_TEST_DATABASE;
@@ -35,9 +42,9 @@ function serverUrl(): string {
   return url;
 }
 
-/** Makes an empty store. */
-export async function temporaryStore(engine: Engine): Promise<Store> {
-  const storage = mkdtempSync(join(tmpdir(), 'counterfoil-test-')); // mode 0700
+/** Makes an empty store, in a folder of `place`. */
+export async function temporaryStore(engine: Engine, place = tmpdir()): Promise<Store> {
+  const storage = mkdtempSync(join(place, 'counterfoil-test-')); // mode 0700
   let database_url: string | null = null;
   let name = '';
   if (engine === 'postgres' && SHARED_DATABASE) {
