@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
-import { holdStore, openDatabase, SQLITE_FILE, storeExists } from '../database/open.ts';
+import { holdStore, SQLITE_FILE, storeExists } from '../database/open.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
@@ -14,7 +14,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
-import { requireSchema } from './store.ts';
+import { openFenced, requireSchema } from './store.ts';
 import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
@@ -65,9 +65,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
     throw new Failure(`there is no store in ${shownPath(configuration.storage)}: nothing is kept here`);
   const release = hold(configuration);
   try {
-    const database = await openDatabase(configuration, (error) => {
-      throw error;
-    });
+    const database = await openFenced(configuration);
     let result: Erasure;
     try {
       await requireSchema(database, configuration);

@@ -2,9 +2,9 @@
 import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
-import { openDatabase } from '../database/open.ts';
 import { lineOf, StartRefused } from '../health/refuse.ts';
 import { lostDatabaseFile } from '../health/vouched-checks.ts';
+import { openFenced } from './store.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
@@ -17,9 +17,7 @@ export function migrateCommand(): Command {
       const lost = lostDatabaseFile(configuration);
       if (lost) throw new StartRefused(lineOf(lost)); // an empty one in its place would be taken for the store
       // It is not held: a server of the version before serves on, waiting for each step as for any commit.
-      const database = await openDatabase(configuration, (error) => {
-        throw error;
-      });
+      const database = await openFenced(configuration);
       try {
         const applied = await migrate(database);
         if (options.json) console.log(JSON.stringify({ applied }));

@@ -11,6 +11,8 @@ import { knownMigrations, missingMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { lineOf } from '../health/refuse.ts';
 import { lostDatabaseFile } from '../health/vouched-checks.ts';
+import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
+import { Fence } from '../journal/fence.ts';
 import { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
@@ -46,9 +48,7 @@ export async function lendStore<T>(
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
   requireStore(configuration, 'run counterfoil migrate, which makes it, or start the server once');
-  const database = await openDatabase(configuration, (error) => {
-    throw error;
-  });
+  const database = await openFenced(configuration);
   const journal = new Journal(database, systemClock);
   try {
     await requireSchema(database, configuration);
@@ -59,6 +59,19 @@ export async function lendStore<T>(
     await journal.close();
     await database.close();
   }
+}
+
+/**
+ * Opens the store for changes, on no host of the database whose history ends before the newest checkpoint: a server takes none
+ * either. Raises what `openDatabase` does.
+ */
+export async function openFenced(configuration: Configuration): Promise<Database> {
+  const newest = await new CheckpointLookup(configuration.storage).newest();
+  const quiet = { error() {} }; // where no host is left, the error says why
+  const onBroken = (error: Error) => {
+    throw error;
+  };
+  return openDatabase(configuration, onBroken, new Fence(newest, quiet));
 }
 
 /**

@@ -23,15 +23,16 @@ function failureOf(error: unknown): DatabaseFailure {
   if (state === undefined) return 'unavailable'; // the socket's own errors, and deadlines
   if (state === '23505') return 'conflict';
   if (state === '40P01' || state === '40001') return 'contended';
-  if (/^(08|53|57|25006)/.test(state)) return 'unavailable';
+  // 25P03 and 25P04: a limit of the session has ended it; 55P03: one has ended the wait for a lock.
+  if (/^(08|53|57|25006|25P03|25P04|55P03)/.test(state)) return 'unavailable';
   if (/^(58|XX)/.test(state)) return 'unavailable'; // the server's disk is the server's to stop for
   return 'fault';
 }
 
-/** What the server said; nothing where it said nothing. */
+/** What the server said; nothing where it said nothing. Each SQLSTATE has a digit, unlike the system's `EPIPE`. */
 function sqlState(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /** Whether a connection was found closed by the server or the network, rather than slow or refused. */
@@ -78,7 +79,7 @@ export class Connection {
     this.#client.on('end', () => this.discard());
   }
 
-  /** Connects to the one host of a connection string. Raises `DatabaseError`. */
+  /** Connects to the one host of a connection string. Raises `DatabaseError` (`unavailable`), whatever keeps it from that. */
   static async open(url: string, deadlineMs: number): Promise<Connection> {
     let connection: Connection | undefined;
     try {
@@ -88,7 +89,7 @@ export class Connection {
       connection?.discard();
       // A name with several addresses: each has an error of its own, and all of them together have no words.
       const one = error instanceof AggregateError ? error.errors.at(-1) : error;
-      throw new DatabaseError(failureOf(one), one);
+      throw new DatabaseError('unavailable', one);
     }
     connection.#socket.setKeepAlive(true, IDLE_BEFORE_PROBE_MS);
     return connection;

@@ -10,11 +10,11 @@ import type { Seal } from './seal.ts';
 type Known = Pick<Seal, 'number' | 'hash'>;
 
 export class Fence implements Guard {
-  readonly #log: Logger;
+  readonly #log: Pick<Logger, 'error'>;
   #newest: Known | undefined;
 
   /** `checkpoint`: the newest, where there is one. */
-  constructor(checkpoint: Checkpoint | undefined, log: Logger) {
+  constructor(checkpoint: Checkpoint | undefined, log: Pick<Logger, 'error'>) {
     this.#log = log;
     if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
   }

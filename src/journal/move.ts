@@ -61,7 +61,14 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
   return holdStill(source, async (view) => {
     const state = await stateOf(view);
     const found = await startingPoint(parts, state);
-    const verified = await verifySide('source', view, parts, told('verifying the source'));
+    // From here on, wherever it is cut, nothing takes the target for a store.
+    if (found === 'nothing') await beginMove(target, state);
+    const verified = await verifySide('source', view, parts, told('verifying the source')).catch(
+      async (error) => {
+        if (found === 'nothing' && error instanceof MoveRefused) await undoMove(target);
+        throw error;
+      },
+    );
     const { checkpoints, ...counts } = verified;
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const end = async (moved: View): Promise<Moved> => ({
@@ -75,7 +82,6 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
       return target.snapshot(end).catch((error) => {
         throw error instanceof MoveRefused ? new MoveRefused(TAKEN) : error;
       });
-    if (found === 'nothing') await beginMove(target, state);
     const tables = movedTables();
     const last = tables.pop()!;
     const carried = progress(told('moving'), rows);

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Applicant, CORNER_SHOP, register } from '../registration/applicant.ts';
 import { run } from '../support/command.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, type Engine } from '../support/stores.ts';
 
@@ -94,6 +95,29 @@ async function listed({ invites }: Place) {
   const [text, json] = [await invites('list'), await invites('list', '--json')];
   return { text: text.stdout, json: JSON.parse(json.stdout) };
 }
+
+test('no command writes to a host whose history ends before a checkpoint of this node.', async (context) => {
+  const place = await startPlace('postgres');
+  context.after(() => place.harness.close());
+  await place.harness.create();
+  await place.harness.stop(); // which signs a checkpoint
+  const stale = await startPlace('postgres'); // stands for a primary that was left behind
+  context.after(() => stale.harness.close());
+  const [silent] = await freePorts(1);
+  const { host, pathname } = new URL(stale.harness.store.database_url!);
+  const two = `postgres://postgres:postgres@${host},127.0.0.1:${silent}${pathname}`;
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(place.harness.store, 'development', INVITES),
+    COUNTERFOIL_STORAGE: place.harness.store.storage,
+    DATABASE_URL: two,
+  };
+  for (const args of [['invites', 'create'], ['migrate'], ['erase', '--payment', `pay_${'0'.repeat(36)}`]]) {
+    const { code, stdout, stderr } = await run(args, { env });
+    assert.deepEqual([code, stdout], [1, ''], stderr);
+    assert.match(stderr, /has a history that ends before the newest seal this node knows/);
+  }
+  assert.match((await stale.invites('list')).stdout, /^There are no invitations/);
+});
 
 test('in production a live invitation is made; where registration is closed, what to set is told.', async (context) => {
   const { harness, invites } = await startPlace('sqlite', '', 'production');

@@ -199,6 +199,13 @@ for (const from of ENGINES) {
         await assert.rejects(moveHere({ restart }), refusal(/^the target holds a store already/));
     });
 
+    test('cut while it still verifies the source, it has made no store, and goes on', async () => {
+      await cut('verifying the source');
+      await assert.rejects(onTarget(migrate), MoveUnfinished);
+      assert.equal((await moveHere()).resumed, true);
+      await requireSame();
+    });
+
     test('a source that is served is refused', async () => {
       await service.start();
       try {

@@ -208,6 +208,35 @@ describe('a PostgreSQL in trouble', () => {
     );
   });
 
+  test('a refused sign-in, and a wait or a silence that the server cuts short, are troubles of the database and no defects', async () => {
+    const wrong = new URL(server.url);
+    wrong.password = 'wrong';
+    await assert.rejects(openPostgres(wrong.href), { failure: 'unavailable' });
+
+    const database = await openPostgres(server.url);
+    try {
+      const silent = database.transaction(async (transaction) => {
+        await transaction.query("select set_config('idle_in_transaction_session_timeout', '50', true)");
+        await delay(200);
+        await transaction.query('select 1');
+      });
+      await assert.rejects(silent, { failure: 'unavailable' });
+      const impatient = database.transaction(async (transaction) => {
+        await transaction.query("select set_config('lock_timeout', '50', true)");
+        await transaction.query('select pg_advisory_xact_lock(7391)');
+      });
+      await operator.query('select pg_advisory_lock(7391)');
+      await assert.rejects(impatient, { failure: 'unavailable' });
+      await operator.query('select pg_advisory_unlock(7391)');
+      const [limit] = await database.transaction((transaction) =>
+        transaction.query("select current_setting('lock_timeout') as told"),
+      );
+      assert.deepEqual(limit, { told: '0' });
+    } finally {
+      await database.close();
+    }
+  });
+
   test('where no host answers, the error says of each why, without the password', async () => {
     const [one, other] = await freePorts(2);
     const { lines, log } = listener();
