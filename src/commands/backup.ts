@@ -5,6 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { prepareStorage } from '../database/open.ts';
+import { endPostgresTools } from '../database/postgres-dump.ts';
 import { lockStore } from '../database/sqlite.ts';
 import { existing } from '../health/folders.ts';
 import { lostKey } from '../journal/checkpoint-signer.ts';
@@ -61,6 +62,7 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
     const { path, list } = await tellInterrupted(
       'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
       () => makeBackup(parent, configuration),
+      endPostgresTools,
     );
     const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
     warnOfTimeToCome(parent, basename(path));

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { link, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Configuration, environment } from '../config.ts';
+import type { Database } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
 import {
   isRestoreUnfinished,
@@ -16,7 +17,7 @@ import { readSchema } from '../database/schema.ts';
 import { readSqliteCopy } from '../database/sqlite-copy.ts';
 import { strangeTables } from '../database/strange-tables.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
-import { newestSeal } from '../journal/queries.ts';
+import { appliedMigrations, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile, sync } from '../lib/durable-files.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
@@ -105,8 +106,7 @@ async function requireEmptyOrOurs(
   try {
     const found = await database.snapshot((view) => readSchema(view, 'postgres'));
     if (found.length > 0) {
-      const newest = await newestSeal(database).catch(() => undefined); // where tables of that name are others'
-      if (newest && newest.hash === list.newest_seal) return;
+      if (await holdsStore(database, list).catch(() => false)) return; // where tables of that name are others'
       throw new Failure(
         'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
       );
@@ -117,6 +117,12 @@ async function requireEmptyOrOurs(
     await database.close();
   }
   await fill();
+}
+
+/** Whether it is the store of the backup, as far as its seals tell. One without seals has no entries. Raises `DatabaseError`. */
+async function holdsStore(database: Database, { newest_seal }: BackupList): Promise<boolean> {
+  const newest = await newestSeal(database);
+  return (newest?.hash ?? null) === newest_seal && (await appliedMigrations(database)).length > 0;
 }
 
 /** Brings what is about to be put in place up to date, and verifies it. */

@@ -5,6 +5,7 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { databaseName } from '../database/connection-string.ts';
 import { knownMigrations } from '../database/migrate.ts';
 import { holdStorage, isRestoreUnfinished, type StoreSettings } from '../database/open.ts';
+import { endPostgresTools } from '../database/postgres-dump.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
@@ -51,8 +52,10 @@ async function restore(backup: string, { replace = false, config, json }: Restor
   try {
     requirePlace(configuration, replace); // a server may have begun and ended meanwhile
     const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
-    const aside = await tellInterrupted('the same command begins anew', () =>
-      placeBackup(backup, list, configuration),
+    const aside = await tellInterrupted(
+      'the same command begins anew',
+      () => placeBackup(backup, list, configuration),
+      endPostgresTools,
     );
     tell(list, { ...configuration, backup, aside, reached }, json);
   } finally {

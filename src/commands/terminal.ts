@@ -1,5 +1,6 @@
 // What a terminal gets that a pipe does not: emphasis, a progress bar, a readable line for each request.
 import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
 import { environment } from '../config.ts';
 import type { Logger } from '../lib/log.ts';
 import { formatTimestamp, monotonicMs, systemClock } from '../lib/time.ts';
@@ -126,17 +127,22 @@ export async function withProgressBar<T>(label: string, use: (told: Told) => Pro
 
 /** What ends a command midway: Ctrl-C, and whoever stops it. */
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM'] as const;
+/** What a shell's exit code begins with where a signal ended a process. */
+const SIGNALLED = 128;
 
 /**
- * Has `line` said on standard error where a signal ends the process while `use` is at work, which ends as it would have without.
- * `use` gives turns: what it does in one piece is ended after it.
+ * Has `line` said on standard error where a signal ends the process while `use` is at work, which ends as it would have without;
+ * `onEnd` is called before. `use` gives turns: what it does in one piece is ended after it.
  */
-export async function tellInterrupted<T>(line: string, use: () => Promise<T>): Promise<T> {
+export async function tellInterrupted<T>(line: string, use: () => Promise<T>, onEnd = () => {}): Promise<T> {
   const stop = () => INTERRUPTIONS.forEach((signal) => void process.off(signal, end));
   const end = (signal: NodeJS.Signals) => {
     stop(); // without a listener it ends the process
     console.error(`${drawn ? '\n' : ''}counterfoil: interrupted: ${line}`);
+    onEnd();
     process.kill(process.pid, signal);
+    // Still here: as process 1, to which the kernel delivers no signal that nobody listens for.
+    process.exit(SIGNALLED + constants.signals[signal]);
   };
   for (const signal of INTERRUPTIONS) process.on(signal, end);
   try {

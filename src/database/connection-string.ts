@@ -8,7 +8,9 @@ const MOST_HOSTS = 8;
 /** Its parts: scheme and user, hosts as written, and what stands behind them. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?#]*)(?:\?([^#]*))?/;
 
-const ENCODING = '; in a password, # / ? and % are written percent-encoded, such as # as %23';
+/** So nothing that stands in a password is taken for anything else: hosts, a database, a parameter. */
+const CUT_SHORT =
+  'has a #, / or ? before an @: in a password, a name or a parameter, # / ? @ and % are written percent-encoded, such as # as %23';
 
 /** One host of a connection string. */
 export interface PostgresHost {
@@ -28,10 +30,12 @@ export function overridingParameter(url: string): string | undefined {
 export function hostsFault(url: string): string | undefined {
   const parts = partsOf(url);
   if (!parts) return 'must begin with postgres://';
-  const fault = faultIn(parts);
-  // An @ behind what was taken for the hosts: they stand there, and what was taken for them is a user and half a password.
-  const isCutShort = !parts.user.endsWith('@') && url.slice(parts.user.length).includes('@');
-  return fault && isCutShort ? `${fault}${ENCODING}` : fault;
+  return isCutShort(url, parts) ? CUT_SHORT : faultIn(parts);
+}
+
+/** An @ behind what was taken for the hosts: they may stand there, and what was taken for them is half a password. */
+function isCutShort(url: string, { user }: Parts): boolean {
+  return url.slice(user.length).includes('@');
 }
 
 function faultIn({ hosts, ports, parameters }: Parts): string | undefined {
@@ -69,10 +73,14 @@ export function hostsOf(url: string): PostgresHost[] {
   });
 }
 
-/** Which database a connection string names, as messages tell it: `shop on db1.internal:5432`. Never its password. */
+/**
+ * Which database a connection string names, as messages tell it: `shop on db1.internal:5432`. Never its password: nothing where
+ * that cannot be told from the rest.
+ */
 export function databaseName(url: string): string {
-  const path = partsOf(url)?.path ?? '';
-  const database = path.includes('@') ? '' : decoded(path.slice(1)); // else it is the end of a password that was not encoded
+  const parts = partsOf(url);
+  if (!parts || isCutShort(url, parts)) return '';
+  const database = decoded(parts.path.slice(1));
   const hosts = hostsOf(url).flatMap(({ name }) => (name.startsWith(':') ? [] : [name]));
   return [database, hosts.join(', ')].filter((part) => part !== '').join(' on ');
 }

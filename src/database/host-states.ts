@@ -1,7 +1,15 @@
 // What each host of a connection string says it is, asked of all at once: for whoever is to mend one of them.
 import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
+import type { Connection } from './postgres-connection.ts';
 import { Host } from './postgres-host.ts';
+
+/**
+ * Two names of one server have it in common, to the microsecond; neither a copy nor a twice-promoted standby has. Any account may
+ * ask for it, unlike what `pg_control_system()` tells.
+ */
+const SERVER =
+  "select extract(epoch from pg_postmaster_start_time())::text || ' ' || current_setting('port') as server";
 
 /** What a host says it is. */
 export interface HostState {
@@ -9,15 +17,23 @@ export interface HostState {
   is: 'primary' | 'read_only' | 'behind' | 'silent';
   /** The same with its name, as a sentence without an end: `db1.internal:5432 is a primary`. */
   says: string;
+  /** Of a primary, the same for all names of one server; nothing where it does not tell. */
+  server?: string | undefined;
 }
 
 /** Asks the hosts of a connection string that `hostsFault` finds nothing wrong with, for `withinMs` at most. Raises nothing. */
 export async function hostStates(url: string, withinMs: number): Promise<HostState[]> {
   const within = new Budget(withinMs);
-  const all = await Promise.all(hostsOf(url).map((host) => new Host(host).ask(within)));
-  const answers = all.filter((one) => 'connection' in one);
-  for (const { connection } of answers) connection.discard();
-  const primaries = answers.filter(({ readOnly }) => readOnly === undefined);
+  const all = await Promise.all(
+    hostsOf(url).map(async (host) => {
+      const one = await new Host(host).ask(within);
+      if ('error' in one) return one;
+      const server = one.readOnly === undefined ? await serverOf(one.connection, within) : undefined;
+      one.connection.discard();
+      return { ...one, server };
+    }),
+  );
+  const primaries = all.filter((one) => 'connection' in one).filter(({ readOnly }) => readOnly === undefined);
   const newest = Math.max(...primaries.map(({ timeline }) => timeline ?? 0));
   return all.map((one) => {
     const { name } = one.host;
@@ -29,6 +45,14 @@ export async function hostStates(url: string, withinMs: number): Promise<HostSta
         says: `${name} is on an older timeline: a primary from before another was promoted`,
       };
     if (one.readOnly !== undefined) return { is: 'read_only', says: `${name} ${one.readOnly}` };
-    return { is: 'primary', says: `${name} is a primary` };
+    return { is: 'primary', says: `${name} is a primary`, server: one.server };
   });
+}
+
+async function serverOf(connection: Connection, within: Budget): Promise<string | undefined> {
+  try {
+    return (await connection.run(SERVER, [], within.left())).rows[0].server;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 // A dump of a PostgreSQL database by PostgreSQL's own tools, of the very moment that a view shows, and its way back.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,18 @@ const LONGEST_COMPLAINT = 300;
 export class PostgresToolFailed extends Error {
   override readonly name = 'PostgresToolFailed';
 }
+
+/** The tools at work. */
+const working = new Set<ChildProcess>();
+
+/**
+ * Ends the tools at work, before this process ends: one that outlives it would go on, and what it restores would be there later.
+ * Each has the server give up what it does for it.
+ */
+export function endPostgresTools(): void {
+  for (const tool of working) tool.kill();
+}
+process.on('exit', endPostgresTools);
 
 /** Which database, and what the tool finds in its environment. */
 export interface ToolTarget {
@@ -67,6 +79,7 @@ async function runIn(env: Record<string, string>, tool: string, options: readonl
     stdio: ['ignore', 'ignore', 'pipe'],
     env,
   });
+  working.add(child);
   let complaint = '';
   child.stderr.on('data', (bytes) => {
     complaint = (complaint + bytes).slice(0, LONGEST_COMPLAINT);
@@ -81,6 +94,8 @@ async function runIn(env: Record<string, string>, tool: string, options: readonl
         ? `${tool} is not installed: it comes with PostgreSQL's client programs, of the server's version or newer`
         : `${tool} cannot be run (${code})`,
     );
+  } finally {
+    working.delete(child);
   }
   throw new PostgresToolFailed(complaint.trim().replace(/\s*\n\s*/g, ' ') || `${tool} failed`);
 }

@@ -29,13 +29,22 @@ function hostsVerdict(states: readonly HostState[]): Verdict {
       `No host that database_url names takes writes: ${all}`,
       'start the primary, or promote the standby that has all it had',
     );
+  const writable = countServers(states);
   const mends = [
+    ...(writable > 1 ? ['unless these are names of one server, stop all but the one that holds all'] : []),
     ...(has('silent') ? ['start the one that does not answer, or take it out of database_url'] : []),
     ...(has('behind')
       ? ['stop the one on the older timeline and rebuild it as a standby, unless the promotion was a mistake']
       : []),
   ];
-  return mends.length > 0 ? warning(all, mends.join('; ')) : ok(all);
+  const told = writable > 1 ? `${writable} hosts take writes: ${all}` : all;
+  return mends.length > 0 ? warning(told, mends.join('; ')) : ok(told);
+}
+
+/** How many servers the primaries are: one that does not tell which it is counts as another. */
+function countServers(states: readonly HostState[]): number {
+  const servers = states.filter(({ is }) => is === 'primary').map(({ server }) => server);
+  return new Set(servers.map((server) => server ?? Symbol())).size;
 }
 
 const standbys: Check = {
@@ -55,7 +64,8 @@ const standbys: Check = {
     if (connected >= wanted) return ok(told);
     return warning(
       `${told}: each write waits until enough are, and is answered 503`,
-      "start the standby; to go on without, run alter system set synchronous_standby_names = '', then select pg_reload_conf()",
+      "make sure that no standby was promoted in this one's place: if one was, stop this one. Only then start the standby. " +
+        "To go on without is the last resort, and only where none was promoted: alter system set synchronous_standby_names = '', then select pg_reload_conf()",
     );
   }),
 };

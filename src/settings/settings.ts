@@ -76,7 +76,8 @@ export const configurationSchema = z.strictObject({
       'PostgreSQL connection string, with `?sslmode=verify-full` where that is on another machine; SQLite in `storage` when left out. With several hosts, `postgres://user@one:5432,two:5432/name`, the one is used that takes writes and is on the newest timeline ([operating.md](operating.md#a-failover)). Environment: `DATABASE_URL`.',
     )
     .meta({
-      check: 'begins with `postgres://`; at most 8 hosts; `target_session_attrs`, if at all, is `read-write`',
+      check:
+        'begins with `postgres://`; no `#`, `/` or `?` of a password as it is, but percent-encoded; at most 8 hosts; `target_session_attrs`, if at all, is `read-write`',
     }),
   payment_lifetime_s: z
     .int()

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { holdStorage } from '../../src/database/open.ts';
 import { type BackupPlace, backupPlace } from '../support/backups.ts';
@@ -22,6 +23,8 @@ import { copyProgram } from '../support/program-copy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 
 const PATH = `${debianPostgres}${delimiter}${process.env.PATH}`;
+/** An end that was asked for comes within this, on a machine that others use. */
+const GONE_WITHIN_MS = 3000;
 
 describe('on PostgreSQL', {
   skip: !debianPostgres && "no PostgreSQL of the machine's packages, whose pg_dump is needed",
@@ -164,19 +167,61 @@ describe('on PostgreSQL', {
     }
   });
 
-  test('the password stands in no command line, whatever is in it', async () => {
+  /** The command lines of the dumps that are at work. */
+  const dumps = () =>
+    execFileSync('ps', ['-eo', 'args', '--cols', '4000'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((one) => one.includes('pg_dump') && one.includes(place.folder))
+      .join('\n');
+  /** Begins a backup whose dump waits until `client` is ended. */
+  const beginWaiting = async () => {
     const client = new pg.Client(database_url);
     await client.connect();
-    await client.query('begin; lock table payments in access exclusive mode'); // the dump waits for it
+    await client.query('begin; lock table payments in access exclusive mode');
     const backup = place.begin(['backup', place.folder]);
     let line = '';
     while (!line.includes('--format=custom')) {
       assert.equal(backup.child.exitCode, null, backup.stderr);
-      line = execFileSync('ps', ['-eo', 'args', '--cols', '4000'], { encoding: 'utf8' })
-        .split('\n')
-        .filter((one) => one.includes('pg_dump') && one.includes(place.folder))
-        .join('\n');
+      line = dumps();
     }
+    return { client, backup, line };
+  };
+
+  test('one that is interrupted takes the tool that works for it along', async () => {
+    const { client, backup } = await beginWaiting();
+    const waiting = async () => (await client.query('select from pg_locks where not granted')).rowCount! > 0;
+    while (!(await waiting())) assert.equal(backup.child.exitCode, null, backup.stderr);
+    backup.child.kill('SIGTERM');
+    assert.equal((await backup.ended).signal, 'SIGTERM');
+    const deadline = performance.now() + GONE_WITHIN_MS;
+    while (dumps() !== '' && performance.now() < deadline) await delay(50);
+    const left = dumps();
+    await client.end();
+    assert.equal(left, '');
+  });
+
+  test('a store without entries is restored, also where a restore of it that was cut short had filled the database', async () => {
+    const env = { PATH, COUNTERFOIL_CONFIG: configuration.config };
+    const stores = [];
+    for (const name of ['unused', 'filled']) {
+      const DATABASE_URL = await postgres.createDatabase(name);
+      const store = { ...env, DATABASE_URL, COUNTERFOIL_STORAGE: place.freshStorage() };
+      assert.equal((await run(['migrate'], { env: store })).code, 0);
+      stores.push(store);
+    }
+    const [unused, filled] = stores as [(typeof stores)[0], (typeof stores)[0]];
+    const made = await run(['backup', place.freshStorage(), '--json'], { env: unused });
+    assert.equal(made.code, 0, made.stderr);
+    const { backup } = JSON.parse(made.stdout);
+    const args = ['restore', backup, '--replace'];
+    const { code, stderr } = await run(args, { env: filled });
+    assert.deepEqual([code, stderr], [0, '']);
+    const others = { ...filled, DATABASE_URL: database_url };
+    assert.match((await run(args, { env: others })).stderr, /is not empty, and nothing in it is replaced/);
+  });
+
+  test('the password stands in no command line, whatever is in it', async () => {
+    const { client, backup, line } = await beginWaiting();
     await client.end();
     assert.equal((await backup.ended).code, 0, backup.stderr);
     for (const part of PASSWORD.split('@')) assert.ok(!line.includes(part), line);

@@ -1,6 +1,6 @@
 // What a person at a terminal sees and types: the banner, links and a command that work, Ctrl-C, and an old Node.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import {
   ANSI,
@@ -107,6 +107,24 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     assert.match(terminal.stdout, /Stopped\. What was accepted is on disk\./);
     await assert.rejects(fetch(/http:\/\/127\.0\.0\.1:\d+/.exec(terminal.stdout)![0]));
   });
+});
+
+const hasNamespaces = spawnSync('unshare', ['-rpf', 'true']).status === 0;
+test('a signal ends a command midway, as process 1 of a container too', {
+  skip: !hasNamespaces && 'this system gives its users no namespaces (unshare -rpf)',
+}, () => {
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const program = `const { tellInterrupted } = await import('${ROOT}/src/commands/terminal.ts');
+      setTimeout(() => process.kill(process.pid, '${signal}'), 10);
+      await tellInterrupted('a line', () => new Promise((done) => setTimeout(done, 1000)));`;
+    const args = ['--input-type=module', '--eval', program];
+    const asFirst = spawnSync('unshare', ['-rpf', process.execPath, ...args], { encoding: 'utf8' });
+    assert.deepEqual([asFirst.status, asFirst.stderr], [status, 'counterfoil: interrupted: a line\n']);
+    assert.equal(spawnSync(process.execPath, args).signal, signal);
+  }
 });
 
 describe('under an old Node', { skip: !oldNode && 'this machine has no old Node' }, () => {

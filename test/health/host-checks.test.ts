@@ -6,6 +6,7 @@ import { before, test } from 'node:test';
 import type { Subject } from '../../src/health/check.ts';
 import { CHECKS } from '../../src/health/checks.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 
 const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
 const DEADLINE_MS = 400;
@@ -30,7 +31,17 @@ test('hosts that answer are told with what they are.', async () => {
   assert.equal(
     await look(among(running.host, `localhost:${running.port}`)),
     `ok: ${running.host} is a primary; localhost:${running.port} is a primary`,
+    'two names of one server are no two primaries',
   );
+});
+
+test('two servers that take writes are a warning, also on one timeline.', async (context) => {
+  const other = await startPostgres();
+  context.after(() => other.stop());
+  const { host } = new URL(other.url);
+  const told = `${running.host} is a primary; ${host} is a primary`;
+  const mend = 'unless these are names of one server, stop all but the one that holds all';
+  assert.equal(await look(among(running.host, host)), `warning: 2 hosts take writes: ${told}; ${mend}`);
 });
 
 test('a host that is dead beside a primary is a warning, wherever it stands.', async () => {
