@@ -13,8 +13,8 @@ const files = process.argv.slice(2);
 
 /** Of a test, in milliseconds. The long forms of campaigns take as long as they take. */
 const TIMEOUT_MS = process.env.COUNTERFOIL_RUNS ? 86_400_000 : 300_000;
-/** Tests in a process or two, which wait for one another now and then, and campaigns, which start many. */
-const AT_ONCE = { tests: 4, campaigns: 3 };
+/** Tests in a process or two, which wait more than they work, and campaigns, which start many. */
+const AT_ONCE = { tests: 6, campaigns: 4 };
 /** Tests whose promises are about time. */
 const ALONE = ['slow-clients.test.ts', 'many-connections.test.ts', 'overload.test.ts'];
 

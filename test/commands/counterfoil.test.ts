@@ -107,7 +107,7 @@ test('what the system refuses is told in words, the path first and its code last
     assert.deepEqual([code, stdout], [1, '']);
     assert.equal(
       stderr,
-      'counterfoil: ./counterfoil.yaml/storage: what its path names as a folder is a file (ENOTDIR)\n',
+      'counterfoil: ./counterfoil.yaml/storage/checkpoints.jsonl: what its path names as a folder is a file (ENOTDIR)\n',
     );
     const full = start('sh', ['-c', `exec '${process.execPath}' '${COMMAND}' keys list > /dev/full`], {
       cwd: folder.path,

@@ -155,6 +155,7 @@ describe('a moved store', () => {
     config = writeConfiguration(service.store, 'development', CONFIGURATION);
     await payInEachWay(); // before what may end a reviewer's access
     for (let i = 0; i < ACTS; i++) await actOrAdminister(service, random);
+    await submit(service, (await service.create()).id); // what waited may have been decided by now
     for (const text of TEXTS)
       await service.request('/v1/payments', {
         method: 'POST',
