@@ -14,9 +14,14 @@ const files = process.argv.slice(2);
 /** Of a test, in milliseconds. The long forms of campaigns take as long as they take. */
 const TIMEOUT_MS = process.env.COUNTERFOIL_RUNS ? 86_400_000 : 300_000;
 /** Tests in a process or two, which wait more than they work, and campaigns, which start many. */
-const AT_ONCE = { tests: 6, campaigns: 4 };
+const AT_ONCE = { tests: 4, campaigns: 3 };
 /** Tests whose promises are about time. */
-const ALONE = ['slow-clients.test.ts', 'many-connections.test.ts', 'overload.test.ts'];
+const ALONE = [
+  'late-answers.test.ts',
+  'slow-clients.test.ts',
+  'many-connections.test.ts',
+  'overload.test.ts',
+];
 
 /** Where Linux keeps files in memory, and what must be free there, in bytes. */
 const IN_MEMORY = '/dev/shm';

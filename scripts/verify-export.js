@@ -17,8 +17,12 @@ let header, open, newest, key, keyName;
 
 function readHeader(value) {
   header = value;
-  const { format, version, first_entry, first_seal, hash_before } = header;
+  const { format, version, first_entry, first_seal, hash_before, exported_at } = header;
   must(format === 'counterfoil audit export' && version === 1, 'it is no export of version 1');
+  must(
+    typeof exported_at === 'string' && Object.keys(header).length === 8,
+    'it says more or less than an export',
+  );
   must([first_entry, first_seal].every(isNumber) && first_seal > 0, 'it begins nowhere');
   const isWhole = first_seal === 1;
   must(isWhole === (hash_before === '') && isWhole === (first_entry === 1), 'it begins in the middle');

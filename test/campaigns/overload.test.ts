@@ -1,5 +1,7 @@
 // Ten times as many requests as can be served: as many are served as ever, nobody waits in vain, and soon after all is as before.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEY, writeConfiguration } from '../support/harness.ts';
@@ -27,6 +29,17 @@ const READY_EACH_MS = 50;
 const CALM_MS = 100;
 const CALM_WITHIN_MS = 2000;
 const CALM_ANSWERS = 5;
+
+/**
+ * Gives the server a processor of its own, and the floods, which this process starts, the others: they would take from it what
+ * they measure. Whether that can be done here.
+ */
+function setApart(server: ServerProcess): boolean {
+  const last = availableParallelism() - 1;
+  const pin = (pid: number, processors: string) =>
+    spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', processors, String(pid)]).status === 0;
+  return last > 0 && pin(server.pid, '0') && pin(process.pid, `1-${last}`);
+}
 
 /** Floods a server; besides what the flood tells: milliseconds of processor time that the server had meanwhile. */
 async function flood(server: ServerProcess, orders: Flood): Promise<Flooded & { processor: number }> {
@@ -64,6 +77,7 @@ async function campaign(engine: Engine, report: (line: string) => void): Promise
     nodeArguments: NODE_ARGUMENTS,
   });
   try {
+    const isApart = setApart(server);
     const orders = { port, key: KEY, connections: PEAK_CONNECTIONS };
     await flood(server, { ...orders, durationMs: WARM_UP_MS });
     const best = await flood(server, { ...orders, durationMs: PEAK_MS });
@@ -75,12 +89,12 @@ async function campaign(engine: Engine, report: (line: string) => void): Promise
     const [flooded, watched] = await Promise.all([flooding, watch(server, flooding)]);
     const calmMs = await untilCalm(server);
     const goodput = perSecond(flooded, 201);
-    const share = economy(flooded) / economy(best);
+    const share = isApart ? goodput / peak : economy(flooded) / economy(best);
     const refused = perSecond(flooded, 503) + perSecond(flooded, 429);
     const { takenMs, refusedMs, unsent, timedOut, broken, withoutRetryAfter } = flooded;
     report(
       `peak ${Math.round(peak)}/s; ${rate}/s arrive at ${FLOOD_CONNECTIONS} connections: goodput ${Math.round(goodput)}/s ` +
-        `(${Math.round((goodput / peak) * 100)} %; ${Math.round(share * 100)} % for the same processor time), p50 ${quantile(takenMs, 0.5)} ms, p99 ${quantile(takenMs, 0.99)} ms; ` +
+        `(${Math.round((goodput / peak) * 100)} % of it; ${Math.round((economy(flooded) / economy(best)) * 100)} % for the same processor time), p50 ${quantile(takenMs, 0.5)} ms, p99 ${quantile(takenMs, 0.99)} ms; ` +
         `refused ${Math.round(refused)}/s, p99 ${quantile(refusedMs, 0.99)} ms; ${Math.round((unsent / flooded.tookMs) * 1000)}/s found no connection; ` +
         `${timedOut} timed out, ${broken} broken`,
     );
@@ -88,7 +102,10 @@ async function campaign(engine: Engine, report: (line: string) => void): Promise
       `/health/ready meanwhile: ${watched.readyMs.length} asked, p99 ${quantile(watched.readyMs, 0.99)} ms; resident memory ` +
         `${Math.round(watched.mib)} MiB at most; calm ${Math.round(calmMs)} ms after`,
     );
-    assert.ok(share >= GOODPUT_MINIMUM, `${share} of the peak's creates for each second of processor time`);
+    assert.ok(
+      share >= GOODPUT_MINIMUM,
+      `${share} of the peak, ${isApart ? 'on a processor of its own' : 'for the same processor time'}`,
+    );
     const known = ['201', '429', '503'];
     assert.deepEqual(
       Object.keys(flooded.answers).filter((status) => !known.includes(status)),
