@@ -149,8 +149,10 @@ describe('disk errors', { skip }, () => {
           assert.equal(await itsEnd(server!), 1, told);
           tally.ended++;
         } else {
-          assert.equal(server!.child.exitCode, null, told); // a full disk ends nobody
-          assert.equal(await server!.end('SIGTERM'), 0, `${told}: ${server!.output.join('\n')}`);
+          // A full disk ends nobody; a commit that no client waits for, such as a stop's own, may fail as any other.
+          const code = await server!.end('SIGTERM');
+          const isRight = code === 0 || (errno === 'EIO' && code === 1);
+          assert.ok(isRight, `${told}: ${code}: ${server!.output.join('\n')}`);
           tally.wentOn++;
         }
         losses.push(...(await lossesOf(site, site.steps(), random)).map((loss) => `${told}: ${loss}`));
