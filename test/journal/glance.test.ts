@@ -2,28 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
-import { systemClock } from '../../src/lib/time.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
-import { type Store, temporaryStore } from '../support/stores.ts';
+import { startJournal } from '../support/journal.ts';
 
-let store: Store;
 let database: Database;
 let journal: Journal;
+let close: () => Promise<void>;
 before(async () => {
-  store = await temporaryStore('postgres');
-  database = await openDatabase(store, () => {});
-  await migrate(database);
-  journal = new Journal(database, systemClock);
+  ({ database, journal, close } = await startJournal('postgres'));
 });
-after(async () => {
-  await journal.close();
-  await database.close();
-  await store.drop();
-});
+after(() => close());
 
 /** Whether the head's row was written meanwhile, with which a commit waits for the standby. */
 async function writes(act: () => Promise<unknown>): Promise<boolean> {

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Database, DatabaseError } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
+import { startJournal } from '../support/journal.ts';
+import { ENGINES } from '../support/stores.ts';
 
 const BATCH = 100;
 /** As many as may wait, in `journal.ts`. */
@@ -43,20 +42,13 @@ const isUnavailable = (error: unknown) => error instanceof OperationalError && e
 
 for (const engine of ENGINES) {
   describe(`the journal on ${engine}`, () => {
-    let store: Store;
     let database: Database;
     let journal: Journal;
+    let close: () => Promise<void>;
     before(async () => {
-      store = await temporaryStore(engine);
-      database = await openDatabase(store, () => {});
-      await migrate(database);
-      journal = new Journal(database, systemClock);
+      ({ database, journal, close } = await startJournal(engine));
     });
-    after(async () => {
-      await journal.close();
-      await database.close();
-      await store.drop();
-    });
+    after(() => close());
 
     const count = async (table: string) =>
       (await database.query<{ n: number }>(`select count(*) as n from ${table}`))[0]!.n;
