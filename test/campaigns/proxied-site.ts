@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { LIVE_KEY } from '../support/harness.ts';
 import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
@@ -17,8 +18,14 @@ const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 1000;
 const RUNS_PER_RESTART = 1000;
 const AT_ONCE = 8;
 export const FORMS_PER_ADDRESS = 5;
-/** Between restarts: longer than a proxy takes to believe in a node again that was away. */
-const PAUSE_MS = 1500;
+/**
+ * Between restarts, as docs/operating.md asks: longer than a proxy takes to believe in a node again that was away. nginx counts whole
+ * seconds, so that its `fail_timeout` of one takes up to two.
+ */
+const PAUSE_MS = 3000;
+/** Before the first restart and after the last. */
+const CALM_MS = 500;
+const BREATH_MS = 20;
 
 const CONFIGURATION = `
 environment: production
@@ -126,18 +133,18 @@ export async function besiege(site: Site, proxy: RunningProxy, report: (line: st
       assert.ok(!(answer instanceof Error), `a connection broke: ${outcome}`);
       assert.equal(JSON.parse(answer.text).error.code, 'unavailable', answer.text);
       assert.ok(Number(answer.headers['retry-after']) > 0, 'it says when to try again');
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await delay(100);
     }
   }
   const workers = Array.from({ length: AT_ONCE }, async () => {
-    while (sent < RUNS || !restarted) await untilAnswered(sent++);
+    for (; sent < RUNS || !restarted; await untilAnswered(sent++)) if (sent >= RUNS) await delay(BREATH_MS); // until the last restart is over
   });
   const restarts = (async () => {
     for (let n = 0; n < Math.max(site.nodes.length, RUNS / RUNS_PER_RESTART); n++) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await delay(n === 0 ? CALM_MS : PAUSE_MS);
       await site.restart(n % site.nodes.length);
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await delay(CALM_MS);
     restarted = true;
   })();
   await Promise.all([...workers, restarts]);
