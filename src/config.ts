@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { hostsFault } from './database/connection-string.ts';
 import type { Installation, Written } from './health/check.ts';
-import { readingRefusal } from './health/refuse.ts';
+import { readingRefusal } from './health/refuse-reading.ts';
 import {
   DEVELOPMENT_KEY,
   KEY_PREFIX,

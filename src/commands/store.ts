@@ -9,7 +9,7 @@ import { databaseName } from '../database/connection-string.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { knownMigrations, missingMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
-import { lineOf } from '../health/refuse.ts';
+import { lineOf } from '../health/check.ts';
 import { lostDatabaseFile } from '../health/vouched-checks.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { Fence } from '../journal/fence.ts';

@@ -70,3 +70,8 @@ export class DatabaseError extends Error {
     return code === '42P01' || /^no such table: /.test(this.message);
   }
 }
+
+/** One of PostgreSQL's tools is not there, or did not do what it was asked; the message says which, and its words. */
+export class PostgresToolFailed extends Error {
+  override readonly name = 'PostgresToolFailed';
+}

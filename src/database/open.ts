@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
-import { openPostgres } from './postgres.ts';
 import type { Guard } from './postgres-hosts.ts';
 import { lockStore, openSqlite } from './sqlite.ts';
 import { rewriteLog } from './sqlite-log.ts';
@@ -87,7 +86,10 @@ export async function openDatabase(
   guard?: Guard,
 ): Promise<Database> {
   refuseUnfinishedRestore(settings);
-  if (settings.database_url) return openPostgres(settings.database_url, guard);
+  if (settings.database_url) {
+    const { openPostgres } = await import('./postgres.ts'); // a store in SQLite needs no client of PostgreSQL
+    return openPostgres(settings.database_url, guard);
+  }
   prepareStorage(settings.storage);
   return openSqlite(join(settings.storage, SQLITE_FILE), onBroken);
 }

@@ -5,16 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
-import type { Queryable } from './database.ts';
+import { PostgresToolFailed, type Queryable } from './database.ts';
 import { libpqEnvironment } from './libpq-environment.ts';
 
 /** Of what a tool says, this much is told. */
 const LONGEST_COMPLAINT = 300;
-
-/** One of PostgreSQL's tools is not there, or did not do what it was asked; the message says which, and its words. */
-export class PostgresToolFailed extends Error {
-  override readonly name = 'PostgresToolFailed';
-}
 
 /** The tools at work. */
 const working = new Set<ChildProcess>();

@@ -37,6 +37,16 @@ export const failed = (says: string, mend: string, where?: string): Verdict => (
   is: 'failed',
 });
 
+/** A verdict in one line: `counterfoil.yaml:3: nodes is 2, and SQLite takes one: set nodes to 1`. */
+export function lineOf({ where, says, mend }: Verdict): string {
+  return [where, asPart(says), mend].filter((part) => part !== undefined).join(': ');
+}
+
+/** A sentence's beginning as the middle of a line has it; names with capitals within (`SQLite`) keep theirs. */
+function asPart(clause: string): string {
+  return clause.replace(/^[A-Z][a-z]*(?= )/, (word) => word.toLowerCase());
+}
+
 /** A key as the configuration file has it. */
 export interface WrittenKey {
   /** `merchants[0].keys[0].key` */
@@ -137,6 +147,16 @@ export interface Check {
   /** Whether it waits for others (addresses, folders on other machines): what it found is remembered for a minute. */
   isRemote?: true;
   look(subject: Subject): Verdict | Promise<Verdict>;
+}
+
+/** Whether a check's failure keeps this installation from starting. */
+export function isDecisive({ always }: Check, { settings }: Installation): boolean {
+  return always === true || settings.environment !== 'development';
+}
+
+/** Production does not start like this. The message is one line: where, what is wrong, how to mend it. */
+export class StartRefused extends Error {
+  override readonly name = 'StartRefused';
 }
 
 /** A check that the configuration alone answers, at once. */

@@ -21,11 +21,13 @@ const currency = z
   .refine(isCurrency, 'must be an ISO 4217 code, such as EUR')
   .meta({ check: 'ISO 4217 code' });
 
-const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+/** Made for the first address: every command would wait for it. */
+let countryNames: Intl.DisplayNames | undefined;
 
 /** Whether text is a country's code, by the names that CLDR has for them; `ZZ` is its word for none. */
 function isCountry(text: string): boolean {
-  return /^[A-Z]{2}$/.test(text) && text !== 'ZZ' && COUNTRY_NAMES.of(text) !== undefined;
+  countryNames ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  return /^[A-Z]{2}$/.test(text) && text !== 'ZZ' && countryNames.of(text) !== undefined;
 }
 
 const addressSchema = z.strictObject({

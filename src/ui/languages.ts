@@ -52,27 +52,36 @@ export class Languages {
     return languages;
   }
 
-  readonly #locales: ReadonlyMap<string, Words>;
+  readonly #timeZone: string;
+  readonly #messages = new Map(TAGS.map((tag) => [tag, messagesOf(tag)]));
+  /** Those that somebody asked for: formats take some time and memory to make. */
+  readonly #locales = new Map<string, Words>();
   readonly #chosen = new LRUCache<string, Words>({ max: HEADERS_REMEMBERED });
 
   constructor(timeZone: string) {
-    this.#locales = new Map(
-      LANGUAGES.map((language) => [
-        language.tag,
-        new Locale<Key>(language, messagesOf(language.tag), timeZone),
-      ]),
-    );
+    this.#timeZone = timeZone;
+  }
+
+  /** The language of a tag; nothing where there is none. */
+  #locale(tag: string): Words | undefined {
+    const known = this.#locales.get(tag);
+    if (known) return known;
+    const language = LANGUAGES.find((one) => one.tag === tag);
+    if (!language) return undefined;
+    const locale = new Locale<Key>(language, this.#messages.get(tag)!, this.#timeZone);
+    this.#locales.set(tag, locale);
+    return locale;
   }
 
   /** The language named in the address, else the one that suits an Accept-Language header (RFC 9110, section 12.5.4) best. */
   choose(named: string | undefined, header: string | undefined): Words {
-    const own = named === undefined ? undefined : this.#locales.get(named);
+    const own = named === undefined ? undefined : this.#locale(named);
     if (own) return own;
-    if (!header) return this.#locales.get(DEFAULT)!;
+    if (!header) return this.#locale(DEFAULT)!;
     const acceptLanguage = header.slice(0, HEADER_MAXIMUM);
     let chosen = this.#chosen.get(acceptLanguage);
     if (!chosen) {
-      chosen = this.#locales.get(matching(acceptLanguage))!;
+      chosen = this.#locale(matching(acceptLanguage))!;
       this.#chosen.set(acceptLanguage, chosen);
     }
     return chosen;
