@@ -1,4 +1,4 @@
-// What keeps every command from taking a configuration for production: apart from the other refusals, so that a short command loads no more.
+// What keeps every command from taking a configuration for production; a short command loads no other checks.
 import { type Installation, isDecisive, lineOf } from './check.ts';
 import { READ_PLACE_CHECKS } from './place-checks.ts';
 import { READ_CHECKS } from './settings-checks.ts';
