@@ -1,7 +1,6 @@
 // A month at the review desk of three shops, and the evening after it: what the console's pictures show, and to whom.
 import type { Principal, Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { hashPassword } from '../../src/administrators/password.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { newTotp } from '../../src/administrators/totp.ts';
@@ -10,9 +9,10 @@ import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { claim } from '../../src/payments/review/claim.ts';
 import { approve, reject } from '../../src/payments/review/decide.ts';
 import { addNote } from '../../src/payments/review/note.ts';
-import { type Account, newClient, PASSWORD, signInAs } from '../../test/support/console.ts';
+import { type Account, newClient, signInAs } from '../../test/support/console.ts';
 import { send } from '../../test/support/customer.ts';
 import { type Harness, startHarness } from '../../test/support/harness.ts';
+import { PASSWORD, PASSWORD_KEPT } from '../../test/support/password.ts';
 import { FOUR_EYES_ABOVE, KEYS, openPage, type Sale, SHOPS, sell } from './shops.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
@@ -138,7 +138,7 @@ async function addAccount(harness: Harness, role: Role, name: string, email: str
   const { secret } = newTotp(email);
   const { codes, digests } = newRecoveryCodes();
   const factor = { totp: { secret, step: 0 } };
-  const setUp = { password: await hashPassword(PASSWORD), factor, recoveryDigests: digests };
+  const setUp = { password: PASSWORD_KEPT, factor, recoveryDigests: digests };
   const done = await journal.commit((transaction) => completeSetUp(transaction, link, setUp, null));
   const { administrator } = done!;
   return { administrator, email, password: PASSWORD, totpSecret: secret, recoveryCodes: codes };

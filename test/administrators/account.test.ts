@@ -25,7 +25,6 @@ import {
   registrationOptions,
   verifiedRegistration,
 } from '../../src/administrators/passkey.ts';
-import { hashPassword } from '../../src/administrators/password.ts';
 import {
   changeAdministrator,
   findAdministrator,
@@ -47,18 +46,10 @@ import { inTurn } from '../../src/administrators/turns.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import type { OperationalError } from '../../src/lib/errors.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 import { Authenticator } from './authenticator.ts';
-import {
-  addPerson,
-  codeAt,
-  OPERATOR,
-  otherNode,
-  PASSWORD,
-  type Person,
-  partsOf,
-  ticketFor,
-} from './people.ts';
+import { addPerson, codeAt, OPERATOR, otherNode, type Person, partsOf, ticketFor } from './people.ts';
 
 const PLACE = passkeyPlace('https://pay.example/api')!;
 const DAY_MS = 86_400_000;
@@ -127,7 +118,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([await opens(link), await opens(next)], [false, true]);
 
       const chosen = {
-        password: await hashPassword(PASSWORD),
+        password: PASSWORD_KEPT,
         factor: { totp: { secret: 'A'.repeat(32), step: 1 } },
         recoveryDigests: newRecoveryCodes().digests,
       };

@@ -3,7 +3,6 @@ import { TOTP } from 'otpauth';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
 import type { Parts } from '../../src/administrators/failures.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { hashPassword } from '../../src/administrators/password.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { findPrincipal, type Session } from '../../src/administrators/session.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
@@ -12,11 +11,10 @@ import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Harness } from '../support/harness.ts';
+import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 
-export const PASSWORD = 'correct horse battery staple';
 export const STEP_MS = 30_000;
 export const OPERATOR = { actor: 'operator', request_id: null };
-const hashed = hashPassword(PASSWORD); // once: it takes its time
 
 export interface Person {
   administrator: Administrator;
@@ -76,12 +74,11 @@ export async function addPerson(
   const before = clock.now() - STEP_MS;
   const step = acceptedStep(totpSecret, codeAt(totpSecret, before), before, null)!;
   const { codes, digests } = newRecoveryCodes();
-  const password = await hashed;
   const done = await journal.commit((transaction) =>
     completeSetUp(
       transaction,
       link,
-      { password, factor: { totp: { secret: totpSecret, step } }, recoveryDigests: digests },
+      { password: PASSWORD_KEPT, factor: { totp: { secret: totpSecret, step } }, recoveryDigests: digests },
       'req_set_up',
     ),
   );

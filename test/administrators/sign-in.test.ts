@@ -25,13 +25,13 @@ import { checkPassword, completeWithCode, openTicket, type Parts } from '../../s
 import type { Journal } from '../../src/journal/journal.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { PASSWORD } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 import {
   addPerson,
   codeAt,
   OPERATOR,
   otherNode,
-  PASSWORD,
   type Person,
   partsOf,
   STEP_MS,

@@ -7,8 +7,8 @@ import type { Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { startChromium } from '../support/chromium.ts';
-import { PASSWORD } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
+import { PASSWORD } from '../support/password.ts';
 import { FOUR_EYES_ABOVE_EUR, startReview, statusOf, waiting } from './review-stage.ts';
 
 const ABOVE = { amount: FOUR_EYES_ABOVE_EUR + 1 };

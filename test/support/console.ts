@@ -3,19 +3,15 @@ import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
 import type { Administrator, Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { hashPassword } from '../../src/administrators/password.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { newTotp } from '../../src/administrators/totp.ts';
 import { type CheckoutPage, type Form, FROM_OUR_PAGE, read } from './customer.ts';
 import type { Harness } from './harness.ts';
+import { PASSWORD, PASSWORD_KEPT } from './password.ts';
 
 /** Configuration for tests that sign in more than ten times. */
 export const MANY_SIGN_INS = 'sign_in_forms_per_address: 100000\n';
-
-export const PASSWORD = 'correct horse battery staple';
-/** Argon2 takes its time: once for all administrators of a process. */
-let hashed: Promise<string> | undefined;
 
 /** Somebody who is set up, and what they sign in with. */
 export interface Account {
@@ -40,10 +36,9 @@ export async function createAccount(
   const { link } = await journal.commit((transaction) =>
     createAdministrator(transaction, { email, name, role }, act),
   );
-  hashed ??= hashPassword(PASSWORD);
   const { secret } = newTotp(email);
   const { codes, digests } = newRecoveryCodes();
-  const setUp = { password: await hashed, factor: { totp: { secret, step: 0 } }, recoveryDigests: digests };
+  const setUp = { password: PASSWORD_KEPT, factor: { totp: { secret, step: 0 } }, recoveryDigests: digests };
   const done = await journal.commit((transaction) => completeSetUp(transaction, link, setUp, null));
   assert.ok(done, 'the set-up link works');
   return {
