@@ -5,7 +5,7 @@ import { type Subject, skipped } from '../health/check.ts';
 import { refuseToReload, refuseToStart } from '../health/refuse.ts';
 import { createLogger, type Logger } from '../lib/log.ts';
 import { monotonicMs, systemClock } from '../lib/time.ts';
-import { type Service, startService } from '../main.ts';
+import type { Service } from '../main.ts';
 import { replaceConfigured } from '../merchants/follow.ts';
 import { watchClock } from '../start/watch-clock.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
@@ -47,6 +47,7 @@ async function serve(file: string, options: { json?: boolean }): Promise<void> {
   watchClock(systemClock, log);
   const subject = subjectOf(configuration);
   await refuseToStart(subject, 'start');
+  const { startService } = await import('../main.ts'); // whoever is refused by now has not waited for it
   const service = await startService(configuration, {
     log,
     clock: systemClock,
