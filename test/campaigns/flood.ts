@@ -28,10 +28,15 @@ export interface Flooded {
   refusedMs: number[];
   /** How long it really took. */
   tookMs: number;
+  /** The longest time for which the flood itself stood still: it, or the whole machine. */
+  stillMs: number;
 }
 
 const TICK_MS = 2;
 const DEADLINE_MS = 10_000;
+/** A turn that comes later than this was not spent waiting: what has come meanwhile is not read yet. */
+const STILL_MS = 500;
+const LOOK_MS = 500;
 const TIMES_TOLD = 1000;
 const OPENED_AT_ONCE = 100;
 const TAKEN = 201;
@@ -40,6 +45,8 @@ interface Client {
   socket: Socket;
   /** When the request that is under way arrived; nothing while there is none. */
   arrived: number | undefined;
+  /** How long the flood had waited for answers by then. */
+  waited: number;
   received: Buffer;
 }
 
@@ -51,14 +58,17 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   );
   const told: Flooded = {
     ...{ answers: {}, withoutRetryAfter: 0, unsent: 0, timedOut: 0, broken: 0 },
-    ...{ takenMs: [], refusedMs: [], tookMs: 0 },
+    ...{ takenMs: [], refusedMs: [], tookMs: 0, stillMs: 0 },
   };
   const free: Client[] = [];
   const all = new Set<Client>();
   let over = false;
+  /** Milliseconds for which answers could have come: a machine that stands still makes nobody wait. */
+  let waited = 0;
 
   function send(client: Client, arrived: number): void {
     client.arrived = arrived;
+    client.waited = waited;
     client.socket.write(bytes);
   }
   function answered(client: Client, head: string): void {
@@ -74,7 +84,7 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   function open(): Promise<void> {
     return new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-      const client: Client = { socket, arrived: undefined, received: Buffer.alloc(0) };
+      const client: Client = { socket, arrived: undefined, waited: 0, received: Buffer.alloc(0) };
       all.add(client);
       socket.on('connect', () => {
         free.push(client);
@@ -112,8 +122,13 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   const begun = performance.now();
   if (perSecond === undefined) while (free.length > 0) sendNext();
   let arrivals = 0;
+  let turn = begun;
   const ticks = setInterval(() => {
     const now = performance.now();
+    const sinceTurn = now - turn;
+    turn = now;
+    waited += Math.min(sinceTurn, STILL_MS);
+    told.stillMs = Math.max(told.stillMs, sinceTurn);
     if (perSecond !== undefined && !over)
       for (const due = Math.floor(((now - begun) / 1000) * perSecond); arrivals < due; arrivals++) {
         const client = free.pop();
@@ -123,12 +138,12 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   }, TICK_MS);
   const looks = setInterval(() => {
     for (const client of all) {
-      if (client.arrived === undefined || performance.now() - client.arrived < DEADLINE_MS) continue;
+      if (client.arrived === undefined || waited - client.waited < DEADLINE_MS) continue;
       told.timedOut++;
       client.arrived = undefined;
       client.socket.destroy();
     }
-  }, 500);
+  }, LOOK_MS);
   await new Promise((resolve) => setTimeout(resolve, durationMs));
   over = true;
   told.tookMs = performance.now() - begun;

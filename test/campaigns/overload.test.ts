@@ -91,12 +91,12 @@ async function campaign(engine: Engine, report: (line: string) => void): Promise
     const goodput = perSecond(flooded, 201);
     const share = isApart ? goodput / peak : economy(flooded) / economy(best);
     const refused = perSecond(flooded, 503) + perSecond(flooded, 429);
-    const { takenMs, refusedMs, unsent, timedOut, broken, withoutRetryAfter } = flooded;
+    const { takenMs, refusedMs, unsent, timedOut, broken, withoutRetryAfter, stillMs } = flooded;
     report(
       `peak ${Math.round(peak)}/s; ${rate}/s arrive at ${FLOOD_CONNECTIONS} connections: goodput ${Math.round(goodput)}/s ` +
         `(${Math.round((goodput / peak) * 100)} % of it; ${Math.round((economy(flooded) / economy(best)) * 100)} % for the same processor time), p50 ${quantile(takenMs, 0.5)} ms, p99 ${quantile(takenMs, 0.99)} ms; ` +
         `refused ${Math.round(refused)}/s, p99 ${quantile(refusedMs, 0.99)} ms; ${Math.round((unsent / flooded.tookMs) * 1000)}/s found no connection; ` +
-        `${timedOut} timed out, ${broken} broken`,
+        `${timedOut} timed out, ${broken} broken; the flood itself stood still for ${Math.round(stillMs)} ms at most`,
     );
     report(
       `/health/ready meanwhile: ${watched.readyMs.length} asked, p99 ${quantile(watched.readyMs, 0.99)} ms; resident memory ` +
