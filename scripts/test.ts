@@ -15,13 +15,9 @@ const files = process.argv.slice(2);
 const TIMEOUT_MS = process.env.COUNTERFOIL_RUNS ? 86_400_000 : 300_000;
 /** Tests in a process or two, which wait more than they work, and campaigns, which start many. */
 const AT_ONCE = { tests: 4, campaigns: 3 };
-/** Tests whose promises are about time. */
-const ALONE = [
-  'late-answers.test.ts',
-  'slow-clients.test.ts',
-  'many-connections.test.ts',
-  'overload.test.ts',
-];
+/** Tests whose promises are about time: those that wait for most of it, beside one another, and those that fill the machine. */
+const PATIENT = ['late-answers.test.ts', 'slow-clients.test.ts'];
+const ALONE = ['many-connections.test.ts', 'overload.test.ts'];
 
 /** Where Linux keeps files in memory, and what must be free there, in bytes. */
 const IN_MEMORY = '/dev/shm';
@@ -77,8 +73,8 @@ const test = (some: string[], atOnce: number) =>
       );
 
 // What measures time has the machine to itself, and comes last.
-const alone = tests.filter((file) => ALONE.some((name) => file.endsWith(name)));
-const others = tests.filter((file) => !alone.includes(file));
+const among = (names: string[]) => tests.filter((file) => names.some((name) => file.endsWith(name)));
+const others = tests.filter((file) => !among([...PATIENT, ...ALONE]).includes(file));
 const isCampaign = (file: string) => file.includes('campaigns/');
 const codes = [
   await test(
@@ -86,7 +82,8 @@ const codes = [
     AT_ONCE.tests,
   ),
   await test(others.filter(isCampaign), AT_ONCE.campaigns),
-  await test(alone, 1),
+  await test(among(PATIENT), PATIENT.length),
+  await test(among(ALONE), 1),
 ];
 await postgres.stop();
 process.exit(Math.max(...codes));
