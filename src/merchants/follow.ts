@@ -1,5 +1,5 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
-import type { Queryable } from '../database/database.ts';
+import type { Database, Queryable } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Listener } from '../journal/follow.ts';
 import type { Clock } from '../lib/time.ts';
@@ -94,22 +94,25 @@ export async function replaceConfigured(
 }
 
 /**
- * The caller of a key that this node does not know: one made on another node a moment ago, or nobody. The directory knows it from
- * then on. Raises `DatabaseError`.
+ * The caller of a key that this node does not know: one made on another node or by a command a moment ago, or nobody. The directory
+ * knows it from then on. Raises `DatabaseError`.
  */
 export async function lookUpCaller(
-  database: Reader,
+  database: Pick<Database, 'snapshot'>,
   directory: Directory,
   key: string,
   now: number,
 ): Promise<Caller | undefined> {
   if (directory.knows(key)) return undefined;
-  const row = await findKeyByDigest(database, keyDigest(key));
-  if (!row) return undefined;
-  const merchant = await findMerchant(database, row.merchant_id);
-  if (merchant) directory.putMerchant(merchant);
-  directory.putKey(row);
-  return directory.find(key, now);
+  // The state of this moment: what reads share on SQLite is up to a tenth of a second old, and a new key works at once.
+  return database.snapshot(async (view) => {
+    const row = await findKeyByDigest(view, keyDigest(key));
+    if (!row) return undefined;
+    const merchant = await findMerchant(view, row.merchant_id);
+    if (merchant) directory.putMerchant(merchant);
+    directory.putKey(row);
+    return directory.find(key, now);
+  });
 }
 
 /**

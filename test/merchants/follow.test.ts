@@ -7,6 +7,7 @@ import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { directoryListeners, replaceConfigured } from '../../src/merchants/follow.ts';
 import type { MerchantWithKeys } from '../../src/merchants/merchant.ts';
+import { otherNode } from '../administrators/people.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -88,5 +89,14 @@ for (const engine of ENGINES)
       await replaceConfigured(database, directory, [shopWith(over)]);
       assert.equal(directory.find(over.key, harness.clock.now()), undefined);
       assert.equal(directory.keysOf(over.merchant.id)[0]!.isConfigured, true);
+    });
+
+    test('a key that is made beside the running server works at its next request.', async () => {
+      const { database, journal, close } = await otherNode(harness);
+      const beside = { service: { ...harness.service, database, journal, directory: new Directory([]) } };
+      assert.equal((await harness.request('/v1/payments')).status, 200); // what it read is still what reads share
+      const { key } = await addMerchant(beside);
+      assert.equal((await harness.request('/v1/payments', { key })).status, 200);
+      await close();
     });
   });
