@@ -38,6 +38,11 @@ export interface PlainHttp {
 /** Counted here, since Node's own limit answers what exceeds it with a 503 of its own. */
 const requestsOn = new WeakMap<object, number>();
 
+/** No route has a schema of the framework's: the compilers of these would be a quarter of what a start loads. */
+const withoutSchemas = () => () => {
+  throw new Error('requests are read, and answers written, without schemas of the framework');
+};
+
 /** Builds the framework for one site. Whatever is added to it stands behind its checks and is logged. */
 export function createShell(parts: ShellParts): FastifyInstance {
   const { log, trustProxy, https, plainHttp } = parts;
@@ -50,6 +55,9 @@ export function createShell(parts: ShellParts): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what was accepted is finished
     serverFactory: (handler) => parts.server(handler),
+    schemaController: {
+      compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas },
+    },
     routerOptions: {
       caseSensitive: true,
       ignoreTrailingSlash: false,
