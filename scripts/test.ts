@@ -42,20 +42,28 @@ function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.e
   });
 }
 
-if (files.length === 0) {
+/** Whether types and lint are in order. */
+async function isInOrder(): Promise<boolean> {
   const found = await Promise.all([
     run('node_modules/.bin/tsc', ['--noEmit']),
     run('node_modules/.bin/biome', ['check', '--error-on-warnings']),
   ]);
-  if (found.some((code) => code !== 0)) process.exit(1);
+  return found.every((code) => code === 0);
 }
 
 const folder = makeFolder();
 process.env.TMPDIR = folder;
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-// Of two tests that unpack the browser, one would start what the other is still writing.
-if (files.length !== 1) await chromium.executablePath();
-const postgres = await startPostgres();
+const [postgres, inOrder] = await Promise.all([
+  startPostgres(),
+  files.length > 0 || isInOrder(),
+  // Of two tests that unpack the browser, one would start what the other is still writing.
+  files.length !== 1 && chromium.executablePath(),
+]);
+if (!inOrder) {
+  await postgres.stop();
+  process.exit(1);
+}
 const env = {
   ...process.env,
   COUNTERFOIL_TEST_POSTGRES: postgres.url,

@@ -61,7 +61,7 @@ describe('in every light, width and direction', { concurrency: 3 }, () => {
       const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
       await everyScene(async (scene) => {
         assert.equal(await show(stage, page, scene, language), scene.status, scene.name);
-        return faultsEveryWay(page, { inTheDark: language === 'en' });
+        return faultsEveryWay(page, { colours: language === 'en' });
       });
       await page.context().close();
     });
