@@ -39,6 +39,10 @@ function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.e
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
     child.on('exit', (code) => resolve(code ?? 1));
+    child.on('error', (error) => {
+      console.error(error.message);
+      resolve(1);
+    });
   });
 }
 
@@ -54,16 +58,17 @@ async function isInOrder(): Promise<boolean> {
 const folder = makeFolder();
 process.env.TMPDIR = folder;
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-const [postgres, inOrder] = await Promise.all([
-  startPostgres(),
-  files.length > 0 || isInOrder(),
-  // Of two tests that unpack the browser, one would start what the other is still writing.
-  files.length !== 1 && chromium.executablePath(),
-]);
+// Beside one another; what is wrong with types and lint is told in any case.
+const starting = startPostgres();
+starting.catch(() => {});
+const inOrder = files.length > 0 || (await isInOrder());
+const postgres = await starting;
 if (!inOrder) {
   await postgres.stop();
   process.exit(1);
 }
+// Of two tests that unpack the browser, one would start what the other is still writing.
+if (files.length !== 1) await chromium.executablePath();
 const env = {
   ...process.env,
   COUNTERFOIL_TEST_POSTGRES: postgres.url,
@@ -80,7 +85,7 @@ const test = (some: string[], atOnce: number) =>
         env,
       );
 
-// What measures time has the machine to itself, and comes last.
+// What measures time comes last.
 const among = (names: string[]) => tests.filter((file) => names.some((name) => file.endsWith(name)));
 const others = tests.filter((file) => !among([...PATIENT, ...ALONE]).includes(file));
 const isCampaign = (file: string) => file.includes('campaigns/');

@@ -38,6 +38,17 @@ export function authenticator({ database, directory, keyUses, clock, refuse }: A
     if (directory.isSuspended(caller.merchant.id))
       throw new OperationalError('forbidden', SUSPENDED_MERCHANT);
   };
+  const lookUp = async (request: FastifyRequest, key: string, now: number) => {
+    // Counted before the store is asked, or it would be asked about all that come in one stretch.
+    const refusal = refuse(request, REFUSED_KEY);
+    const caller = await lookUpCaller(database, directory, key, now).catch((error) => {
+      refuse.takeBack(request);
+      throw error;
+    });
+    if (!caller) throw refusal;
+    refuse.takeBack(request);
+    admit(request, caller, now);
+  };
   return (request: FastifyRequest): Promise<void> | undefined => {
     const now = clock.now();
     const key = bearerOf(request);
@@ -48,9 +59,6 @@ export function authenticator({ database, directory, keyUses, clock, refuse }: A
     }
     const fault = key === undefined ? undefined : keyFault(key);
     if (key === undefined || fault || refuse.isSpent(request)) throw refuse(request, fault ?? REFUSED_KEY);
-    return lookUpCaller(database, directory, key, now).then((caller) => {
-      if (!caller) throw refuse(request, REFUSED_KEY);
-      admit(request, caller, now);
-    });
+    return lookUp(request, key, now);
   };
 }

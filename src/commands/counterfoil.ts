@@ -1,9 +1,10 @@
 // The command line: which commands there are, and how their failures are told.
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
-import { DatabaseError, PostgresToolFailed } from '../database/database.ts';
+import { DatabaseError } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { RestoreUnfinished, StorageExposed } from '../database/open.ts';
+import { PostgresToolFailed } from '../database/postgres-tool-failed.ts';
 import { MoveUnfinished } from '../database/unfinished-move.ts';
 import { StartRefused } from '../health/check.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';

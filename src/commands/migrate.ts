@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
 import { lineOf, StartRefused } from '../health/check.ts';
-import { lostDatabaseFile } from '../health/vouched-checks.ts';
+import { lostDatabaseFile } from '../health/lost-store.ts';
 import { openFenced } from './store.ts';
 
 export function migrateCommand(): Command {

@@ -10,7 +10,7 @@ import { type Database, DatabaseError } from '../database/database.ts';
 import { knownMigrations, missingMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { lineOf } from '../health/check.ts';
-import { lostDatabaseFile } from '../health/vouched-checks.ts';
+import { lostDatabaseFile } from '../health/lost-store.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { Fence } from '../journal/fence.ts';
 import { Journal } from '../journal/journal.ts';

@@ -14,6 +14,7 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
       watched(database.query<R>(sql, ...values)),
     insert: (table, rows) => watched(database.insert(table, rows)),
     transaction: (work, withinMs) => watched(database.transaction(work, withinMs)),
+    refresh: () => database.refresh(),
     snapshot: (work) => watched(database.snapshot(work)),
     script: (sql) => watched(database.script(sql)),
     durability: () => watched(database.durability()),

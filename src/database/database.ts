@@ -23,6 +23,8 @@ export interface Database extends Queryable {
    * `withinMs` it ends by then on PostgreSQL, connecting included, and within 8 seconds; without, each statement has 8 seconds.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T>;
+  /** Lets the next read see the present state: reads of SQLite share one of the last tenth of a second, in which a command may have written. */
+  refresh(): void;
   /** Reads one unmoving state of the whole database, while others write. */
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
   /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
@@ -69,9 +71,4 @@ export class DatabaseError extends Error {
     const { code } = this.cause as { code?: string };
     return code === '42P01' || /^no such table: /.test(this.message);
   }
-}
-
-/** One of PostgreSQL's tools is not there, or did not do what it was asked; the message says which, and its words. */
-export class PostgresToolFailed extends Error {
-  override readonly name = 'PostgresToolFailed';
 }

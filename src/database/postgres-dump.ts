@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
-import { PostgresToolFailed, type Queryable } from './database.ts';
+import type { Queryable } from './database.ts';
 import { libpqEnvironment } from './libpq-environment.ts';
+import { PostgresToolFailed } from './postgres-tool-failed.ts';
 
 /** Of what a tool says, this much is told. */
 const LONGEST_COMPLAINT = 300;

@@ -86,6 +86,7 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
         isWriting = false;
       }
     },
+    refresh() {}, // each read sees what stands as it comes
     snapshot(work) {
       return readers.lend(new Budget(READ_MS), async (connection) => {
         const view = connection.session(() => STATEMENT_MS);

@@ -186,15 +186,23 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
         writing = false;
       }
     },
-    async snapshot(work) {
-      const view = new Connection(file, { readOnly: true });
+    refresh() {
       try {
+        letViewGo();
+      } catch (error) {
+        watch(error);
+      }
+    },
+    async snapshot(work) {
+      let view: Connection | undefined;
+      try {
+        view = new Connection(file, { readOnly: true });
         view.raw.exec('begin');
         return await work(view);
       } catch (error) {
         return watch(error);
       } finally {
-        view.raw.close();
+        view?.raw.close();
       }
     },
     async script(sql) {

@@ -19,6 +19,11 @@ export class RefusalCounts {
     return this.#counts.count(network(ip), now);
   }
 
+  /** Takes back a refusal that was counted and did not come about. */
+  takeBack(ip: string, now: number): void {
+    this.#counts.takeBack(network(ip), now);
+  }
+
   /** Whether the next refusal would be one too many. */
   isFull(ip: string, now: number): boolean {
     return this.#counts.isFull(network(ip), now);
@@ -30,6 +35,8 @@ export interface Refuse {
   (request: FastifyRequest, message: string): OperationalError;
   /** Whether so many were refused to the address already that one more, unknown here, is not worth asking the store about. */
   isSpent(request: FastifyRequest): boolean;
+  /** Says that a request that was to be refused is let through after all: its refusal does not count. */
+  takeBack(request: FastifyRequest): void;
 }
 
 /**
@@ -48,5 +55,6 @@ export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
     });
   };
   const isSpent = ({ ip }: FastifyRequest) => counts?.isFull(ip, clock.now()) ?? false;
-  return Object.assign(refuse, { isSpent });
+  const takeBack = ({ ip }: FastifyRequest) => counts?.takeBack(ip, clock.now());
+  return Object.assign(refuse, { isSpent, takeBack });
 }

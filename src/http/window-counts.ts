@@ -7,7 +7,8 @@ const REMEMBERED = 20_000;
 export class WindowCounts {
   readonly #maximum: number;
   readonly #windowMs: number;
-  readonly #windows = new LRUCache<string, { began: number; count: number }>({ max: REMEMBERED });
+  /** Made with the first: it takes the room of all at once. */
+  #windows: LRUCache<string, { began: number; count: number }> | undefined;
 
   /** `maximum` in `windowMs` milliseconds, of each name. */
   constructor(maximum: number, windowMs: number) {
@@ -20,10 +21,17 @@ export class WindowCounts {
     let window = this.#windowOf(name, now);
     if (!window) {
       window = { began: now, count: 0 };
+      this.#windows ??= new LRUCache({ max: REMEMBERED });
       this.#windows.set(name, window);
     }
     window.count++;
     return window.count > this.#maximum ? window.began + this.#windowMs - now : 0;
+  }
+
+  /** Takes one back that was counted and turned out to be none. */
+  takeBack(name: string, now: number): void {
+    const window = this.#windowOf(name, now);
+    if (window) window.count--;
   }
 
   /** Whether the next would be one too many. */
@@ -33,7 +41,7 @@ export class WindowCounts {
 
   /** The window that runs; nothing where none does. */
   #windowOf(name: string, now: number): { began: number; count: number } | undefined {
-    const window = this.#windows.get(name);
+    const window = this.#windows?.get(name);
     return window && now < window.began + this.#windowMs ? window : undefined;
   }
 }

@@ -14,7 +14,7 @@ export interface Flood {
 
 /** What it tells: a line `there` when all are connected, then this as JSON. */
 export interface Flooded {
-  /** Answers by status. */
+  /** Answers by status, of those that came while requests arrived. */
   answers: Record<string, number>;
   /** Refusals without `Retry-After`. */
   withoutRetryAfter: number;
@@ -26,8 +26,9 @@ export interface Flooded {
   /** Milliseconds from a request's arrival to its answer, of those that were taken and of those refused, ascending, some of them. */
   takenMs: number[];
   refusedMs: number[];
-  /** How long it really took. */
+  /** How long requests arrived, and how long after that the last of them was answered, or given up. */
   tookMs: number;
+  drainMs: number;
   /** The longest time for which the flood itself stood still: it, or the whole machine. */
   stillMs: number;
 }
@@ -37,6 +38,7 @@ const DEADLINE_MS = 10_000;
 /** A turn that comes later than this was not spent waiting: what has come meanwhile is not read yet. */
 const STILL_MS = 500;
 const LOOK_MS = 500;
+const DRAIN_LOOK_MS = 20;
 const TIMES_TOLD = 1000;
 const OPENED_AT_ONCE = 100;
 const TAKEN = 201;
@@ -58,7 +60,7 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   );
   const told: Flooded = {
     ...{ answers: {}, withoutRetryAfter: 0, unsent: 0, timedOut: 0, broken: 0 },
-    ...{ takenMs: [], refusedMs: [], tookMs: 0, stillMs: 0 },
+    ...{ takenMs: [], refusedMs: [], tookMs: 0, drainMs: 0, stillMs: 0 },
   };
   const free: Client[] = [];
   const all = new Set<Client>();
@@ -103,7 +105,7 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
       });
       socket.on('close', () => {
         resolve();
-        if (client.arrived !== undefined && !over) told.broken++;
+        if (client.arrived !== undefined) told.broken++;
         all.delete(client);
         const at = free.indexOf(client);
         if (at !== -1) free.splice(at, 1);
@@ -147,6 +149,11 @@ async function flood({ port, key, connections, perSecond, durationMs }: Flood): 
   await new Promise((resolve) => setTimeout(resolve, durationMs));
   over = true;
   told.tookMs = performance.now() - begun;
+  const answers = { ...told.answers };
+  while ([...all].some(({ arrived }) => arrived !== undefined))
+    await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+  told.drainMs = performance.now() - begun - told.tookMs;
+  told.answers = answers;
   clearInterval(ticks);
   clearInterval(looks);
   told.takenMs = some(told.takenMs);

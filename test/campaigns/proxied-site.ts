@@ -25,7 +25,8 @@ export const FORMS_PER_ADDRESS = 5;
 const PAUSE_MS = 3000;
 /** Before the first restart and after the last. */
 const CALM_MS = 500;
-const BREATH_MS = 20;
+/** Between a client's answer and its next request: the load lasts beyond the last restart. */
+const BREATH_MS = 15;
 
 const CONFIGURATION = `
 environment: production
@@ -137,7 +138,10 @@ export async function besiege(site: Site, proxy: RunningProxy, report: (line: st
     }
   }
   const workers = Array.from({ length: AT_ONCE }, async () => {
-    for (; sent < RUNS || !restarted; await untilAnswered(sent++)) if (sent >= RUNS) await delay(BREATH_MS); // until the last restart is over
+    while (sent < RUNS || !restarted) {
+      await untilAnswered(sent++);
+      await delay(BREATH_MS);
+    }
   });
   const restarts = (async () => {
     for (let n = 0; n < Math.max(site.nodes.length, RUNS / RUNS_PER_RESTART); n++) {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, mock, test } from 'node:test';
 import { RefusalCounts } from '../../src/http/refused-keys.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
+import { Directory } from '../../src/merchants/directory.ts';
 import { addPerson } from '../support/admin.ts';
 import { EXPIRED_KEY, type Harness, KEY, LIVE_KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const ENABLED = 'trust_proxy: [127.0.0.1]\nrate_limits: {enabled: true}\n';
@@ -66,6 +68,28 @@ for (const engine of ENGINES) {
       assert.equal((await call(newAddress(), unknownKey())).status, 401);
       assert.equal(looks(), 1);
       asked.mock.restore();
+    });
+
+    test('a key that this node had to look up does not count.', async () => {
+      const address = newAddress();
+      for (let i = 0; i < 19; i++) assert.equal((await call(address, unknownKey())).status, 401);
+      const beside = { service: { ...service.service, directory: new Directory([]) } };
+      for (let i = 0; i < 5; i++)
+        assert.equal((await call(address, (await addMerchant(beside)).key)).status, 200);
+      assert.equal((await call(address, unknownKey())).status, 401);
+      assert.equal((await call(address, unknownKey())).status, 429);
+    });
+
+    test('of unknown keys that come at once the store is asked about no more than twenty.', async () => {
+      const address = newAddress();
+      const asked = mock.method(service.service.database, 'query');
+      const answers = await Promise.all(Array.from({ length: 200 }, () => call(address, unknownKey())));
+      const looks = asked.mock.calls.filter(({ arguments: [sql] }) =>
+        /from api_keys where digest/.test(String(sql)),
+      ).length;
+      asked.mock.restore();
+      assert.equal(looks, 20);
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401, 429]));
     });
 
     test('the answer is the same bytes however near the key was.', async () => {

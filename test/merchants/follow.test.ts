@@ -7,6 +7,7 @@ import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { directoryListeners, replaceConfigured } from '../../src/merchants/follow.ts';
 import type { MerchantWithKeys } from '../../src/merchants/merchant.ts';
+import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import { otherNode } from '../administrators/people.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
@@ -94,9 +95,16 @@ for (const engine of ENGINES)
     test('a key that is made beside the running server works at its next request.', async () => {
       const { database, journal, close } = await otherNode(harness);
       const beside = { service: { ...harness.service, database, journal, directory: new Directory([]) } };
-      assert.equal((await harness.request('/v1/payments')).status, 200); // what it read is still what reads share
-      const { key } = await addMerchant(beside);
-      assert.equal((await harness.request('/v1/payments', { key })).status, 200);
-      await close();
+      try {
+        for (let isStale = engine === 'postgres'; ; ) {
+          assert.equal((await harness.request('/v1/payments')).status, 200); // what it read is what reads share
+          const { key, row } = await addMerchant(beside);
+          isStale ||= (await findKeyByDigest(harness.service.database, row.digest)) === undefined;
+          assert.equal((await harness.request('/v1/payments', { key })).status, 200);
+          if (isStale) break; // else a tenth of a second has passed, and nothing was shown
+        }
+      } finally {
+        await close();
+      }
     });
   });

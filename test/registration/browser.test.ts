@@ -58,7 +58,7 @@ describe('in every light, width and direction', { concurrency: 2 }, () => {
       const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
       for (const [name, shown] of pages.get(lang)!) {
         await showAgain(page, shown);
-        const found = await faultsEveryWay(page, { colours: lang === 'en' });
+        const found = await faultsEveryWay(page, { inTheDark: lang === 'en' });
         faults.push(...found.map((fault) => `${name}: ${fault}`));
       }
       await page.context().close();

@@ -34,31 +34,23 @@ interface Finding {
 }
 declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
 
-/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules, `left` those left out. */
-export function axeFaults(
-  page: Page,
-  asked: readonly string[] = AXE_TAGS,
-  left: readonly string[] = [],
-): Promise<string[]> {
-  const rules = Object.fromEntries(left.map((rule) => [rule, { enabled: false }]));
-  return page.evaluate(
-    async (given) => {
-      // What passes is not asked for, nor is any style sheet fetched anew.
-      const options = { ...given, resultTypes: ['violations', 'incomplete'], preload: false };
-      const { violations, incomplete } = await axe.run(options);
-      return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
-        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-      );
-    },
-    { runOnly: asked, rules },
-  );
+/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules. */
+export function axeFaults(page: Page, asked: readonly string[] = AXE_TAGS): Promise<string[]> {
+  return page.evaluate(async (only) => {
+    // What passes is not asked for, nor is any style sheet fetched anew.
+    const options = { runOnly: only, resultTypes: ['violations', 'incomplete'], preload: false };
+    const { violations, incomplete } = await axe.run(options);
+    return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    );
+  }, asked);
 }
 
 export interface EveryWay {
   /** The least height of what is pressed. */
   controlPx?: number;
-  /** Whether colours are looked at, in the light and in the dark: they differ by that alone, not by the width or the direction. */
-  colours?: boolean;
+  /** Whether colours are looked at in the dark too: they differ by the light alone, not by the width or the direction. */
+  inTheDark?: boolean;
   /** What is done once all is unfolded, before axe looks. */
   prepare?: (page: Page) => Promise<void>;
 }
@@ -69,7 +61,7 @@ export interface EveryWay {
  */
 export async function faultsEveryWay(
   page: Page,
-  { controlPx, colours = true, prepare }: EveryWay = {},
+  { controlPx, inTheDark = true, prepare }: EveryWay = {},
 ): Promise<string[]> {
   const faults: string[] = [];
   const note = (where: string, found: readonly string[]) =>
@@ -81,11 +73,8 @@ export async function faultsEveryWay(
   }
   await unfold(page);
   await prepare?.(page);
-  note('wide', [
-    ...(await layoutFaults(page, controlPx)),
-    ...(await axeFaults(page, AXE_TAGS, colours ? [] : COLOUR_RULES)),
-  ]);
-  if (colours) {
+  note('wide', [...(await layoutFaults(page, controlPx)), ...(await axeFaults(page))]);
+  if (inTheDark) {
     await page.emulateMedia({ colorScheme: 'dark' });
     note('dark', await axeFaults(page, COLOUR_RULES));
     await page.emulateMedia({ colorScheme: 'light' });
