@@ -11,6 +11,7 @@ type Settings = Pick<InstallationSettings, 'storage' | 'database_url'>;
 export const isVouched = (storage: string) =>
   (statSync(checkpointFiles(storage).file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
+/** The verdict on a store that is lost in the way that `says` tells, and how it is put back. */
 export function lost(says: string, { storage, database_url }: Settings): Verdict {
   const { file } = checkpointFiles(storage);
   const isUnmoved = database_url !== null && existsSync(join(storage, SQLITE_FILE));

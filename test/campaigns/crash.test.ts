@@ -21,7 +21,7 @@ const LANES = 2;
 const CLIENTS = 32;
 const KILL_AFTER_MS = { from: 5, to: 250 };
 /** The history is verified after every so many kills, and at the end of each store: a break stays where it is. */
-const VERIFIED_EVERY = 5;
+const VERIFIED_EVERY = 2;
 /** From the start of the process to its first answer, half of the times; the slowest may meet a busy machine. */
 const RESTART_MEDIAN_MS = 3000; // other tests share the machine: the benchmark says what it takes alone
 const RESTART_SLOWEST_MS = 10_000;

@@ -17,7 +17,7 @@ import {
   writeConfiguration,
 } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
-import { ENGINES, saysTheSame } from '../support/stores.ts';
+import { ENGINES } from '../support/stores.ts';
 
 const MOVING_KEY = newSecret('cfk_test_');
 const MOVING = `  # Moves into the store
@@ -194,9 +194,7 @@ for (const engine of ENGINES) {
       assert.equal(forgotten.find(DEVELOPMENT_KEY, harness.clock.now()), undefined);
     });
 
-    test('a name that is none is told so, with the one that was probably meant', {
-      skip: saysTheSame(engine),
-    }, async () => {
+    test('a name that is none is told so, with the one that was probably meant', async () => {
       for (const act of [['show'], ['suspend', '--reason', 'x'], ['limit', '--default']] as const) {
         const { code, stderr } = await merchants(act[0], 'Corner Shpo', ...act.slice(1));
         assert.equal(code, 1);

@@ -10,10 +10,6 @@ import { fileSystemOf } from '../../src/health/folders.ts';
 export type Engine = 'sqlite' | 'postgres';
 export const ENGINES: readonly Engine[] = ['sqlite', 'postgres'];
 
-/** Why a test is left out on an engine: the command line or files beside the store answer it. */
-export const saysTheSame = (engine: Engine): string | false =>
-  engine !== ENGINES[0] && `no store is asked: it is tested on ${ENGINES[0]}`;
-
 /** Where folders lie on a disk, as production wants them: temporary ones may be in memory. */
 export const ON_DISK = /^(tmpfs|ramfs)$/.test(fileSystemOf(tmpdir()) ?? '')
   ? fileURLToPath(new URL('../../node_modules', import.meta.url))
