@@ -1,4 +1,5 @@
 // Every error there is, in the one shape: the service's own, the framework's, and those of the HTTP parser below it.
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -97,8 +98,8 @@ const STATUS_TEXT: Record<number, string> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** What the response in progress on a socket looks like from outside. */
-type Busy = Socket & { _httpMessage?: { headersSent: boolean } | null };
+/** The answer that comes next on a socket, as Node keeps it. */
+type Busy = Socket & { _httpMessage?: ServerResponse | null };
 
 /** How long a refused client may take to read its answer and hang up. Node's own timeouts no longer look at it. */
 const LINGER_MS = 1000;
@@ -123,12 +124,26 @@ function writeRawError(socket: Socket, error: OperationalError): void {
   socket.once('close', () => clearTimeout(linger));
 }
 
+/** Sockets on which the parser has refused something: whatever comes behind it is refused with it. */
+const refused = new WeakSet<Socket>();
+
 /** What the HTTP parser refuses (Node's `clientError`): syntax, size and slowness. */
 export function onClientError(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
-  if (error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else if (!refused.has(socket)) {
+    refused.add(socket);
+    behindAnswers(socket, () => refuse(error, socket));
   }
+}
+
+/** Does `work` when requests that came whole are answered: an error in front of their answers would be taken for one of them. */
+function behindAnswers(socket: Busy, work: () => void): void {
+  const { _httpMessage: next } = socket;
+  if (next?.req.complete) next.once('finish', () => behindAnswers(socket, work));
+  else work();
+}
+
+function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     writeRawError(socket, new OperationalError('request_timeout', 'The request did not arrive in time.'));
   } else if (error.code === 'HPE_HEADER_OVERFLOW') {

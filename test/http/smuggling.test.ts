@@ -201,10 +201,25 @@ describe('request smuggling', () => {
 
   test('trailers change nothing: no length, encoding or credentials come in behind a body.', async () => {
     const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    const trailers = `0\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: 3\r\n\r\n`;
-    const { statuses, made } = await sent(head + chunk(BODY) + trailers);
-    assert.equal(statuses[0], 401);
-    assert.deepEqual(made, []);
+    const body = `${chunk(BODY)}0\r\nAuthorization: Bearer ${KEY}\r\n`;
+    for (const [stream, status] of [
+      [`${head}${body}\r\n`, 401],
+      [`${head}${body}Content-Length: 3\r\n\r\n`, 400],
+    ] as const) {
+      const { statuses, made } = await sent(stream);
+      assert.equal(statuses[0], status);
+      assert.deepEqual(made, []);
+    }
+  });
+
+  test('what came whole is answered before what is no HTTP behind it, which is told so once.', async () => {
+    const whole = `${POST}${LENGTH}\r\n${BODY}`;
+    const { statuses, made, closed } = await sent(
+      `${whole}GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${whole}GET \r\n\r\n\r\n`,
+    );
+    assert.deepEqual(statuses, [201, 404, 201, 400]);
+    assert.deepEqual(made, ['OUTER', 'OUTER']);
+    assert.ok(closed);
   });
 
   test('behind a request whose syntax is refused by us and not by the parser, nothing is carried out.', async () => {
