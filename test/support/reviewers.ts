@@ -15,16 +15,25 @@ export const BEN = reviewer('Ben');
 export const CLEO = reviewer('Cleo');
 export const REVIEWERS: readonly Principal[] = [ANA, BEN, CLEO];
 
-/** Writes them down the first time that one of them acts. */
-export async function haveReviewers({
+const had = new WeakMap<Journal, Promise<void>>();
+
+/** Writes them down the first time that one of them acts, also where several begin at once. */
+export function haveReviewers({
   database,
   journal,
 }: {
   database: Database;
   journal: Journal;
 }): Promise<void> {
-  const [ana] = await database.query('select id from administrators where id = ?', ANA.id);
-  if (!ana) await addReviewers(journal);
+  let done = had.get(journal);
+  if (!done) {
+    done = database.query('select id from administrators where id = ?', ANA.id).then(async ([ana]) => {
+      if (!ana) await addReviewers(journal);
+    });
+    done.catch(() => had.delete(journal));
+    had.set(journal, done);
+  }
+  return done;
 }
 
 /** Writes them down as administrators, so that they have names. */
