@@ -63,8 +63,11 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   const skeletons = new Skeletons();
   const throttle = createThrottle(settings.limits, clock);
 
-  const send = (reply: FastifyReply, status: number, text: string | Buffer) =>
-    reply.code(status).headers(headers).send(text);
+  /** For a handler to give back: it is sent in a step of its own. */
+  const page = (reply: FastifyReply, status: number, text: string | Buffer) => {
+    reply.code(status).headers(headers);
+    return text;
+  };
   const seeOther = (reply: FastifyReply, address: string) =>
     reply
       .code(303)
@@ -94,24 +97,24 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
       return seeOther(reply.header('set-cookie', cookie), visit.address({ method: wanted, view, edit }));
     }
     const payment = await find(visit);
-    if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
+    if (!payment) return page(reply, 404, missingPage(anonymous(visit)));
     const subject = subjectOf(payment, visit);
     if (payment.status !== 'pending') {
       const { status, text } = statePage(visit, subject, codes);
-      return send(reply, status, text);
+      return page(reply, status, text);
     }
-    if (directory.isSuspended(payment.merchant_id)) return send(reply, 403, suspendedPage(visit, subject));
-    if (view === 'cancel') return send(reply, 200, cancelPage(visit, subject));
+    if (directory.isSuspended(payment.merchant_id)) return page(reply, 403, suspendedPage(visit, subject));
+    if (view === 'cancel') return page(reply, 200, cancelPage(visit, subject));
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
-    if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
-    return send(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }, skeletons));
+    if (!method) return page(reply, 404, refusedPage(visit, 'unoffered'));
+    return page(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }, skeletons));
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply) {
     const visit = visitOf(request, place);
     const payment = await find(visit);
-    if (!payment) return send(reply, 404, missingPage(anonymous(visit)));
+    if (!payment) return page(reply, 404, missingPage(anonymous(visit)));
     const sent = request.body as URLSearchParams;
     const action = isSameOrigin(request.headers, origin)
       ? actionOf(payment, sent, visit.asked.method)
@@ -119,9 +122,9 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const waitMs = action ? throttle.form(request) : throttle.forged(request);
     if (waitMs > 0) {
       reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
-      return send(reply, 429, busyPage(visit, waitMs));
+      return page(reply, 429, busyPage(visit, waitMs));
     }
-    if (!action) return send(reply, 403, refusedPage(visit, 'refused'));
+    if (!action) return page(reply, 403, refusedPage(visit, 'refused'));
     if (action === 'submit') return submit(request, reply, visit, payment, sent);
     const { id } = payment;
     const act = action === 'cancel' ? cancelByCustomer : requestLink;
@@ -137,16 +140,16 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   ) {
     if (payment.status !== 'pending') return seePayment(reply, visit); // shown what became of it
     if (directory.isSuspended(payment.merchant_id))
-      return send(reply, 403, suspendedPage(visit, subjectOf(payment, visit)));
+      return page(reply, 403, suspendedPage(visit, subjectOf(payment, visit)));
     const { words, asked } = visit;
     const methods = offer.methodsFor(payment);
     const method = methods.find(({ id }) => id === asked.method);
-    if (!method) return send(reply, 404, refusedPage(visit, 'unoffered'));
+    if (!method) return page(reply, 404, refusedPage(visit, 'unoffered'));
     const known = knownContacts(payment, method, asked.edit);
     const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
     if (typed.faults.length > 0) {
       const subject = subjectOf(payment, visit);
-      return send(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, codes }));
+      return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, codes }));
     }
     const submission = submissionOf(method, typed.kept, shownInstructions(sent), words.tag);
     const { id } = payment;
@@ -169,11 +172,12 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     // A request that was refused for its form before it came here is no failure of a page.
     if (known && known.status < 500 && !ours) throw known;
     const visit = visitOf(request, place);
-    if (known && known.status < 500) return send(reply, known.status, refusedPage(visit, 'refused'));
+    if (known && known.status < 500)
+      return reply.send(page(reply, known.status, refusedPage(visit, 'refused')));
     if (!known) settings.report(error, request.id);
     else settings.warn(known.message, request.id);
     if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-    return send(reply, known?.status ?? 500, failurePage(visit, request.id));
+    return reply.send(page(reply, known?.status ?? 500, failurePage(visit, request.id)));
   });
 
   app.get(`/${PAYMENT_PAGE}`, show);

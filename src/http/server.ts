@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { descriptorLimit } from '../lib/descriptors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { inCohorts } from './cohorts.ts';
 import { onClientError, onConnect } from './errors.ts';
 
 /** Node's own limits are made for friendlier callers: 60 s for headers, 300 s for a request, looked at every 30 s. */
@@ -76,7 +77,8 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
     maxHeaderSize: LIMITS.headerBytes,
     requireHostHeader: false, // answered by the framework, in our shape
   };
-  const server = keyPair ? tlsServer(options, listener, keyPair) : createServer(options, listener);
+  const taken = inCohorts(listener);
+  const server = keyPair ? tlsServer(options, taken, keyPair) : createServer(options, taken);
   server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
   const closeIdle = server.closeIdleConnections.bind(server);
   // Every close begins with this call, and the listener repeats it until all are gone.
