@@ -63,7 +63,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   const skeletons = new Skeletons();
   const throttle = createThrottle(settings.limits, clock);
 
-  /** For a handler to give back: it is sent in a step of its own. */
+  /** Sets the head of an answer and gives its text: what a handler returns is sent in a step of its own (`inCohorts`). */
   const page = (reply: FastifyReply, status: number, text: string | Buffer) => {
     reply.code(status).headers(headers);
     return text;

@@ -106,58 +106,61 @@ const LINGER_MS = 1000;
 
 /** Writes an error where there is no request the framework knows of, and closes the connection. */
 function writeRawError(socket: Socket, error: OperationalError): void {
-  if (!socket.writable || (socket.bytesWritten > 0 && (socket as Busy)._httpMessage?.headersSent)) {
+  if (socket.bytesWritten > 0 && (socket as Busy)._httpMessage?.headersSent) {
     socket.destroy();
     return;
   }
-  const body = errorBody(error);
-  const headers = {
-    ...API_HEADERS,
-    'x-request-id': randomId('req_', 16),
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_TEXT[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  if (socket.writable) {
+    const body = errorBody(error);
+    const headers = {
+      ...API_HEADERS,
+      'x-request-id': randomId('req_', 16),
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${error.status} ${STATUS_TEXT[error.status]}\r\n${lines.join('')}\r\n${body}`);
+  }
   socket.resume(); // closing with anything unread would reset the connection, and the answer might be lost
   const linger = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(linger));
 }
 
-/** Sockets on which the parser has refused something: whatever comes behind it is refused with it. */
+/** Sockets on which the parser has refused something: it takes nothing that comes behind. */
 const refused = new WeakSet<Socket>();
 
-/** What the HTTP parser refuses (Node's `clientError`): syntax, size and slowness. */
+/** What the HTTP parser refuses (Node's `clientError`): syntax and size; and slowness. */
 export function onClientError(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
   if (error.code === 'ECONNRESET') socket.destroy();
-  else if (!refused.has(socket)) {
+  else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    if (isAnswering(socket)) socket.destroy();
+    else
+      writeRawError(socket, new OperationalError('request_timeout', 'The request did not arrive in time.'));
+  } else if (!refused.has(socket)) {
     refused.add(socket);
-    behindAnswers(socket, () => refuse(error, socket));
+    behindAnswers(socket, () => writeRawError(socket, refusalOf(error)));
   }
 }
 
-/** Does `work` when requests that came whole are answered: an error in front of their answers would be taken for one of them. */
+/** Whether a request that came whole has yet to be answered: an error in front of its answer would be taken for it. */
+const isAnswering = (socket: Busy) => socket._httpMessage?.req.complete ?? false;
+
+/**
+ * Does `work` when requests that came whole are answered. Where their client does not read, what was refused ends it as the request
+ * that never came whole, in time (`LIMITS.headersTimeoutMs`).
+ */
 function behindAnswers(socket: Busy, work: () => void): void {
-  const { _httpMessage: next } = socket;
-  if (next?.req.complete) next.once('finish', () => behindAnswers(socket, work));
+  if (isAnswering(socket)) socket._httpMessage?.once('finish', () => behindAnswers(socket, work));
   else work();
 }
 
-function refuse(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Socket): void {
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    writeRawError(socket, new OperationalError('request_timeout', 'The request did not arrive in time.'));
-  } else if (error.code === 'HPE_HEADER_OVERFLOW') {
-    // What arrived last begins with a request line where that was too long, else it is from among the headers.
-    const long = OVERLONG_REQUEST_LINE.test(error.rawPacket?.toString('latin1') ?? '');
-    writeRawError(
-      socket,
-      long
-        ? new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`)
-        : new OperationalError('headers_too_large', 'The request headers are larger than 16 KiB.'),
-    );
-  } else {
-    writeRawError(socket, new OperationalError('bad_request', 'The request is not well-formed HTTP.'));
-  }
+function refusalOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): OperationalError {
+  if (error.code !== 'HPE_HEADER_OVERFLOW')
+    return new OperationalError('bad_request', 'The request is not well-formed HTTP.');
+  // What arrived last begins with a request line where that was too long, else it is from among the headers.
+  return OVERLONG_REQUEST_LINE.test(error.rawPacket?.toString('latin1') ?? '')
+    ? new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`)
+    : new OperationalError('headers_too_large', 'The request headers are larger than 16 KiB.');
 }
 
 /** A tunnel (CONNECT) is not a thing this server has. Node has let go of the socket, its errors and timeouts included. */

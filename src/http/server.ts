@@ -15,7 +15,7 @@ export const LIMITS = {
   headers: 64,
   headersTimeoutMs: 10 * SECOND_MS,
   requestTimeoutMs: 15 * SECOND_MS,
-  /** From a request's headers to the beginning of its answer; more than a work of the journal or a read may take. */
+  /** From when a request is begun (`inCohorts`) to the beginning of its answer; more than a work of the journal or a read may take. */
   answerMs: 8.5 * SECOND_MS,
   checkTimeoutsEachMs: SECOND_MS,
   keepAliveTimeoutMs: 5 * SECOND_MS,
@@ -79,6 +79,8 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
   };
   const taken = inCohorts(listener);
   const server = keyPair ? tlsServer(options, taken, keyPair) : createServer(options, taken);
+  // Who has sent all and ended their side is answered all the same; Node would end the other side as soon as it reads that.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
   const closeIdle = server.closeIdleConnections.bind(server);
   // Every close begins with this call, and the listener repeats it until all are gone.

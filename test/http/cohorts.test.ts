@@ -35,6 +35,33 @@ describe('requests that arrive together', () => {
     assert.deepEqual(steps, expected.flat());
   });
 
+  test('are not begun where their connection is gone.', async () => {
+    const begun: (string | undefined)[] = [];
+    const take = inCohorts(({ url }) => {
+      begun.push(url);
+    });
+    for (const [url, destroyed] of [
+      ['/gone', true],
+      ['/there', false],
+    ] as const)
+      take({ url, destroyed } as IncomingMessage, {} as Parameters<typeof take>[1]);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(begun, ['/there']);
+  });
+
+  test('are answered though their clients end their side with the last byte.', async () => {
+    const answers = await sendAtOnce(
+      REQUESTS,
+      async (request, response) => {
+        await text(request);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        response.end(`shown ${request.url}`);
+      },
+      true,
+    );
+    for (const [i, answer] of answers.entries()) assert.ok(answer.endsWith(`shown /${i}`), answer);
+  });
+
   test('are all answered, and wait for none that takes its time.', async () => {
     let others = REQUESTS - 1;
     const { promise: allOthersShown, resolve } = Promise.withResolvers<void>();
@@ -47,15 +74,17 @@ describe('requests that arrive together', () => {
   });
 });
 
-/** Sends one request on each of `count` connections in one turn, and gives the answers. */
-async function sendAtOnce(count: number, listener: RequestListener): Promise<string[]> {
+/** Sends one request on each of `count` connections in one turn, and with it the end where `isEnd`. Gives the answers. */
+async function sendAtOnce(count: number, listener: RequestListener, isEnd = false): Promise<string[]> {
   const server = httpServer(listener, undefined);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const sockets = numbers(0, count).map(() => connect(port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  for (const [i, socket] of sockets.entries())
-    socket.write(`GET /${i} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  for (const [i, socket] of sockets.entries()) {
+    socket.write(`GET /${i} HTTP/1.1\r\nhost: a\r\n${isEnd ? '' : 'connection: close\r\n'}\r\n`);
+    if (isEnd) socket.end();
+  }
   const answers = await Promise.all(sockets.map((socket) => text(socket)));
   server.close();
   return answers;

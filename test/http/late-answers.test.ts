@@ -1,12 +1,13 @@
 // No request waits for longer than its answer may take, none that began is cut, and a stop finishes those that wait.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { LIMITS } from '../../src/http/server.ts';
+import { httpServer, LIMITS } from '../../src/http/server.ts';
 import { createShell } from '../../src/http/shell.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { addPerson } from '../support/admin.ts';
@@ -22,6 +23,9 @@ const AT_MOST_MS = LIMITS.answerMs + 1400;
 const HELD_MS = 6500;
 /** When a handler ends that took too long. */
 const TOO_LONG_MS = LIMITS.answerMs + 700;
+/** More than the system takes for a client that does not read. */
+const UNREAD_BYTES = 64 * 1024 * 1024;
+const CUT_WITHIN_MS = 15_000;
 
 async function timed<T>(answer: Promise<T>): Promise<T & { ms: number }> {
   const begun = performance.now();
@@ -163,5 +167,23 @@ describe('a request that waits', { concurrency: true }, () => {
     await pause(50);
     const count = (text: string) => logged.filter((line) => line.includes(text)).length;
     assert.deepEqual([count('"request"'), count('no answer within'), count('a defect')], [4, 2, 0]);
+  });
+
+  test('for its client to read it, behind which something came that is no HTTP, is cut off in the end', async (context) => {
+    const server = httpServer((_request, response) => {
+      response.end(Buffer.alloc(UNREAD_BYTES));
+    }, undefined);
+    context.after(() => server.closeAllConnections());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const taken = once(server, 'connection');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    context.after(() => client.destroy());
+    client.on('error', () => {}).pause();
+    const begun = performance.now();
+    client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nnothing\r\n\r\n');
+    const [socket] = (await taken) as [Socket];
+    await once(socket, 'close', { signal: AbortSignal.timeout(CUT_WITHIN_MS) });
+    assert.ok(performance.now() - begun > LIMITS.answerMs, 'not before all that was whole is answered');
+    server.close();
   });
 });
