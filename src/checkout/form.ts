@@ -38,12 +38,10 @@ export function knownContacts(
   edit: string | undefined,
 ): ReadonlyMap<FieldName, string> {
   const known = new Map<FieldName, string>();
-  if (edit === CONTACT) return known;
-  const customer = payment.customer === null ? {} : JSON.parse(payment.customer);
-  for (const { name } of method.fields) {
-    const value = isContact(name) && customer[CONTACTS[name]];
-    if (value) known.set(name, value);
-  }
+  const asked = edit === CONTACT ? [] : method.fields.map(({ name }) => name).filter(isContact);
+  if (asked.length === 0 || payment.customer === null) return known;
+  const customer = JSON.parse(payment.customer);
+  for (const name of asked) if (customer[CONTACTS[name]]) known.set(name, customer[CONTACTS[name]]);
   return known;
 }
 

@@ -47,6 +47,9 @@ export function asOperationalError(error: unknown): OperationalError | undefined
   return known && new OperationalError(...known);
 }
 
+/** A body that is too large, by no more than this, is taken off the wire: its sender is told in peace. */
+const READ_THROUGH_BYTES = 1024 * 1024;
+
 /** Answers with an error as JSON; a defect is logged and shown as `internal_error`, nothing of it told. */
 export function sendError(
   error: unknown,
@@ -64,6 +67,9 @@ export function sendError(
   reply.header('x-request-id', request.id); // what fails before the hooks run has none yet
   if (known.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
   if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="api"');
+  // The framework would close the connection while its client still sends, and so may not come to read the answer.
+  if (known.code === 'payload_too_large' && Number(request.headers['content-length']) <= READ_THROUGH_BYTES)
+    reply.removeHeader('connection');
   return reply.code(known.status).headers(API_HEADERS).send(errorBody(known));
 }
 
