@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, KEY, startHarness } from '../support/harness.ts';
 import { exchange, parseAnswers } from '../support/wire-client.ts';
 
 const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -80,6 +80,26 @@ describe('hostile clients', () => {
       socket.destroy();
     });
   }
+
+  test('a body that is a little too large is refused while it is sent, and the connection goes on', {
+    timeout: 10_000,
+  }, async () => {
+    const socket = await dial(service);
+    let got = '';
+    socket.on('data', (bytes) => (got += bytes));
+    const length = 79_000;
+    const [first, rest] = ['x'.repeat(10_000), 'x'.repeat(length - 10_000)];
+    const head = `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+    socket.write(`${head}Content-Length: ${length}\r\n\r\n${first}`);
+    while (!got.includes('payload_too_large')) await pause(5);
+    socket.write(`${rest}${GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+    await once(socket, 'end');
+    assert.deepEqual(
+      parseAnswers(Buffer.from(got)).map(({ status }) => status),
+      [413, 200],
+    );
+    socket.destroy();
+  });
 
   test(`the answer ${REQUESTS_PER_SOCKET} of a connection is its last, and says so`, async () => {
     const port = Number(new URL(service.origin).port);
