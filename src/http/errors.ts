@@ -173,6 +173,6 @@ function refusalOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): Opera
 export function onConnect(socket: Socket): void {
   socket.on('error', () => {}); // without a listener, a client's reset would end the process
   // An answer still on its way comes first; this one would be taken for it.
-  if ((socket as Busy)._httpMessage) socket.destroy();
+  if (isAnswering(socket)) socket.destroy();
   else writeRawError(socket, notFound());
 }

@@ -84,7 +84,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
     } else if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
     const count = (requestsOn.get(raw.socket) ?? 0) + 1;
     requestsOn.set(raw.socket, count);
-    if (count >= LIMITS.requestsPerSocket) reply.header('connection', 'close');
+    if (count >= LIMITS.requestsPerSocket) reply.raw.shouldKeepAlive = false; // whatever headers its answer comes to have
     if (count > LIMITS.requestsPerSocket) {
       done(new OperationalError('bad_request', 'The connection ends behind the request before.')); // never sent
       return;
