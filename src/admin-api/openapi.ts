@@ -49,7 +49,7 @@ function read(operationId: string, summary: string, schema: string, codes: Error
   return { get: { operationId, summary, security, ...rest, responses } };
 }
 
-export const adminDescription: Description = {
+export const adminDescription = (): Description => ({
   paths: {
     '/admin/payments': read(
       'listPaymentsForReview',
@@ -164,4 +164,4 @@ export const adminDescription: Description = {
     SealAnswer: jsonSchema(sealAnswerSchema, 'output'),
     CheckpointAnswer: jsonSchema(checkpointAnswerSchema, 'output'),
   },
-};
+});

@@ -27,7 +27,7 @@ const NOT_KEPT =
 const REPLACED =
   'A key that was replaced makes payments until its end, but here it is 403: it has no say in other keys any more.';
 
-export const apiKeyDescription: Description = {
+export const apiKeyDescription = (): Description => ({
   paths: {
     '/v1/api_keys': {
       get: {
@@ -108,4 +108,4 @@ export const apiKeyDescription: Description = {
     RotatedApiKeyAnswer: jsonSchema(rotatedApiKeyAnswerSchema, 'output'),
     ApiKeyList: jsonSchema(apiKeyListSchema, 'output'),
   },
-};
+});

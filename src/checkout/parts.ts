@@ -1,5 +1,4 @@
 // The pieces that several of the customer's pages are made of.
-import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl, settled } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -79,27 +78,13 @@ export function withPaymentId(address: string, id: string): string {
   return `${before}${joint}payment_id=${id}${fragment ?? ''}`;
 }
 
-/** Addresses of one merchant differ behind their host: so many of what stands in front of their path are remembered with it. */
-const hosts = new LRUCache<string, string>({ max: 1000 });
-
-/** The host of an http(s) address, as the URL standard reads it: of all up to the first `/`, `?` or `#` behind the scheme's slashes. */
-function hostOf(address: string): string {
-  const front = /^https?:\/\/[^/?#]+/i.exec(address)?.[0] ?? address;
-  let host = hosts.get(front);
-  if (host === undefined) {
-    host = new URL(front).host;
-    hosts.set(front, host);
-  }
-  return host;
-}
-
 /** The host that a link leads to, where it is not the merchant's own site as the configuration knows it. */
-function strangeHost(host: string, website: string | null): string | null {
+function strangeHost(url: URL, website: string | null): string | null {
   if (website !== null) {
-    const own = hostOf(website).replace(/^www\.(?=[^.]+\.)/, '');
-    if (host === own || host.endsWith(`.${own}`)) return null;
+    const own = new URL(website).host.replace(/^www\.(?=[^.]+\.)/, '');
+    if (url.host === own || url.host.endsWith(`.${own}`)) return null;
   }
-  return host;
+  return url.host;
 }
 
 /** Where a link out leads. `host` is told where it is not the merchant's own. */
@@ -111,7 +96,7 @@ export interface Out {
 /** The way out to `address`, or nothing where the merchant gave none. */
 export function outTo({ payment, profile }: Subject, address: string | null): Out | null {
   const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
-  return target ? { target, host: strangeHost(hostOf(target), profile.website) } : null;
+  return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
 }
 
 /** The link out, or nothing where there is none. */

@@ -23,12 +23,15 @@ export interface Place extends ConsoleParts {
 export function placeOf(parts: ConsoleParts): Place {
   const { baseUrl, timeZone } = parts;
   const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
-  const moments = new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone });
+  let moments: Intl.DateTimeFormat | undefined; // made with the first moment, since it takes a while
   return {
     ...parts,
     path: `${pathOf(baseUrl)}/console`,
     money: (minor, currency) => locale.money(minor, currency),
-    moment: (ms) => moments.format(ms),
+    moment(ms) {
+      moments ??= new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone });
+      return moments.format(ms);
+    },
   };
 }
 

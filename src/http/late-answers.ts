@@ -7,27 +7,51 @@ import { LIMITS } from './server.ts';
 /** How often those that wait are looked through. */
 const EACH_MS = 250;
 
+/** A request without an answer. */
+interface Waiting {
+  reply: FastifyReply;
+  /** By the clock that never runs backwards. */
+  since: number;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Where it stands among those that wait, as long as it does. */
+    waitingAt: number;
+  }
+}
+
 /** Looks after every request of `app`. What a request began goes on: whether it was done is not known to its caller, as with any 503. */
 export function refuseLateAnswers(app: FastifyInstance): void {
-  /** Without an answer yet; since when, by the clock that never runs backwards. */
-  const open = new Map<FastifyReply, number>();
+  // No Map or Set: the tables that one replaces when they are full, of what was deleted too, lead from the older to the newer and hold what
+  // was in them, so that requests long answered would lie about until the whole heap is collected.
+  const waiting: Waiting[] = [];
+  const forget = (reply: FastifyReply) => {
+    const at = reply.waitingAt;
+    if (waiting[at]?.reply !== reply) return;
+    const last = waiting.pop()!;
+    if (last.reply === reply) return;
+    waiting[at] = last;
+    last.reply.waitingAt = at;
+  };
+  app.decorateReply('waitingAt', -1);
   app.addHook('onRequest', (_request, reply, done) => {
-    open.set(reply, monotonicMs());
+    reply.waitingAt = waiting.push({ reply, since: monotonicMs() }) - 1;
     done();
   });
   app.addHook('onResponse', (_request, reply, done) => {
-    open.delete(reply);
+    forget(reply);
     done();
   });
   const timer = setInterval(() => {
     const now = monotonicMs();
-    for (const [reply, since] of open) {
-      if (now - since < LIMITS.answerMs) continue;
+    for (const one of waiting.filter(({ since }) => now - since >= LIMITS.answerMs)) {
+      const { reply } = one;
       const { complete, destroyed } = reply.request.raw;
       // Whose body is still on its way keeps us waiting, and not the other way round: the server's own limit is for those.
-      if (!complete && !destroyed) open.set(reply, now);
+      if (!complete && !destroyed) one.since = now;
       else {
-        open.delete(reply);
+        forget(reply);
         refuse(reply);
       }
     }

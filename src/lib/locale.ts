@@ -48,7 +48,9 @@ export class Locale<Key extends string> implements Language {
   readonly #minutes = new LRUCache<number, string>({ max: PIECES_REMEMBERED });
   /** How each currency is written, with the code that goes behind it where its sign is not its own. */
   readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
-  readonly #moments: Intl.DateTimeFormat;
+  /** Made with the first moment: it takes longer than all else here. */
+  #moments: Intl.DateTimeFormat | undefined;
+  readonly #timeZone: string;
 
   /** `timeZone` is the one in which moments are told. */
   constructor(language: Language, messages: Readonly<Record<Key, string>>, timeZone: string) {
@@ -56,7 +58,7 @@ export class Locale<Key extends string> implements Language {
     this.name = language.name;
     this.direction = language.direction;
     this.#messages = messages;
-    this.#moments = new Intl.DateTimeFormat(this.tag, { ...MOMENT, timeZone });
+    this.#timeZone = timeZone;
   }
 
   #message(key: Key): IntlMessageFormat {
@@ -151,6 +153,7 @@ export class Locale<Key extends string> implements Language {
     const minute = Math.floor(ms / MINUTE_MS);
     let text = this.#minutes.get(minute);
     if (text === undefined) {
+      this.#moments ??= new Intl.DateTimeFormat(this.tag, { ...MOMENT, timeZone: this.#timeZone });
       text = this.#moments.format(ms);
       this.#minutes.set(minute, text);
     }

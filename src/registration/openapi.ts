@@ -3,7 +3,7 @@ import { ALWAYS, type Description, failures, json, jsonSchema, ref, success } fr
 import { registrationAnswerSchema } from './present.ts';
 import { registrationRequestSchema } from './request.ts';
 
-export const registrationDescription: Description = {
+export const registrationDescription = (): Description => ({
   paths: {
     '/register': {
       post: {
@@ -41,4 +41,4 @@ export const registrationDescription: Description = {
     Registration: jsonSchema(registrationRequestSchema, 'input'),
     RegistrationAnswer: jsonSchema(registrationAnswerSchema, 'output'),
   },
-};
+});

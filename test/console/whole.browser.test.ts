@@ -171,6 +171,8 @@ for (const scripts of [false, true])
           await page.keyboard.press(key);
           await moved;
         }
+        // `autofocus` comes with the first frame, which may be after the load.
+        await page.waitForFunction("document.activeElement.id === 'bank_reference'");
       } else {
         await tabTo(page, '[data-key-row]');
         await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);

@@ -5,7 +5,11 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as immediately, setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import autocannon from 'autocannon';
+import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { httpServer, LIMITS } from '../../src/http/server.ts';
 import { createShell } from '../../src/http/shell.ts';
@@ -27,6 +31,12 @@ const TOO_LONG_MS = LIMITS.answerMs + 700;
 const UNREAD_BYTES = 64 * 1024 * 1024;
 const CUT_WITHIN_MS = 15_000;
 
+/** Requests that come and go, and after how many the young generation is collected. */
+const PASSING = 3000;
+const COLLECTED_EACH = 50;
+/** The newest were not yet collected. */
+const KEPT_MAXIMUM = 10 * COLLECTED_EACH;
+
 async function timed<T>(answer: Promise<T>): Promise<T & { ms: number }> {
   const begun = performance.now();
   return { ...(await answer), ms: performance.now() - begun };
@@ -41,6 +51,19 @@ async function lock(context: TestContext, url: string, sql: string): Promise<() 
   const release = () => (ended ??= client.end()); // which rolls back
   context.after(release);
   return release;
+}
+
+/** A site of no routes yet; each line of its log goes to `write`. */
+function shell(write: (line: string) => void): FastifyInstance {
+  return createShell({
+    log: createLogger('info', { write }),
+    trustProxy: [],
+    https: false,
+    plainHttp: undefined,
+    actor: () => ({}),
+    observe: undefined,
+    server: (handler) => createServer(handler),
+  });
 }
 
 describe('a request that waits', { concurrency: true }, () => {
@@ -101,15 +124,7 @@ describe('a request that waits', { concurrency: true }, () => {
 
   test('for its handler is answered once, one that sends its body slowly and a download are not', async (context) => {
     const logged: string[] = [];
-    const app = createShell({
-      log: createLogger('info', { write: (line) => void logged.push(line) }),
-      trustProxy: [],
-      https: false,
-      plainHttp: undefined,
-      actor: () => ({}),
-      observe: undefined,
-      server: (handler) => createServer(handler),
-    });
+    const app = shell((line) => logged.push(line));
     context.after(() => app.close());
     app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body));
     let handled = 0;
@@ -186,4 +201,26 @@ describe('a request that waits', { concurrency: true }, () => {
     assert.ok(performance.now() - begun > LIMITS.answerMs, 'not before all that was whole is answered');
     server.close();
   });
+});
+
+test('a request that was answered is garbage of the young generation', async (context) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (how: { type: 'minor' | 'major' }) => void;
+  const app = shell(() => {});
+  context.after(() => app.close());
+  const passing: WeakRef<object>[] = [];
+  app.get('/', async (request) => {
+    const count = passing.push(new WeakRef(request));
+    await immediately();
+    if (count === COLLECTED_EACH)
+      collect({ type: 'major' }); // it takes what is there for old
+    else if (count % COLLECTED_EACH === 0) collect({ type: 'minor' });
+    return 'here';
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  await autocannon({ url: `http://127.0.0.1:${port}/`, connections: 32, amount: PASSING });
+  const kept = passing.filter((request) => request.deref()).length;
+  assert.equal(passing.length, PASSING);
+  assert.ok(kept < KEPT_MAXIMUM, `${kept} are kept`);
 });
