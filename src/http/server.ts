@@ -88,6 +88,13 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
     closing ??= monotonicMs();
     if (monotonicMs() - closing >= LAST_REQUEST_MS) setImmediate(closeIdle); // when what has arrived by now is read
   };
+  // A server that stood still is told of time that has passed before it reads what came meanwhile: that may be the next request.
+  server.on('timeout', (socket) => {
+    const { bytesRead } = socket;
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead) socket.destroy();
+    });
+  });
   server.on('connect', (_request, socket) => onConnect(socket as Socket));
   server.on('checkExpectation', (request, response) => {
     request.headers.expect = 'unmet';

@@ -1,0 +1,62 @@
+// A connection that is kept for its next request: closed when none comes, and not under one that has arrived.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { setImmediate as immediately, setTimeout as pause } from 'node:timers/promises';
+import { connect as connectSecurely } from 'node:tls';
+import { httpServer, type KeyPair } from '../../src/http/server.ts';
+import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
+
+const KEPT_MS = 500;
+
+/** Lets nothing in this process go on for `ms`, as a machine does that is paused. */
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+const send = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+
+/** A connection to a server that keeps it for `KEPT_MS`, after its first answer. */
+async function kept(keyPair: KeyPair | undefined): Promise<{ socket: Socket; close: () => void }> {
+  const server = httpServer(({ url }, response) => response.end(`shown ${url}`), keyPair);
+  Object.assign(server, { keepAliveTimeout: KEPT_MS, keepAliveTimeoutBuffer: 0 });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const at = { host: '127.0.0.1', port, rejectUnauthorized: false };
+  const socket = keyPair ? connectSecurely(at) : connect(at);
+  send(socket.setEncoding('latin1'), '/first');
+  assert.match((await once(socket, 'data'))[0], /shown \/first$/);
+  return { socket, close: () => server.close() };
+}
+
+for (const [title, secure] of [
+  ['plain', false],
+  ['secure', true],
+] as const)
+  describe(`a kept ${title} connection`, { skip: secure && !hasOpenssl }, () => {
+    const keyPair = () => {
+      if (!secure) return;
+      const certificates = temporaryCertificates();
+      const { certificate, key } = certificates.make('localhost');
+      const pair = { cert: readFileSync(certificate), key: readFileSync(key) };
+      certificates.remove();
+      return pair;
+    };
+
+    test('is closed when nothing comes.', async (context) => {
+      const { socket, close } = await kept(keyPair());
+      context.after(close);
+      await once(socket, 'close');
+    });
+
+    test('is not closed under a request that came while the server stood still.', async (context) => {
+      const { socket, close } = await kept(keyPair());
+      context.after(close);
+      await pause(10); // until the server knows that its answer has gone
+      await immediately(); // timers are what comes next
+      send(socket, '/second');
+      standStill(2 * KEPT_MS);
+      assert.match((await once(socket, 'data'))[0], /shown \/second$/);
+      await once(socket, 'close');
+    });
+  });
