@@ -11,7 +11,6 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../methods/offer.ts';
-import { QrCodes } from '../methods/transfer/qr-code.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
@@ -22,6 +21,7 @@ import { POLICY_REPORTS, pageHeaders } from '../ui/page.ts';
 import { themeCookie } from '../ui/theme.ts';
 import { knownContacts, readForm, submissionOf } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
+import { LatestInstructions } from './instructions.ts';
 import { isLong, type Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { busyPage, failurePage, missingPage, refusedPage, suspendedPage } from './problem-page.ts';
@@ -59,7 +59,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     baseUrl: checkoutBaseUrl,
     basePath: pathOf(checkoutBaseUrl),
   };
-  const codes = new QrCodes();
+  const latest = new LatestInstructions();
   const skeletons = new Skeletons();
   const throttle = createThrottle(settings.limits, clock);
 
@@ -100,7 +100,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     if (!payment) return page(reply, 404, missingPage(anonymous(visit)));
     const subject = subjectOf(payment, visit);
     if (payment.status !== 'pending') {
-      const { status, text } = statePage(visit, subject, codes);
+      const { status, text } = statePage(visit, subject, latest);
       return page(reply, status, text);
     }
     if (directory.isSuspended(payment.merchant_id)) return page(reply, 403, suspendedPage(visit, subject));
@@ -108,7 +108,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return page(reply, 404, refusedPage(visit, 'unoffered'));
-    return page(reply, 200, pendingPage(visit, { ...subject, methods, method, codes }, skeletons));
+    return page(reply, 200, pendingPage(visit, { ...subject, methods, method, latest }, skeletons));
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply) {
@@ -149,7 +149,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
     if (typed.faults.length > 0) {
       const subject = subjectOf(payment, visit);
-      return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, codes }));
+      return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, latest }));
     }
     const submission = submissionOf(method, typed.kept, shownInstructions(sent), words.tag);
     const { id } = payment;

@@ -22,15 +22,14 @@ export function hiddenToken(payment: Payment, action: Exclude<Action, 'submit'>)
 }
 
 /**
- * The same for the form of a method, as values. What the page tells the customer to do goes along, under the token: what is
- * kept is what they were shown, whatever the configuration says by the time they send it.
+ * The same for the form of a method, as values. What the page tells the customer to do goes along (`shown`, as JSON text), under the
+ * token: what is kept is what they were shown, whatever the configuration says by the time they send it.
  */
 export function submitTerms(
   payment: Payment,
   method: string,
-  instructions: Instructions | null,
+  shown: string | null,
 ): { token: string; shown: string | null } {
-  const shown = instructions === null ? null : JSON.stringify(instructions);
   return { token: token(payment, 'submit', [method, shown ?? '']), shown };
 }
 

@@ -1,24 +1,61 @@
 // What the customer is told to do outside this page: the transfer's rows and its QR code, or the merchant's own words.
-import { type Html, html, safeUrl } from '../lib/html.ts';
+import { LRUCache } from 'lru-cache';
+import { type Html, html, safeUrl, settled } from '../lib/html.ts';
 import { formatAmount } from '../lib/money.ts';
-import type { Instructions } from '../methods/method.ts';
+import type { Instructions, Method } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
-import { type QrCodes, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
+import { qrPath, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from '../ui/languages.ts';
 import type { Subject } from './parts.ts';
 
-/** `instructions` as markup. */
-export function instructed(subject: Subject, instructions: Instructions, codes: QrCodes): Html {
+/** What all that is kept may take together, in characters. */
+const KEPT_CHARACTERS = 2 * 1024 * 1024;
+
+/** What a customer is told to do: as data, as the JSON text of that, and as markup. */
+export interface Instructed {
+  instructions: Instructions;
+  json: string;
+  markup: Html;
+}
+
+/** What customers were told last: whoever comes back from their bank opens the same page again, and a QR code takes a while to draw. */
+export class LatestInstructions {
+  readonly #kept = new LRUCache<string, Instructed & { source: Method | string }>({
+    maxSize: KEPT_CHARACTERS,
+    sizeCalculation: ({ json, markup }) => 2 * json.length + markup.toString().length,
+  });
+
+  /**
+   * What the customer of one payment is told, in their language; nothing where `tell` says nothing. `source` is what `tell` takes it
+   * from, a method or a text: while it is the same, so is what it says, for nothing that goes into it changes about a payment.
+   */
+  of(subject: Subject, source: Method | string, tell: () => Instructions | null): Instructed | null {
+    const key = `${subject.words.tag} ${subject.payment.id}`;
+    const kept = this.#kept.get(key);
+    if (kept && kept.source === source) return kept;
+    const instructions = tell();
+    if (!instructions) return null;
+    const instructed = {
+      source,
+      instructions,
+      json: JSON.stringify(instructions),
+      markup: markupOf(subject, instructions),
+    };
+    this.#kept.set(key, instructed);
+    return instructed;
+  }
+}
+
+function markupOf(subject: Subject, instructions: Instructions): Html {
   if (instructions.kind === 'text')
     return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
-  return transfer(subject, instructions, codes);
+  return settled(transfer(subject, instructions));
 }
 
 function transfer(
   { payment, words, amount }: Subject,
   { account, reference }: Instructions & { kind: 'transfer' },
-  codes: QrCodes,
 ): Html {
   const merchant = payment.merchant_name;
   const quick = quickPayments(account, payment, reference);
@@ -46,18 +83,18 @@ ${rows
     ([term, value, note]) =>
       html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${note && html`<p class="hint">${note}</p>`}</dd></div>\n`,
   )}</dl>
-${quick.map((one) => quickPay(words, one, codes))}
+${quick.map((one) => quickPay(words, one))}
 </div>`;
 }
 
-function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay, codes: QrCodes): Html {
+function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay): Html {
   const target = link === undefined ? undefined : safeUrl(link);
   return html`${target && html`<p><a class="secondary" href="${target}">${words.html('transfer.open')}</a></p>`}${
     copyable &&
     html`<dl class="rows"><div><dt>${words.html('transfer.code')}</dt><dd><bdi class="copy code" translate="no">${payload}</bdi></dd></div></dl>`
   }
 <figure>
-${qrCode(words, scheme, payload, codes)}
+${qrCode(words, scheme, payload)}
 <figcaption>${words.html('transfer.scan')}</figcaption>
 </figure>`;
 }
@@ -66,12 +103,12 @@ ${qrCode(words, scheme, payload, codes)}
 const PRINTED_MM = 46;
 
 /** Dark on white in every theme, since many readers take nothing else. */
-function qrCode(words: Words, scheme: QuickPay['scheme'], payload: string, codes: QrCodes): Html {
-  const { size, path } = codes.path(payload);
+function qrCode(words: Words, scheme: QuickPay['scheme'], payload: string): Html {
+  const { size, path } = qrPath(payload);
   const swiss = scheme === 'swiss';
   const cross = swiss ? swissCross(size) : [];
   const widthMm = swiss ? swissWidthMm(size) : PRINTED_MM;
-  return html`<svg class="qr" width="${widthMm}mm" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words.text('transfer.qr')}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/>${cross.map(
+  return html`<svg class="qr" width="${widthMm}mm" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words.text('transfer.qr')}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/>${cross.map(
     ({ x, y, width, height, dark }) =>
       html`<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${dark ? '#000' : '#fff'}"/>`,
   )}</svg>`;

@@ -3,11 +3,10 @@ import { html } from '../lib/html.ts';
 import type { Skeletons } from '../lib/skeleton.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
-import type { QrCodes } from '../methods/transfer/qr-code.ts';
 import { facts } from '../ui/facts.ts';
 import { CONTACT, type ContactName, knownContacts, type Typed } from './form.ts';
 import { hiddenToken, submitTerms } from './form-guard.ts';
-import { instructed } from './instructions.ts';
+import type { LatestInstructions } from './instructions.ts';
 import { help, outTo, type Subject } from './parts.ts';
 import { type Frame, pendingMarkup, type Told } from './pending-markup.ts';
 import { framed, type Visit } from './visit.ts';
@@ -18,7 +17,7 @@ export interface Pending extends Subject {
   method: Method;
   /** What was typed and did not pass. */
   typed?: Typed | undefined;
-  codes: QrCodes;
+  latest: LatestInstructions;
 }
 
 /** The page, made of a skeleton where there are `skeletons`; one that tells what is wrong with a form is made anew each time. */
@@ -31,10 +30,10 @@ export function pendingPage(visit: Visit, pending: Pending, skeletons?: Skeleton
 
 /** Takes the page apart: into what many payments have in common, and what is this one's. */
 function partsOf(visit: Visit, pending: Pending): { frame: Frame; told: Told } {
-  const { payment, profile, words, amount, isLong, methods, method, codes } = pending;
+  const { payment, profile, words, amount, isLong, methods, method, latest } = pending;
   const { theme, basePath, asked } = visit;
   const known = knownContacts(payment, method, asked.edit);
-  const instructions = method.instructions(payment);
+  const instructed = latest.of(pending, method, () => method.instructions(payment));
   const out = outTo(pending, payment.return_url ?? payment.cancel_url);
   const masked = (name: ContactName) => {
     const value = known.get(name);
@@ -63,8 +62,8 @@ function partsOf(visit: Visit, pending: Pending): { frame: Frame; told: Told } {
     description: payment.description || null,
     expires: words.moment(payment.expires_at),
     target: out?.target ?? null,
-    ...submitTerms(payment, method.id, instructions),
-    instructions: instructions && instructed(pending, instructions, codes),
+    ...submitTerms(payment, method.id, instructed?.json ?? null),
+    instructions: instructed?.markup ?? null,
     'payer-name': masked('payer-name'),
     'payer-email': masked('payer-email'),
     'payer-phone': masked('payer-phone'),

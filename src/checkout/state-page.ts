@@ -1,13 +1,12 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
-import type { QrCodes } from '../methods/transfer/qr-code.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import type { Fact } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
-import { instructed } from './instructions.ts';
+import type { LatestInstructions } from './instructions.ts';
 import { help, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
 import { methodName } from './pending-markup.ts';
 import { framed, type Visit } from './visit.ts';
@@ -75,7 +74,11 @@ const STATES: Record<Exclude<Shown, 'pending'>, State> = {
 };
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
-export function statePage(visit: Visit, subject: Subject, codes: QrCodes): { status: number; text: string } {
+export function statePage(
+  visit: Visit,
+  subject: Subject,
+  latest: LatestInstructions,
+): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
   const shown = shownStatus(payment) as Exclude<Shown, 'pending'>;
@@ -101,7 +104,7 @@ ${
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
-${shown === 'requires_review' && repeated(subject, codes)}
+${shown === 'requires_review' && repeated(subject, latest)}
 ${shown === 'expired' && ask(visit, subject)}
 ${onward(visit, subject, state)}
 ${help(subject)}
@@ -137,18 +140,19 @@ function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
 }
 
 /** What the customer was told to do, again, as it stood when they said they would. */
-function repeated(subject: Subject, codes: QrCodes): Html | null {
+function repeated(subject: Subject, latest: LatestInstructions): Html | null {
   const { payment, words } = subject;
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
     Details & { instructions: Instructions }
   >;
-  if (!instructions) return null;
+  const instructed = instructions && latest.of(subject, JSON.stringify(instructions), () => instructions);
+  if (!instructed) return null;
   const heading =
-    instructions.kind === 'transfer'
+    instructed.instructions.kind === 'transfer'
       ? words.html('transfer.heading')
       : methodName(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
-${instructed(subject, instructions, codes)}`;
+${instructed.markup}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */

@@ -63,7 +63,7 @@ export function totpFields(email: string, secret: string, faults: Faults): Html 
   const { size, path } = qrPath(totpUri(secret, email));
   return html`<input type="hidden" name="secret" value="${secret}">
 <figure>
-<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path d="${path}"/></svg>
+<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/></svg>
 <figcaption>Scan this with an authenticator app, or type this key into it: <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
 </figure>
 ${field({

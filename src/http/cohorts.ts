@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 /** How many go together at most: what they hold between two steps shall stay in a processor's cache. */
-const COHORT_MAXIMUM = 16;
+const COHORT_MAXIMUM = 32;
 
 /**
  * Hands requests on to `listener` once all that have arrived are read, in their order; not those whose connection is gone by then.

@@ -17,6 +17,7 @@ export type Values = Readonly<Record<string, string | Html | null>>;
 interface Skeleton {
   first: Buffer;
   rest: readonly { name: string; bytes: Buffer }[];
+  /** Bytes of all these together. */
   size: number;
 }
 
@@ -52,19 +53,29 @@ function cut<V extends Values>(values: V, make: (values: V) => string): Skeleton
     name,
     values[name] === null ? null : String.fromCharCode(FIRST_MARK + i),
   ]);
-  const [first, ...others] = make(Object.fromEntries(standIns) as V).split(/(?=[\ufdd1-\ufdef])/);
+  const [front, ...others] = make(Object.fromEntries(standIns) as V).split(/(?=[\ufdd1-\ufdef])/);
   const rest = others.map((piece) => ({
     name: names[piece.charCodeAt(0) - FIRST_MARK]!,
     bytes: Buffer.from(piece.slice(1)),
   }));
-  const size = rest.reduce((sum, { bytes }) => sum + bytes.length, first!.length);
-  return { first: Buffer.from(first!), rest, size };
+  const first = Buffer.from(front!);
+  const size = rest.reduce((sum, { bytes }) => sum + bytes.length, first.length);
+  return { first, rest, size };
 }
 
-function filled({ first, rest }: Skeleton, values: Values): Buffer {
+function filled({ first, rest, size }: Skeleton, values: Values): Buffer {
   const given: Record<string, Buffer> = {};
-  for (const name in values) given[name] = Buffer.from(escaped(values[name]));
-  const pieces = [first];
-  for (const { name, bytes } of rest) pieces.push(given[name]!, bytes);
-  return Buffer.concat(pieces);
+  for (const name in values) if (values[name] !== null) given[name] = Buffer.from(escaped(values[name]));
+  let total = size;
+  for (const { name } of rest) total += given[name]!.length;
+  const page = Buffer.allocUnsafe(total);
+  page.set(first);
+  let at = first.length;
+  for (const { name, bytes } of rest) {
+    const value = given[name]!;
+    page.set(value, at);
+    page.set(bytes, at + value.length);
+    at += value.length + bytes.length;
+  }
+  return page;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { knownContacts, readForm } from '../../src/checkout/form.ts';
+import { LatestInstructions } from '../../src/checkout/instructions.ts';
 import { isLong } from '../../src/checkout/parts.ts';
 import { type Pending, pendingPage } from '../../src/checkout/pending-page.ts';
 import { type Visit, visitOf } from '../../src/checkout/visit.ts';
@@ -9,7 +10,6 @@ import { timeOrderedId } from '../../src/lib/ids.ts';
 import { Skeletons } from '../../src/lib/skeleton.ts';
 import type { MethodSettings } from '../../src/methods/method.ts';
 import { Offer } from '../../src/methods/offer.ts';
-import { QrCodes } from '../../src/methods/transfer/qr-code.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { LANGUAGES, Languages } from '../../src/ui/languages.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -55,7 +55,7 @@ const CHOSEN = new Map([
 
 const languages = new Languages('Europe/Berlin');
 const offer = new Offer(METHODS, { methodsOf: (id) => CHOSEN.get(id) });
-const codes = new QrCodes();
+const latest = new LatestInstructions();
 const random = new SeededRandom();
 
 const maybe = <T>(make: () => T): T | null => (random.chance(0.4) ? null : make());
@@ -133,7 +133,7 @@ function look(choices: Choices): Look {
   const { words } = visit;
   const amount = words.money(payment.amount_minor, payment.currency);
   const subject = { payment, profile: { website, support }, words, amount, isLong: isLong(amount) };
-  const pending = { ...subject, methods, method, codes };
+  const pending = { ...subject, methods, method, latest };
   if (!isSent) return { visit, pending };
   const sent = new URLSearchParams({ 'payer-name': text(), 'payer-email': text(), 'card-number': '4000 1' });
   const known = knownContacts(payment, method, visit.asked.edit);
@@ -147,7 +147,7 @@ describe(`skeletons, seed ${random.seed}`, () => {
     const all = looks(PAGES);
     for (const { visit, pending } of [...all, ...random.shuffled(all)]) {
       const page = String(pendingPage(visit, pending, skeletons));
-      assert.equal(page, pendingPage(visit, pending));
+      assert.equal(page, pendingPage(visit, { ...pending, latest: new LatestInstructions() }));
     }
   });
 
@@ -160,6 +160,37 @@ describe(`skeletons, seed ${random.seed}`, () => {
       assert.ok(page.includes(pending.payment.id));
       assert.ok(!page.includes(all[(i + 1) % all.length]!.pending.payment.id));
     }
+  });
+
+  test('what a customer is told is of the method, the settings and the language at hand, whatever was told before.', () => {
+    const renewed = METHODS.map((one) => ({
+      ...one,
+      accounts: one.accounts.map((account) => ({ ...account, holder: 'Corner, renewed' })),
+    }));
+    const offers = [METHODS, renewed].map((settings) => new Offer(settings, { methodsOf: () => null }));
+    const payments = [1, 2].map(() => {
+      const choices = { ...drawn(NAMES), currency: 'BRL', basePath: '', isSent: false };
+      return look(choices as Choices).pending.payment;
+    });
+    const latestHere = new LatestInstructions();
+    const told = new Set<string>();
+    for (let i = 0; i < PAGES / 4; i++) {
+      const payment = random.pick(payments);
+      const methods = random.pick(offers).methodsFor(payment);
+      const wanted = random.pick(['bank', 'bank_2']);
+      const method = methods.find(({ id }) => id === wanted)!;
+      const query = { payment_id: payment.id, method: method.id, lang: random.pick(['en', 'ar', 'ja']) };
+      const place = { languages, baseUrl: 'https://pay.example', basePath: '' };
+      const visit = visitOf({ query, headers: {} } as unknown as Parameters<typeof visitOf>[0], place);
+      const { words } = visit;
+      const amount = words.money(payment.amount_minor, payment.currency);
+      const profile = { website: null, support: null };
+      const subject = { payment, profile, words, amount, isLong: false, methods, method };
+      const page = pendingPage(visit, { ...subject, latest: latestHere });
+      assert.equal(page, pendingPage(visit, { ...subject, latest: new LatestInstructions() }));
+      told.add(String(page));
+    }
+    assert.equal(told.size, 2 * 2 * 2 * 3, 'both payments, methods and settings, in three languages');
   });
 
   test('values are escaped, left out where there are none, and may come again.', () => {

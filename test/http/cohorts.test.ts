@@ -8,8 +8,8 @@ import { describe, test } from 'node:test';
 import { inCohorts } from '../../src/http/cohorts.ts';
 import { httpServer } from '../../src/http/server.ts';
 
-const COHORT = 16;
-const REQUESTS = 40;
+const COHORT = 32;
+const REQUESTS = 80;
 
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 

@@ -1,12 +1,10 @@
 // QR codes as SVG path data, and the Swiss cross that lies over one; data alone, no markup.
-import { LRUCache } from 'lru-cache';
 import { encode } from 'uqr';
 
 /** The quiet zone of ISO/IEC 18004. */
 const QUIET_MODULES = 4;
-const KEPT_CODES = 500;
 
-/** `size`: modules of a side with the quiet zone. `path`: SVG path data of the dark modules, one unit a module. */
+/** `size`: modules of a side with the quiet zone. `path`: SVG path data of the dark modules, lines to be drawn one unit wide. */
 export interface QrCode {
   size: number;
   path: string;
@@ -27,37 +25,22 @@ export function qrPath(payload: string): QrCode {
   return { size, path: pathOf(data) };
 }
 
-/** A subpath for each run of dark modules in a row: from the last one's start, or absolute where that is shorter. */
+/** A line through the middle of each run of dark modules in a row, from where the last one ends. */
 function pathOf(rows: readonly boolean[][]): string {
   let path = '';
-  let [lastX, lastY] = [0, 0];
+  let [endX, endY] = [0, 0];
   for (const [y, row] of rows.entries()) {
     for (let x = 0; x < row.length; x++) {
       if (!row[x]) continue;
       let end = x;
       while (row[end]) end++;
-      const [absolute, relative] = [`M${x} ${y}`, `m${x - lastX} ${y - lastY}`];
-      path += `${path && relative.length < absolute.length ? relative : absolute}h${end - x}v1h${x - end}z`;
-      [lastX, lastY] = [x, y];
+      path += path === '' ? `M${x} ${y}.5` : `m${x - endX} ${y - endY}`;
+      path += `h${end - x}`;
+      [endX, endY] = [end, y];
       x = end;
     }
   }
   return path;
-}
-
-/** Codes drawn once for as long as they are among the latest asked for: a page that is polled asks for the same again. */
-export class QrCodes {
-  readonly #kept = new LRUCache<string, QrCode>({ max: KEPT_CODES });
-
-  /** See `qrPath`. */
-  path(payload: string): QrCode {
-    let code = this.#kept.get(payload);
-    if (!code) {
-      code = qrPath(payload);
-      this.#kept.set(payload, code);
-    }
-    return code;
-  }
 }
 
 /** Millimetres of the Swiss QR Code (SIX Style Guide QR-bill): its side, the white edge, the black square, the cross's arms. */
