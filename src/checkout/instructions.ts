@@ -9,7 +9,7 @@ import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from '../ui/languages.ts';
 import type { Subject } from './parts.ts';
 
-/** What all that is kept may take together, in characters. */
+/** Characters of markup and JSON that are kept at most. */
 const KEPT_CHARACTERS = 2 * 1024 * 1024;
 
 /** What a customer is told to do: as data, as the JSON text of that, and as markup. */
@@ -19,11 +19,14 @@ export interface Instructed {
   markup: Html;
 }
 
-/** What customers were told last: whoever comes back from their bank opens the same page again, and a QR code takes a while to draw. */
+/**
+ * Tells customers what to do, and keeps the transfers that it told last: whoever comes back from their bank opens the same page again,
+ * and a QR code takes a while to draw.
+ */
 export class LatestInstructions {
   readonly #kept = new LRUCache<string, Instructed & { source: Method | string }>({
     maxSize: KEPT_CHARACTERS,
-    sizeCalculation: ({ json, markup }) => 2 * json.length + markup.toString().length,
+    sizeCalculation: ({ json, markup }) => json.length + markup.toString().length,
   });
 
   /**
@@ -42,7 +45,7 @@ export class LatestInstructions {
       json: JSON.stringify(instructions),
       markup: markupOf(subject, instructions),
     };
-    this.#kept.set(key, instructed);
+    if (instructions.kind === 'transfer') this.#kept.set(key, instructed);
     return instructed;
   }
 }

@@ -172,14 +172,19 @@ describe(`skeletons, seed ${random.seed}`, () => {
       const choices = { ...drawn(NAMES), currency: 'BRL', basePath: '', isSent: false };
       return look(choices as Choices).pending.payment;
     });
-    const latestHere = new LatestInstructions();
+    const asked = payments.flatMap((payment) =>
+      offers.flatMap((offer) =>
+        ['bank', 'bank_2'].flatMap((id) => ['en', 'ar', 'ja'].map((lang) => ({ payment, offer, id, lang }))),
+      ),
+    );
     const told = new Set<string>();
-    for (let i = 0; i < PAGES / 4; i++) {
-      const payment = random.pick(payments);
-      const methods = random.pick(offers).methodsFor(payment);
-      const wanted = random.pick(['bank', 'bank_2']);
-      const method = methods.find(({ id }) => id === wanted)!;
-      const query = { payment_id: payment.id, method: method.id, lang: random.pick(['en', 'ar', 'ja']) };
+    const latestHere = new LatestInstructions();
+    for (const { payment, offer, id, lang } of Array.from({ length: 10 }, () =>
+      random.shuffled(asked),
+    ).flat()) {
+      const methods = offer.methodsFor(payment);
+      const method = methods.find((one) => one.id === id)!;
+      const query = { payment_id: payment.id, method: id, lang };
       const place = { languages, baseUrl: 'https://pay.example', basePath: '' };
       const visit = visitOf({ query, headers: {} } as unknown as Parameters<typeof visitOf>[0], place);
       const { words } = visit;
@@ -190,7 +195,31 @@ describe(`skeletons, seed ${random.seed}`, () => {
       assert.equal(page, pendingPage(visit, { ...subject, latest: new LatestInstructions() }));
       told.add(String(page));
     }
-    assert.equal(told.size, 2 * 2 * 2 * 3, 'both payments, methods and settings, in three languages');
+    assert.equal(told.size, asked.length);
+  });
+
+  test('a transfer is told anew where it is no longer among the latest.', () => {
+    const latestHere = new LatestInstructions();
+    let told = 0;
+    const tellOf = (pending: Pending) => {
+      const method = pending.methods.find(({ id }) => id === 'bank')!;
+      latestHere.of(pending, method, () => {
+        told++;
+        return method.instructions(pending.payment);
+      });
+    };
+    const pendings = Array.from({ length: 500 }, () => {
+      const choices = { ...drawn(NAMES), merchant_id: 'mer_all', currency: 'BRL', isSent: false };
+      return look(choices as Choices).pending;
+    });
+    const [first, ...others] = pendings as [Pending, ...Pending[]];
+    tellOf(first);
+    tellOf(first);
+    assert.equal(told, 1);
+    for (const other of others) tellOf(other);
+    assert.equal(told, pendings.length);
+    tellOf(first);
+    assert.equal(told, pendings.length + 1);
   });
 
   test('values are escaped, left out where there are none, and may come again.', () => {

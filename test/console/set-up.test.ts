@@ -45,7 +45,7 @@ for (const engine of ENGINES)
       );
       assert.match(
         page.text,
-        /<svg class="qr"[^>]* role="img" aria-label="QR code for your authenticator app"/,
+        /<svg class="qr"[^>]* role="img" aria-label="QR code for your authenticator app"[^>]*><path fill="#fff" d="[^"]+"\/><path stroke="#000" d="M/,
       );
       const code = codeOf(harness, { totpSecret });
       const done = await client.send(page, { password: PASSWORD, 'password-again': PASSWORD, code });

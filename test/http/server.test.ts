@@ -10,6 +10,7 @@ import { httpServer, type KeyPair } from '../../src/http/server.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 
 const KEPT_MS = 500;
+const CLOSED_WITHIN_MS = 30_000;
 
 /** Lets nothing in this process go on for `ms`, as a machine does that is paused. */
 const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -46,7 +47,7 @@ for (const [title, secure] of [
     test('is closed when nothing comes.', async (context) => {
       const { socket, close } = await kept(keyPair());
       context.after(close);
-      await once(socket, 'close');
+      await once(socket, 'close', { signal: AbortSignal.timeout(CLOSED_WITHIN_MS) });
     });
 
     test('is not closed under a request that came while the server stood still.', async (context) => {
@@ -57,6 +58,6 @@ for (const [title, secure] of [
       send(socket, '/second');
       standStill(2 * KEPT_MS);
       assert.match((await once(socket, 'data'))[0], /shown \/second$/);
-      await once(socket, 'close');
+      await once(socket, 'close', { signal: AbortSignal.timeout(CLOSED_WITHIN_MS) });
     });
   });
