@@ -22,15 +22,11 @@ export function hiddenToken(payment: Payment, action: Exclude<Action, 'submit'>)
 }
 
 /**
- * The same for the form of a method, as values. What the page tells the customer to do goes along (`shown`, as JSON text), under the
- * token: what is kept is what they were shown, whatever the configuration says by the time they send it.
+ * The token of the form of a method. What the page tells the customer to do (`shown`, as JSON text) goes along with it, and is under it:
+ * what is kept is what they were shown, whatever the configuration says by the time they send it.
  */
-export function submitTerms(
-  payment: Payment,
-  method: string,
-  shown: string | null,
-): { token: string; shown: string | null } {
-  return { token: token(payment, 'submit', [method, shown ?? '']), shown };
+export function submitToken(payment: Payment, method: string, shown: string | null): string {
+  return token(payment, 'submit', [method, shown ?? '']);
 }
 
 /** The action of a form that is ours, for this payment and method; nothing for any other. */

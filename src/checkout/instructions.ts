@@ -7,14 +7,14 @@ import { grouped } from '../methods/transfer/creditor-reference.ts';
 import { qrPath, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from '../ui/languages.ts';
+import { qrSvg } from '../ui/qr-svg.ts';
 import type { Subject } from './parts.ts';
 
 /** Characters of markup and JSON that are kept at most. */
 const KEPT_CHARACTERS = 2 * 1024 * 1024;
 
-/** What a customer is told to do: as data, as the JSON text of that, and as markup. */
-export interface Instructed {
-  instructions: Instructions;
+/** What a customer is told to do: as JSON text, and as markup. */
+interface Instructed {
   json: string;
   markup: Html;
 }
@@ -41,7 +41,6 @@ export class LatestInstructions {
     if (!instructions) return null;
     const instructed = {
       source,
-      instructions,
       json: JSON.stringify(instructions),
       markup: markupOf(subject, instructions),
     };
@@ -102,17 +101,16 @@ ${qrCode(words, scheme, payload)}
 </figure>`;
 }
 
-/** A side on paper; on a screen the stylesheet says. */
+/** A side on paper. */
 const PRINTED_MM = 46;
 
-/** Dark on white in every theme, since many readers take nothing else. */
 function qrCode(words: Words, scheme: QuickPay['scheme'], payload: string): Html {
-  const { size, path } = qrPath(payload);
-  const swiss = scheme === 'swiss';
-  const cross = swiss ? swissCross(size) : [];
-  const widthMm = swiss ? swissWidthMm(size) : PRINTED_MM;
-  return html`<svg class="qr" width="${widthMm}mm" viewBox="0 0 ${size} ${size}" role="img" aria-label="${words.text('transfer.qr')}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/>${cross.map(
+  const code = qrPath(payload);
+  const label = words.text('transfer.qr');
+  if (scheme !== 'swiss') return qrSvg(code, label, { widthMm: PRINTED_MM });
+  const cross = swissCross(code.size).map(
     ({ x, y, width, height, dark }) =>
       html`<rect x="${x}" y="${y}" width="${width}" height="${height}" fill="${dark ? '#000' : '#fff'}"/>`,
-  )}</svg>`;
+  );
+  return qrSvg(code, label, { widthMm: swissWidthMm(code.size), over: cross });
 }

@@ -5,7 +5,7 @@ import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import { facts } from '../ui/facts.ts';
 import { CONTACT, type ContactName, knownContacts, type Typed } from './form.ts';
-import { hiddenToken, submitTerms } from './form-guard.ts';
+import { hiddenToken, submitToken } from './form-guard.ts';
 import type { LatestInstructions } from './instructions.ts';
 import { help, outTo, type Subject } from './parts.ts';
 import { type Frame, pendingMarkup, type Told } from './pending-markup.ts';
@@ -34,6 +34,7 @@ function partsOf(visit: Visit, pending: Pending): { frame: Frame; told: Told } {
   const { theme, basePath, asked } = visit;
   const known = knownContacts(payment, method, asked.edit);
   const instructed = latest.of(pending, method, () => method.instructions(payment));
+  const shown = instructed?.json ?? null;
   const out = outTo(pending, payment.return_url ?? payment.cancel_url);
   const masked = (name: ContactName) => {
     const value = known.get(name);
@@ -62,7 +63,8 @@ function partsOf(visit: Visit, pending: Pending): { frame: Frame; told: Told } {
     description: payment.description || null,
     expires: words.moment(payment.expires_at),
     target: out?.target ?? null,
-    ...submitTerms(payment, method.id, instructed?.json ?? null),
+    token: submitToken(payment, method.id, shown),
+    shown,
     instructions: instructed?.markup ?? null,
     'payer-name': masked('payer-name'),
     'payer-email': masked('payer-email'),

@@ -145,14 +145,14 @@ function repeated(subject: Subject, latest: LatestInstructions): Html | null {
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
     Details & { instructions: Instructions }
   >;
-  const instructed = instructions && latest.of(subject, JSON.stringify(instructions), () => instructions);
-  if (!instructed) return null;
+  if (!instructions) return null;
+  const told = latest.of(subject, JSON.stringify(instructions), () => instructions);
   const heading =
-    instructed.instructions.kind === 'transfer'
+    instructions.kind === 'transfer'
       ? words.html('transfer.heading')
       : methodName(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
-${instructed.markup}`;
+${told?.markup}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */

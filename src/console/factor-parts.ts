@@ -10,6 +10,7 @@ import { PASSWORD_MINIMUM, passwordFault } from '../administrators/password.ts';
 import { acceptedStep, newTotp, totpUri } from '../administrators/totp.ts';
 import { type Html, html } from '../lib/html.ts';
 import { qrPath } from '../methods/transfer/qr-code.ts';
+import { qrSvg } from '../ui/qr-svg.ts';
 import { type Faults, field, literal } from './parts.ts';
 import { LITERAL, passkeyButton } from './sign-in-page.ts';
 
@@ -60,10 +61,9 @@ export function ofPassword(fault: string): string {
 
 /** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
 export function totpFields(email: string, secret: string, faults: Faults): Html {
-  const { size, path } = qrPath(totpUri(secret, email));
   return html`<input type="hidden" name="secret" value="${secret}">
 <figure>
-<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code for your authenticator app" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/></svg>
+${qrSvg(qrPath(totpUri(secret, email)), 'QR code for your authenticator app')}
 <figcaption>Scan this with an authenticator app, or type this key into it: <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
 </figure>
 ${field({

@@ -1,7 +1,6 @@
 // Every page of checkout in a real browser without scripts: what is seen, reached, printed and read aloud.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import jsQr from 'jsqr';
 import type { Page } from 'playwright-core';
 import { axeFaults, COLOUR_RULES, faultsEveryWay } from '../support/axe.ts';
 import {
@@ -22,10 +21,9 @@ import {
   unfold,
 } from '../support/browser.ts';
 import { TYPED } from '../support/customer.ts';
+import { scan } from '../support/qr-reader.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
 
-/** The package is CommonJS, whose types put the function one deeper than it is. */
-const decode = jsQr as unknown as typeof jsQr.default;
 const THEME_COOKIE = 'counterfoil_theme';
 const WIDTHS = [320, 1280];
 /** A language that is read from the left, and one from the right. */
@@ -39,31 +37,6 @@ before(async () => {
   stage = await startStage();
 });
 after(() => stage.close());
-
-/** What the QR code in a picture (PNG) says; nothing where there is none. `page` makes pixels of it. */
-async function scan(page: Page, picture: Buffer): Promise<string | undefined> {
-  const { width, height, grey } = await page.evaluate<{
-    width: number;
-    height: number;
-    grey: string;
-  }>(`(async () => {
-    const picture = await fetch('data:image/png;base64,${picture.toString('base64')}');
-    const bitmap = await createImageBitmap(await picture.blob());
-    const { width, height } = bitmap;
-    const canvas = new OffscreenCanvas(width, height).getContext('2d');
-    canvas.drawImage(bitmap, 0, 0);
-    const { data } = canvas.getImageData(0, 0, width, height);
-    let grey = '';
-    for (let i = 0; i < data.length; i += 4) grey += String.fromCharCode(data[i + 1]);
-    return { width, height, grey };
-  })()`);
-  const pixels = Buffer.from(grey, 'latin1');
-  return decode(
-    Uint8ClampedArray.from({ length: 4 * pixels.length }, (_, i) => pixels[i >> 2]!),
-    width,
-    height,
-  )?.data;
-}
 
 /** Runs `check` for every scene and tells all faults at once, each with its scene. */
 async function everyScene(

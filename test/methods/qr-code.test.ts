@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import jsQr from 'jsqr';
 import { SwissQRCode } from 'swissqrbill/svg';
 import { qrPath, type Rectangle, swissCross } from '../../src/methods/transfer/qr-code.ts';
 import { type Account, quickPayments } from '../../src/methods/transfer/quick-pay.ts';
 import { swissPayload } from '../../src/methods/transfer/swiss.ts';
+import { decode } from '../support/qr-reader.ts';
 
-/** The package is CommonJS, whose types put the function one deeper than it is. */
-const decode = jsQr as unknown as typeof jsQr.default;
 const PIXELS = 10; // a unit
 
 /** Paints rectangles onto white, in order. */
