@@ -1,5 +1,6 @@
 // PostgreSQL at its worst: a standby that does not answer, connections that are cut. Nothing counts that is not certain.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -64,7 +65,22 @@ describe('a PostgreSQL in trouble', () => {
       const { rows } = await operator.query('show synchronous_standby_names');
       return rows[0].synchronous_standby_names === (wanted ? 'nobody' : '');
     });
-    if (wanted) await delay(100); // the other backends read it when they next wait for a statement
+    if (wanted) await eventually(commitsWait);
+  }
+
+  /** Whether a commit waits for the standby: what was demanded counts when the server's checkpointer has read it. */
+  async function commitsWait(): Promise<boolean> {
+    const writer = new pg.Client(server.url);
+    await writer.connect();
+    let isThrough = false;
+    const commit = writer
+      .query("select pg_logical_emit_message(true, '', '')")
+      .then(() => (isThrough = true));
+    let waits = false;
+    while (!isThrough) waits = (await interrupt('cancel')) || waits;
+    await commit;
+    await writer.end();
+    return waits;
   }
 
   async function eventually(happens: () => Promise<boolean>): Promise<void> {
@@ -88,10 +104,27 @@ describe('a PostgreSQL in trouble', () => {
     return rows.length > 0;
   }
 
-  const terminateAll = () =>
-    operator.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'counterfoil'",
+  /** Tells all of the program's connections to end; gives their processes, which may take a moment. */
+  async function terminateAll(): Promise<number[]> {
+    const { rows } = await operator.query(
+      "select pid, pg_terminate_backend(pid) from pg_stat_activity where application_name = 'counterfoil'",
     );
+    return rows.map(({ pid }) => pid);
+  }
+
+  /** Waits until the server has ended processes of its own, their last words sent. */
+  const goneFromServer = (pids: number[]) =>
+    eventually(async () => {
+      const { rowCount } = await operator.query('select from pg_stat_activity where pid = any($1)', [pids]);
+      return rowCount === 0;
+    });
+
+  /** Does nothing and hears nothing until a process on this machine is gone. */
+  function standStillUntilGone(pid: number): void {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (existsSync(`/proc/${pid}`))
+      assert.ok(performance.now() < deadline, `process ${pid} did not end in time`);
+  }
 
   const create = (key: string) =>
     service.request('/v1/payments', {
@@ -215,17 +248,22 @@ describe('a PostgreSQL in trouble', () => {
 
     const database = await openPostgres(server.url);
     try {
-      const silent = database.transaction(async (transaction) => {
-        await transaction.query("select set_config('idle_in_transaction_session_timeout', '50', true)");
-        await delay(200);
-        await transaction.query('select 1');
-      });
-      await assert.rejects(silent, { failure: 'unavailable' });
+      // Heard of while nothing is asked, and as the answer to what is asked next.
+      for (const wait of [async (pid: number) => goneFromServer([pid]), standStillUntilGone]) {
+        const silent = database.transaction(async (transaction) => {
+          const [session] = await transaction.query<{ pid: number }>(
+            "select pg_backend_pid() as pid, set_config('idle_in_transaction_session_timeout', '50', true)",
+          );
+          await wait(session!.pid);
+          await transaction.query('select 1');
+        });
+        await assert.rejects(silent, { failure: 'unavailable' });
+      }
+      await operator.query('select pg_advisory_lock(7391)');
       const impatient = database.transaction(async (transaction) => {
         await transaction.query("select set_config('lock_timeout', '50', true)");
         await transaction.query('select pg_advisory_xact_lock(7391)');
       });
-      await operator.query('select pg_advisory_lock(7391)');
       await assert.rejects(impatient, { failure: 'unavailable' });
       await operator.query('select pg_advisory_unlock(7391)');
       const [limit] = await database.transaction((transaction) =>
@@ -313,8 +351,7 @@ describe('a PostgreSQL in trouble', () => {
   });
 
   test('connections cut while idle are noticed, and the next commit stands', async () => {
-    await terminateAll();
-    await delay(100);
+    await goneFromServer(await terminateAll());
     assert.equal((await create('after-idle-cut')).status, 201);
     assert.equal((await service.request('/v1/payments')).status, 200);
   });
@@ -336,7 +373,7 @@ describe('a PostgreSQL in trouble', () => {
     const cutting = (async () => {
       for (let cuts = 0; cuts < CUTS && open > 0; cuts++) {
         await delay(CUT_EACH_MS);
-        await terminateAll();
+        await goneFromServer(await terminateAll());
       }
     })();
     await Promise.all(
@@ -353,7 +390,6 @@ describe('a PostgreSQL in trouble', () => {
       }),
     );
     await cutting;
-    await delay(100);
     const doubled = await operatorOn(
       "select merchant_reference from payments where merchant_reference like 'cut-%' group by merchant_reference having count(*) <> 1",
     );
