@@ -1,6 +1,6 @@
 // Runs everything: types, lint, then the tests against a real PostgreSQL beside SQLite. Arguments: test files.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, globSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -78,20 +78,25 @@ const env = {
   NODE_COMPILE_CACHE: join(folder, 'compiled'),
 };
 const tests = files.length > 0 ? files : globSync('test/**/*.test.ts').sort();
-const test = (some: string[], atOnce: number) =>
-  some.length === 0
-    ? 0
-    : run(
-        process.execPath,
-        [
-          `--min-semi-space-size=${YOUNG_MB}`,
-          '--test',
-          `--test-concurrency=${atOnce}`,
-          `--test-timeout=${TIMEOUT_MS}`,
-          ...some,
-        ],
-        env,
-      );
+/** What node:test writes in front of the failures when it ends. */
+const FAILURES = '✖ failing tests:';
+/** What each part of the run said, in files. */
+const reports: string[] = [];
+
+/** Runs a part. */
+function test(some: string[], atOnce: number): Promise<number> | number {
+  if (some.length === 0) return 0;
+  const report = join(folder, `report-${reports.length}`);
+  reports.push(report);
+  const options = [
+    `--min-semi-space-size=${YOUNG_MB}`,
+    '--test',
+    `--test-concurrency=${atOnce}`,
+    `--test-timeout=${TIMEOUT_MS}`,
+    ...['stdout', report].flatMap((to) => ['--test-reporter=spec', `--test-reporter-destination=${to}`]),
+  ];
+  return run(process.execPath, [...options, ...some], env);
+}
 
 // What measures time comes last.
 const among = (names: string[]) => tests.filter((file) => names.some((name) => file.endsWith(name)));
@@ -108,4 +113,9 @@ const codes = [
   await test(among(ALONE), 1),
 ];
 await postgres.stop();
+// The last part's failures stand above; those of the others, thousands of lines ago.
+for (const report of reports.slice(0, -1)) {
+  const told = existsSync(report) ? readFileSync(report, 'utf8') : '';
+  if (told.includes(FAILURES)) console.error(`\n${told.slice(told.indexOf(FAILURES)).trim()}`);
+}
 process.exit(Math.max(...codes));
