@@ -10,8 +10,8 @@ import { startPostgres } from '../support/postgres-server.ts';
 
 const check = CHECKS.find(({ id }) => id === 'database_hosts')!;
 const DEADLINE_MS = 400;
-/** Until the answer, on a machine that others use. */
-const PATIENCE_MS = 2500;
+/** Until the answer, on a machine that others use: less than the check's own limit, 3 s. */
+const PATIENCE_MS = 2900;
 
 const running = new URL(process.env.COUNTERFOIL_TEST_POSTGRES!);
 const silent: string[] = [];
@@ -77,13 +77,15 @@ test('a host that says nothing at all is waited for no longer than the deadline.
   });
   const host = `127.0.0.1:${(mute.address() as AddressInfo).port}`;
   const begun = performance.now();
-  const told = await look(among(host, host, running.host), DEADLINE_MS);
+  const told = await look(among(host, host), DEADLINE_MS);
   const ms = performance.now() - begun;
-  assert.match(
-    told,
-    new RegExp(`^warning: (${host} does not answer: .*; ){2}${running.host} is a primary; `),
-  );
+  assert.match(told, new RegExp(`^failed: .*: (${host} does not answer: [^;]*; ){2}start the primary, `));
   assert.ok(ms < PATIENCE_MS, `it took ${ms} ms`);
+  // Who does answer has longer for it: the machine may stand still meanwhile.
+  assert.match(
+    await look(among(host, running.host)),
+    new RegExp(`^warning: ${host} does not answer: [^;]*; ${running.host} is a primary; `),
+  );
 });
 
 test('one host, or none, is not asked.', async () => {
