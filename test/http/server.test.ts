@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { setImmediate as immediately, setTimeout as pause } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { httpServer, type KeyPair } from '../../src/http/server.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
@@ -17,17 +16,26 @@ const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBu
 
 const send = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
 
-/** A connection to a server that keeps it for `KEPT_MS`, after its first answer. */
-async function kept(keyPair: KeyPair | undefined): Promise<{ socket: Socket; close: () => void }> {
-  const server = httpServer(({ url }, response) => response.end(`shown ${url}`), keyPair);
-  Object.assign(server, { keepAliveTimeout: KEPT_MS, keepAliveTimeoutBuffer: 0 });
+/** A connection to a server, after its first answer. From when `keep` is called it is kept for `KEPT_MS`. */
+async function kept(keyPair: KeyPair | undefined) {
+  const answered = Promise.withResolvers<Socket>();
+  const server = httpServer(({ url, socket }, response) => {
+    response.on('finish', () => answered.resolve(socket));
+    response.end(`shown ${url}`);
+  }, keyPair);
+  server.keepAliveTimeoutBuffer = 0;
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const at = { host: '127.0.0.1', port, rejectUnauthorized: false };
   const socket = keyPair ? connectSecurely(at) : connect(at);
   send(socket.setEncoding('latin1'), '/first');
   assert.match((await once(socket, 'data'))[0], /shown \/first$/);
-  return { socket, close: () => server.close() };
+  const taken = await answered.promise;
+  const keep = () => {
+    server.keepAliveTimeout = KEPT_MS;
+    taken.setTimeout(KEPT_MS); // as the server does behind an answer
+  };
+  return { socket, keep, close: () => server.close() };
 }
 
 for (const [title, secure] of [
@@ -45,16 +53,16 @@ for (const [title, secure] of [
     };
 
     test('is closed when nothing comes.', async (context) => {
-      const { socket, close } = await kept(keyPair());
+      const { socket, keep, close } = await kept(keyPair());
       context.after(close);
+      keep();
       await once(socket, 'close', { signal: AbortSignal.timeout(CLOSED_WITHIN_MS) });
     });
 
     test('is not closed under a request that came while the server stood still.', async (context) => {
-      const { socket, close } = await kept(keyPair());
+      const { socket, keep, close } = await kept(keyPair());
       context.after(close);
-      await pause(10); // until the server knows that its answer has gone
-      await immediately(); // timers are what comes next
+      keep();
       send(socket, '/second');
       standStill(2 * KEPT_MS);
       assert.match((await once(socket, 'data'))[0], /shown \/second$/);
