@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { startChromium } from '../support/chromium.ts';
+import { loaded, startChromium } from '../support/chromium.ts';
 import type { Client } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
 import { people, startReview, statusOf, waiting } from './review-stage.ts';
@@ -40,7 +40,8 @@ test('By keys alone a payment is approved from the queue with three presses and 
   await Promise.all([page.waitForURL(/open=/), page.keyboard.press('o')]);
   await Promise.all([page.waitForURL(/\/approve/), page.keyboard.press('a')]);
   assert.equal(await statusOf(harness, id), 'requires_review');
-  await page.waitForFunction("document.activeElement.id === 'bank_reference'");
+  // `autofocus` comes with the first frame, which may be after the load.
+  await page.locator('#bank_reference:focus').waitFor();
   await Promise.all([page.waitForURL(/done=/), page.keyboard.press('Enter')]);
   assert.equal(await statusOf(harness, id), 'approved');
   assert.match(await page.locator('[role=status]').innerText(), /^Approved by you/);
@@ -51,14 +52,14 @@ test('Without scripts a payment is rejected with a preview on the way.', async (
   const id = await waiting(harness);
   const page = await pageOf(who.ana, { javaScriptEnabled: false });
   await page.goto(`${harness.origin}/console/queue?open=${id}`);
-  await page.getByRole('link', { name: 'Reject…' }).click();
+  await loaded(page, () => page.getByRole('link', { name: 'Reject…' }).click());
   await page.getByLabel('Duplicate').check();
   await page.getByLabel('Message to the customer').fill('You paid already.');
-  await page.getByRole('button', { name: 'Preview the message' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Preview the message' }).click());
   assert.match(await page.locator('.message').innerText(), /Message from Corner Shop\s+You paid already\./);
   assert.equal(await statusOf(harness, id), 'requires_review');
   assert.ok(await page.getByLabel('Duplicate').isChecked());
-  await page.getByRole('button', { name: /^Reject/ }).click();
+  await loaded(page, () => page.getByRole('button', { name: /^Reject/ }).click());
   assert.equal(await statusOf(harness, id), 'rejected');
   await page.context().close();
 });

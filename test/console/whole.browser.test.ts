@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
-import { startChromium } from '../support/chromium.ts';
+import { loaded, startChromium } from '../support/chromium.ts';
 import type { Harness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { FOUR_EYES_ABOVE_EUR, startReview, statusOf, waiting } from './review-stage.ts';
@@ -37,7 +37,8 @@ for (const scripts of [false, true])
     const at = (path: string) => `${harness.origin}/console${path}`;
     const heading = (page: Page) => page.locator('h1').first().innerText();
     const code = (secret: string) => new TOTP({ secret }).generate({ timestamp: harness.clock.now() });
-    const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
+    const press = (page: Page, name: string | RegExp) =>
+      loaded(page, () => page.getByRole('button', { name }).click());
 
     /** Follows a set-up link as a newcomer does. */
     async function setUp(role: Role, name: string): Promise<Person> {
@@ -62,7 +63,7 @@ for (const scripts of [false, true])
       await page.locator('#password').fill(PASSWORD);
       await press(page, 'Continue');
       await page.locator('#code').fill(code(totpSecret));
-      await page.getByRole('button', { name: 'Continue' }).first().click();
+      await loaded(page, () => page.getByRole('button', { name: 'Continue' }).first().click());
     }
 
     /** What the customer reads, who has no script at all. */
@@ -83,8 +84,8 @@ for (const scripts of [false, true])
       ana = await setUp('administrator', 'Ana');
       const { page } = ana;
       await page.goto(at('/queue'));
-      await page.locator('[data-key-row]').first().click();
-      await page.getByRole('link', { name: 'Approve…' }).click();
+      await loaded(page, () => page.locator('[data-key-row]').first().click());
+      await loaded(page, () => page.getByRole('link', { name: 'Approve…' }).click());
       assert.equal(await heading(page), 'Approve this payment?');
       await page.locator('[name=note]').fill('Seen on the statement.');
       await page.locator('[name=bank_reference]').fill('TX-1');
@@ -137,7 +138,6 @@ for (const scripts of [false, true])
       const answer = ana.page.waitForResponse((response) => response.request().method() === 'POST');
       await press(ana.page, /^Approve/);
       assert.equal((await answer).status(), 409);
-      await ana.page.waitForLoadState();
       assert.match(await ana.page.locator('main').innerText(), /Bob approved it on \d/);
     });
 
@@ -165,28 +165,21 @@ for (const scripts of [false, true])
       await bob.page.goto(at('/queue'));
       const { page } = bob;
       if (scripts) {
-        for (const key of ['j', 'o', 'a']) {
-          const isMove = key === 'j';
-          const moved = isMove ? Promise.resolve() : page.waitForNavigation();
-          await page.keyboard.press(key);
-          await moved;
-        }
+        await page.keyboard.press('j');
+        for (const key of ['o', 'a']) await loaded(page, () => page.keyboard.press(key));
         // `autofocus` comes with the first frame, which may be after the load.
-        await page.waitForFunction("document.activeElement.id === 'bank_reference'");
+        await page.locator('#bank_reference:focus').waitFor();
       } else {
         await tabTo(page, '[data-key-row]');
-        await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
+        await loaded(page, () => page.keyboard.press('Enter'));
         await tabTo(page, '[data-key="a"]');
-        await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
+        await loaded(page, () => page.keyboard.press('Enter'));
         await tabTo(page, '[name=note]');
       }
       assert.equal(await heading(page), 'Approve this payment?');
       assert.equal(await statusOf(harness, id), 'requires_review', 'no key decided');
-      if (scripts) await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
-      else {
-        await tabTo(page, 'form button.primary');
-        await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
-      }
+      if (!scripts) await tabTo(page, 'form button.primary');
+      await loaded(page, () => page.keyboard.press('Enter'));
       assert.equal(await statusOf(harness, id), 'approved');
     });
 

@@ -1,7 +1,7 @@
 // A real Chromium out of the package registry, headless.
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 
 /** The package's own arguments switch web security off and run all in one process: not what a customer has. Quiet: without these it looks for its maker's hosts at every start. */
 const QUIET = [
@@ -23,4 +23,9 @@ export async function startChromium(): Promise<Browser> {
     args: ['--no-sandbox', '--disable-gpu', ...QUIET],
     headless: true,
   });
+}
+
+/** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or nothing. */
+export async function loaded(page: Page, act: () => Promise<unknown>): Promise<void> {
+  await Promise.all([page.waitForEvent('load'), act()]);
 }
