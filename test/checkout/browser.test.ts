@@ -20,6 +20,7 @@ import {
   tab,
   unfold,
 } from '../support/browser.ts';
+import { loaded } from '../support/chromium.ts';
 import { TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
@@ -217,7 +218,7 @@ describe('a customer without scripts', () => {
       const page = await newPage(stage, { viewport: size(390) });
       await page.goto(checkout_url);
       for (const [name, value] of Object.entries(TYPED[offer])) await page.locator(`#${name}`).fill(value);
-      await page.locator('form button').click();
+      await loaded(page, () => page.locator('form button').click());
       await page.waitForURL((url) => !url.searchParams.has('method'));
       const expected =
         offer === 'transfer' ? 'Waiting for your transfer' : 'Corner Shop is checking your payment';
@@ -234,9 +235,9 @@ describe('a customer without scripts', () => {
     const page = await newPage(stage);
     await page.goto(checkout_url);
     await page.getByText('Do not want to pay?').click();
-    await page.getByRole('link', { name: 'Cancel this payment' }).click();
+    await loaded(page, () => page.getByRole('link', { name: 'Cancel this payment' }).click());
     assert.equal(await heading(page), 'Cancel this payment?');
-    await page.getByRole('button', { name: 'Cancel this payment' }).click();
+    await loaded(page, () => page.getByRole('button', { name: 'Cancel this payment' }).click());
     await page.getByRole('heading', { name: 'This payment was cancelled' }).waitFor();
     assert.equal((await read(id, 'details')).status_reason, 'cancelled_by_customer');
     await page.context().close();
@@ -259,12 +260,12 @@ describe('a customer without scripts', () => {
     await page.goto((await createAt(stage.harness, 'all')).checkout_url);
     const light = await canvasOf(page);
     await page.locator('footer summary').click();
-    await page.getByRole('link', { name: 'Deutsch' }).click();
+    await loaded(page, () => page.getByRole('link', { name: 'Deutsch' }).click());
     assert.equal(await page.locator('html').getAttribute('lang'), 'de');
-    await page.getByRole('link', { name: 'Dunkel' }).click();
+    await loaded(page, () => page.getByRole('link', { name: 'Dunkel' }).click());
     const dark = await canvasOf(page);
     assert.notEqual(dark, light);
-    await page.locator('.methods a').last().click();
+    await loaded(page, () => page.locator('.methods a').last().click());
     assert.deepEqual([await page.locator('html').getAttribute('lang'), await canvasOf(page)], ['de', dark]);
     await page.goto((await createAt(stage.harness, 'card')).checkout_url);
     assert.equal(await canvasOf(page), dark);

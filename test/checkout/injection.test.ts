@@ -8,7 +8,7 @@ import { type FieldUse, readField } from '../../src/methods/fields.ts';
 import type { Method } from '../../src/methods/method.ts';
 import type { FieldFault } from '../../src/methods/reading.ts';
 import { pageHeaders } from '../../src/ui/page.ts';
-import { startChromium } from '../support/chromium.ts';
+import { loaded, startChromium } from '../support/chromium.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -372,7 +372,6 @@ describe('injection', () => {
         })()`);
         assert.equal(flag, 'function', `a script has run on ${page.url()}`);
       };
-      const loaded = (act: () => Promise<unknown>) => Promise.all([page.waitForEvent('load'), act()]);
       // What listens does hear: a page that escapes nothing runs it, and on one with our policy the policy complains.
       const body = '<img src=x onerror="ran()"><script>ran()</script>';
       for (const headers of [{}, pageHeaders(harness.origin)]) {
@@ -404,7 +403,7 @@ describe('injection', () => {
         await page.goto(address);
         await poke();
         const fill = (values: Record<string, string>) =>
-          loaded(() =>
+          loaded(page, () =>
             page.evaluate(`(() => {
               for (const [name, value] of Object.entries(${JSON.stringify(values)}))
                 document.getElementById(name).value = value;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { startChromium } from '../support/chromium.ts';
+import { loaded, startChromium } from '../support/chromium.ts';
 import { type Account, codeOf, createAccount, MANY_SIGN_INS } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { giveAuthenticator } from './gallery.ts';
@@ -32,17 +32,23 @@ async function arrive(page: Page, below: string): Promise<void> {
   await page.waitForURL((url) => url.href.replace(/#.*/, '') === base + below);
 }
 
-async function enterPassword(page: Page, { email, password }: Account): Promise<void> {
+/** Sends the form that a page is about. */
+const sendForm = (page: Page) => loaded(page, () => page.click('main button.primary'));
+
+async function enterPassword(
+  page: Page,
+  { email, password }: Pick<Account, 'email' | 'password'>,
+): Promise<void> {
   await page.fill('#email', email);
   await page.fill('#password', password);
-  await page.click('main button.primary');
+  await sendForm(page);
 }
 
 async function signInOn(page: Page, account: Account, path = '/account'): Promise<void> {
   await page.goto(`${base}${path}`);
   await enterPassword(page, account);
   await page.fill('#code', codeOf(harness, account));
-  await page.click('main button.primary');
+  await sendForm(page);
   await arrive(page, path);
 }
 
@@ -62,13 +68,13 @@ test('everything from set-up to signing out works with scripts off.', async () =
   const password = 'four words nobody says';
   await page.fill('#password', password);
   await page.fill('#password-again', password);
-  await page.click('main button.primary');
+  await sendForm(page);
   assert.match(await page.title(), /^Error: /);
   assert.equal(new URL(page.url()).hash, '#errors');
   await page.fill('#password', password);
   await page.fill('#password-again', password);
   await page.fill('#code', codeOf(harness, { totpSecret }));
-  await page.click('main button.primary');
+  await sendForm(page);
   assert.equal(await page.locator('.codes li').count(), 10);
   const recoveryCode = await page.locator('.codes li').first().innerText();
   const download = page.waitForEvent('download');
@@ -76,14 +82,12 @@ test('everything from set-up to signing out works with scripts off.', async () =
   assert.equal((await download).suggestedFilename(), 'counterfoil-recovery-codes.txt');
 
   await page.goto(`${base}/account`);
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Sign out' }).click());
   assert.match(await page.locator('[role=status]').innerText(), /You are signed out/);
-  await page.fill('#email', email);
-  await page.fill('#password', password);
-  await page.click('main button.primary');
+  await enterPassword(page, { email, password });
   await page.locator('summary', { hasText: 'Use a recovery code' }).click();
   await page.fill('#recovery-code', recoveryCode);
-  await page.click('main button.primary');
+  await sendForm(page);
   await page.goto(`${base}/account`);
   assert.match(await page.locator('main').innerText(), /9 left/);
   await page.context().close();
@@ -96,11 +100,11 @@ test('a passkey sets an account up and signs it in, and another is added and rem
   await page.goto(await newLink(account.email));
   await page.fill('#password', account.password);
   await page.fill('#password-again', account.password);
-  await page.getByRole('button', { name: 'Use a passkey instead' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Use a passkey instead' }).click());
   await page.waitForSelector('.codes');
   await page.goto(`${base}/account/passkeys`);
   assert.match(await page.locator('main').innerText(), /First passkey/);
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Sign out' }).click());
 
   await page.goto(`${base}/account/passkeys`);
   await enterPassword(page, account);
@@ -116,9 +120,9 @@ test('a passkey sets an account up and signs it in, and another is added and rem
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await arrive(page, '/account/passkeys?done=passkey');
   assert.match(await page.locator('main').innerText(), /Phone/);
-  await page.getByRole('link', { name: 'Remove Phone' }).click();
+  await loaded(page, () => page.getByRole('link', { name: 'Remove Phone' }).click());
   await page.fill('#current-password', account.password);
-  await page.click('main button.primary');
+  await sendForm(page);
   await arrive(page, '/account/passkeys?done=removed');
   assert.doesNotMatch(await page.locator('main').innerText(), /Phone/);
   await page.context().close();
@@ -162,7 +166,7 @@ test('letters are keys while nothing is typed into, until they are switched off.
   assert.equal(await isOpen(), false);
   assert.equal(await page.inputValue('#current-password'), '?');
   await page.goto(`${base}/account`);
-  await page.getByRole('link', { name: 'Switch them off', exact: true }).click();
+  await loaded(page, () => page.getByRole('link', { name: 'Switch them off', exact: true }).click());
   await arrive(page, '/account');
   assert.equal(await page.locator('details.keys').count(), 0);
   await page.keyboard.press('?');

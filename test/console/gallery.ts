@@ -6,6 +6,7 @@ import { createAdministrator } from '../../src/administrators/manage.ts';
 import { Verification } from '../../src/console/verification.ts';
 import { Inspector } from '../../src/health/inspector.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
+import { loaded } from '../support/chromium.ts';
 import {
   type Account,
   type Client,
@@ -241,10 +242,7 @@ async function cancel(harness: Harness, id: string): Promise<void> {
 }
 
 const press = (name: string | RegExp) => (page: Page) =>
-  Promise.all([
-    page.waitForEvent('load'),
-    page.locator('main').getByRole('button', { name }).first().click(),
-  ]);
+  loaded(page, () => page.locator('main').getByRole('button', { name }).first().click());
 
 function newLink(harness: Harness, name: string): Promise<string> {
   const email = `${name.toLowerCase()}@example.org`;
@@ -731,7 +729,7 @@ function invitations(ana: Client): Scene[] {
   };
   const again = async (page: Page) => {
     await invite(page);
-    await page.getByRole('link', { name: /continue/ }).click();
+    await loaded(page, () => page.getByRole('link', { name: /continue/ }).click());
   };
   return [
     { name: 'invitations, none', path, who: ana },
@@ -752,10 +750,7 @@ function invitations(ana: Client): Scene[] {
       who: ana,
       steps: async (page) => {
         await again(page);
-        await page
-          .getByRole('button', { name: /^Revoke inv_/ })
-          .first()
-          .click();
+        await press(/^Revoke inv_/)(page);
         await page.waitForURL(/#main/);
       },
     },
@@ -764,7 +759,8 @@ function invitations(ana: Client): Scene[] {
 
 function merchantKeys(ana: Client): Scene[] {
   const merchant = '/merchants/mer_transfer';
-  const follow = (link: RegExp) => (page: Page) => page.getByRole('link', { name: link }).first().click();
+  const follow = (link: RegExp) => (page: Page) =>
+    loaded(page, () => page.getByRole('link', { name: link }).first().click());
   const named = async (page: Page) => {
     await page.fill('#name', 'The till beside the door of the shop in Aberdeen, under the stairs');
     await page.check('#end-90');

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
+import { loaded } from './chromium.ts';
 import { plainText } from './command.ts';
 
 const BUSINESS = 'Corner Shop';
@@ -47,16 +48,16 @@ export async function reviewFirstPayment(newcomer: Newcomer, terminal: string): 
   await step('keeps the recovery codes', async () => {
     assert.equal(await heading(reviewer), 'Your recovery codes');
     assert.ok((await reviewer.locator('main ol li').count()) >= 8);
-    await reviewer.getByRole('link', { name: /I have kept them/ }).click();
+    await loaded(reviewer, () => reviewer.getByRole('link', { name: /I have kept them/ }).click());
   });
   await step('finds the payment in the queue', async () => {
-    await reviewer.getByRole('link', { name: 'Review', exact: true }).click();
-    await reviewer.locator(`a[href*="${id}"]`).first().click();
+    await loaded(reviewer, () => reviewer.getByRole('link', { name: 'Review', exact: true }).click());
+    await loaded(reviewer, () => reviewer.locator(`a[href*="${id}"]`).first().click());
     assert.match(await reviewer.locator('main').innerText(), /SAMPLE-1/);
   });
   await step('approves it', async () => {
-    await reviewer.getByRole('link', { name: /^Approve/ }).click();
-    await reviewer.getByRole('button', { name: /^Approve/ }).click();
+    await loaded(reviewer, () => reviewer.getByRole('link', { name: /^Approve/ }).click());
+    await loaded(reviewer, () => reviewer.getByRole('button', { name: /^Approve/ }).click());
     assert.match(await reviewer.locator('main').innerText(), /Approved by you/);
   });
   await step('sees as the customer that it is approved', async () => {
@@ -77,7 +78,7 @@ export async function sellAsMerchant(newcomer: Newcomer, terminal: string): Prom
   await step('registers a business', async () => {
     await page.getByLabel('Business name').fill(BUSINESS);
     await page.getByLabel('Work email address').fill('ada@example.org');
-    await page.getByRole('button', { name: 'Create the API key' }).click();
+    await loaded(page, () => page.getByRole('button', { name: 'Create the API key' }).click());
     assert.equal(await heading(page), 'Your API key');
     command = await page.locator('pre', { hasText: 'curl' }).first().innerText();
   });
@@ -123,14 +124,14 @@ const heading = (page: Page) => page.locator('h1').first().innerText();
 /** Fills in the card that a payment's page names, and sends it. */
 async function pay(page: Page): Promise<void> {
   const card = page.getByRole('link', { name: 'Test card', exact: true });
-  if ((await card.count()) > 0) await card.click();
+  if ((await card.count()) > 0) await loaded(page, () => card.click());
   const [number] = /\d{4}(?:\s\d{4}){3}/.exec(await page.locator('main').innerText()) ?? [];
   assert.ok(number, 'the page names a card number for trying');
   await page.locator('#card-number').fill(number);
   await page.locator('#card-expiry').fill('12/40');
   await page.locator('#card-name').fill('Ada Lovelace');
   await page.locator('#payer-email').fill('ada@example.org');
-  await page.locator('form button.primary').click();
+  await loaded(page, () => page.locator('form button.primary').click());
   assert.match(await heading(page), /is checking your payment/);
 }
 
@@ -140,5 +141,5 @@ async function setUp(page: Page): Promise<void> {
   await page.locator('#password-again').fill(PASSWORD);
   const secret = (await page.locator('.key').innerText()).replaceAll(' ', '');
   await page.locator('#code').fill(new TOTP({ secret }).generate());
-  await page.getByRole('button', { name: 'Set up my account' }).click();
+  await loaded(page, () => page.getByRole('button', { name: 'Set up my account' }).click());
 }
