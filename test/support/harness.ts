@@ -13,11 +13,16 @@ import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { freePort } from './free-ports.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 
-/** Time goes on by itself, and by leaps a test asks for. */
+/** Time goes on by itself, until a test stops it, and by leaps a test asks for. */
 export class TestClock implements Clock {
   #offset = 0;
+  #stoppedAt: number | undefined;
   now(): number {
-    return systemClock.now() + this.#offset;
+    return (this.#stoppedAt ?? systemClock.now()) + this.#offset;
+  }
+  /** Leaves the leaps alone: for what depends on less time than a process may stand still. */
+  stop(): void {
+    this.#stoppedAt ??= systemClock.now();
   }
   advance(ms: number): void {
     this.#offset += ms;
