@@ -133,9 +133,10 @@ test('the language is the one named, else the best of the browser’s, else Engl
 
 test('a header without end is read no further than any browser writes.', () => {
   const languages = new Languages('UTC');
-  const began = performance.now();
+  const began = process.threadCpuUsage(); // not by the clock, which goes on while a process stands still
   for (let i = 0; i < 200; i++) languages.choose(undefined, `${i}${',_'.repeat(7500)}`);
-  const eachMs = (performance.now() - began) / 200;
+  const { user, system } = process.threadCpuUsage(began);
+  const eachMs = (user + system) / 1000 / 200;
   assert.ok(eachMs < 5, `${eachMs} ms`);
 });
 

@@ -241,10 +241,11 @@ test('With very many merchants the filters take a name or an id, and no page gro
     directory.putMerchant({ ...merchant, id, name: `Branch ${i % 5000}` });
   }
   for (const path of ['/payments', '/queue', '/merchants']) {
-    const begun = performance.now();
+    const begun = process.threadCpuUsage(); // not by the clock, which goes on while a process stands still
     const page = await ana.get(path);
+    const { user, system } = process.threadCpuUsage(begun);
     assert.ok(page.text.length < 60_000, `${path}: ${page.text.length} characters`);
-    assert.ok(performance.now() - begun < 1500, path);
+    assert.ok(user + system < 1_500_000, path);
     assert.deepEqual(strictly(page.text).faults, [], path);
   }
   for (const list of ['/payments', '/queue']) {
