@@ -1,6 +1,7 @@
 // The first page over HTTP: what waits, what was decided, links asked anew, and what to look after.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { DAY_MS } from '../../src/lib/time.ts';
 import { open, send } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
 import { strictly } from '../support/markup.ts';
@@ -11,6 +12,8 @@ let harness: Harness;
 let who: Awaited<ReturnType<typeof people>>;
 before(async () => {
   harness = await startReview();
+  const { clock } = harness;
+  clock.advance(DAY_MS - (clock.now() % DAY_MS)); // so that what is decided "today" is so some minutes later too
   who = await people(harness);
 });
 after(() => harness.close());
