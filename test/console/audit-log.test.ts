@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findEntries } from '../../src/journal/search.ts';
-import { signIn } from '../support/console.ts';
+import { pageThatSays, signIn } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { strictly } from '../support/markup.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -67,11 +66,8 @@ for (const engine of ENGINES)
 
     test('Verify now verifies on this node and says how far.', async () => {
       assert.match((await auditor.get('/audit')).body, /Not verified since this server started\./);
-      let page = await auditor.send(await auditor.get('/audit'), {}, 'Verify now');
-      for (let i = 0; i < 100 && !/Verified to entry/.test(page.body); i++) {
-        await sleep(50);
-        page = await auditor.get('/audit');
-      }
+      await auditor.send(await auditor.get('/audit'), {}, 'Verify now');
+      const page = await pageThatSays(auditor, '/audit', /Verified to entry/);
       const newest = /entry-(\d+)/.exec(page.text)![1];
       assert.match(page.body, new RegExp(`Verified to entry ${newest}`));
     });
@@ -79,11 +75,8 @@ for (const engine of ENGINES)
     test('A row that somebody changed is named.', async () => {
       const { id } = await harness.create();
       await harness.service.database.script(`update payments set amount_minor = 1 where id = '${id}'`);
-      let page = await auditor.send(await auditor.get('/audit'), {}, 'Verify now');
-      for (let i = 0; i < 100 && !/Broken/.test(page.body); i++) {
-        await sleep(50);
-        page = await auditor.get('/audit');
-      }
+      await auditor.send(await auditor.get('/audit'), {}, 'Verify now');
+      const page = await pageThatSays(auditor, '/audit', /Broken/);
       assert.ok(page.body.includes(`payment ${id} is not as entry`), page.body);
       assert.match((await auditor.get('')).body, /The history is not what it was/, 'the first page says so');
     });

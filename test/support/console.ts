@@ -1,5 +1,6 @@
 // An administrator without a browser: set up through the domain, signed in over HTTP, opening pages and sending their forms.
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import { TOTP } from 'otpauth';
 import type { Administrator, Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
@@ -119,6 +120,20 @@ export function newClient(harness: Harness): Client {
       return post(form.action, { ...form.values, ...typed });
     },
   };
+}
+
+/** How long something in the background may take that merely has to happen. */
+const PATIENCE_MS = 30_000;
+
+/** Opens a page until it says what happens in the background. */
+export async function pageThatSays(client: Client, path: string, wanted: RegExp): Promise<ConsolePage> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const page = await client.get(path);
+    if (wanted.test(page.body)) return page;
+    assert.ok(performance.now() < deadline, `${path} does not say ${wanted}: ${page.body}`);
+    await delay(50);
+  }
 }
 
 /** The form of a page whose button says `button`, else the first that is no "Sign out". */
