@@ -15,7 +15,6 @@ import {
   TEST_KEY_IN_PRODUCTION,
   writeConfiguration,
 } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 
@@ -304,7 +303,7 @@ test('after SIGHUP whoever has sent a form still sees what they were told, and w
   const [first, second] = ['DE89370400440532013000', 'GB82WEST12345698765432'];
   const store = await temporaryStore('sqlite');
   const config = writeConfiguration(store, 'development', methods(first, 'Old cash'));
-  const server = await startServerProcess({ config, port: await freePort(), storage: store.storage });
+  const server = await startServerProcess({ config, port: 0, storage: store.storage });
   try {
     const create = async () => {
       const response = await fetch(`${server.origin}/v1/payments`, {

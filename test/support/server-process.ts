@@ -23,6 +23,7 @@ export interface ServerProcess {
 
 export interface ServerProcessOptions {
   config: string;
+  /** 0: one that is free, where the configuration names no base URL. */
   port: number;
   storage: string;
   database_url?: string | null;
@@ -76,7 +77,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   return {
     child,
     pid: child.pid!,
-    origin: `http://127.0.0.1:${options.port}`,
+    origin: `http://127.0.0.1:${options.port || new URL(ready.base_url as string).port}`,
     ready,
     readyMs: performance.now() - begun,
     output,
