@@ -8,14 +8,28 @@ import { DatabaseError } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
-import { startHarness } from '../support/harness.ts';
+import { createPayment } from '../../src/payments/create.ts';
+import { parsePaymentRequest } from '../../src/payments/request.ts';
+import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { viewSqlite } from '../support/read-only-store.ts';
 import { temporaryStore } from '../support/stores.ts';
 
 const LOCK_HELD_MS = 1500;
-const BACKLOG = 3000;
+/** So many are answered before it is let go. */
+const READS = 5;
+/** The sweeper is at it for many times as long as a stop takes. */
+const BACKLOG = 30_000;
 /** As in `journal.ts`. */
 const LARGEST_BATCH = 256;
 const LONGEST_WAIT_MS = 5000;
+
+/** How many payments are written down as pending, whatever is to be seen of them. */
+async function pendingIn({ store }: Harness): Promise<number> {
+  const [row] = await viewSqlite(join(store.storage, 'counterfoil.sqlite'), (view) =>
+    view.query<{ count: number }>("select count(*) as count from payments where status = 'pending'"),
+  );
+  return row!.count;
+}
 
 describe('nobody waits for ever', () => {
   test('while another process holds the write lock, reads are answered at once and writes when it lets go.', async () => {
@@ -24,16 +38,21 @@ describe('nobody waits for ever', () => {
     const other = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'));
     other.exec('begin immediate');
     const creating = service.create();
-    let slowest = 0;
-    for (const until = performance.now() + LOCK_HELD_MS; performance.now() < until; ) {
+    const times: number[] = [];
+    for (
+      const until = performance.now() + LOCK_HELD_MS;
+      performance.now() < until || times.length < READS;
+    ) {
       const begun = performance.now();
       assert.equal((await service.request(`/v1/payments/${id}`)).status, 200);
-      slowest = Math.max(slowest, performance.now() - begun);
+      times.push(performance.now() - begun);
     }
     other.exec('rollback');
     other.close();
     assert.equal((await creating).status, 'pending');
-    assert.ok(slowest < LOCK_HELD_MS / 2, `the slowest read took ${slowest} ms`);
+    // Not the slowest, with which the whole machine may have stood still.
+    const median = times.sort((one, other) => one - other)[times.length >> 1]!;
+    assert.ok(median < LOCK_HELD_MS / 2, `half of the reads took ${median} ms`);
     await service.close();
   });
 
@@ -77,13 +96,23 @@ describe('nobody waits for ever', () => {
     const service = await startHarness('sqlite');
     context.after(() => service.close());
     const { journal } = service.service;
-    const slow = journal.commit(() => delay(LONGEST_WAIT_MS + 100));
-    await delay(50); // it has begun
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = journal.commit(() => {
+      begun.resolve();
+      return over.promise;
+    });
+    await begun.promise;
     let done = false;
     const late = journal.commit(() => {
       done = true;
     });
-    await assert.rejects(late, (error) => error instanceof OperationalError && error.code === 'unavailable');
+    const refused = assert.rejects(
+      late,
+      (error) => error instanceof OperationalError && error.code === 'unavailable',
+    );
+    await delay(LONGEST_WAIT_MS + 100);
+    over.resolve();
+    await refused;
     await slow;
     assert.equal(done, false);
     await service.create();
@@ -91,14 +120,16 @@ describe('nobody waits for ever', () => {
 
   test('a stop does not wait for a backlog of payments whose time has passed.', async () => {
     const service = await startHarness('sqlite');
-    for (let made = 0; made < BACKLOG; made += 100) {
-      await Promise.all(Array.from({ length: 100 }, () => service.create({ expires_in: 300 })));
-    }
+    const caller = service.service.directory.find(KEY, service.clock.now())!;
+    const act = { actor: caller.actor, request_id: null };
+    const wanted = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
+    await service.service.journal.commit((transaction) => {
+      for (let made = 0; made < BACKLOG; made++) createPayment(transaction, caller, act, wanted, 300);
+    });
     service.clock.advance(DAY_MS);
-    await new Promise((resolve) => setTimeout(resolve, 1010)); // the sweeper has begun
-    const begun = performance.now();
-    await service.stop();
-    assert.ok(performance.now() - begun < 2000);
+    while ((await pendingIn(service)) === BACKLOG) await delay(1);
+    await service.stop(); // the sweeper has begun
+    assert.ok((await pendingIn(service)) > 0, 'it left nothing to the next start');
     await service.start();
     const list = await service.request('/v1/payments?status=pending');
     assert.deepEqual(list.json.data, []);
