@@ -1,6 +1,7 @@
 // Card data is refused wherever it stands in a request for a payment, and never repeated.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { awakeMs } from '../support/awake.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -179,10 +180,10 @@ for (const engine of ENGINES) {
         `{"amount":1,"x":${deep.slice(0, 64000)}`,
         JSON.stringify({ amount: 1, metadata: { a: '4 '.repeat(32000) } }),
       ]) {
-        const begun = performance.now();
+        const begun = awakeMs();
         const { status } = await service.request('/v1/payments', { method: 'POST', body: text });
         assert.ok([400, 422].includes(status), String(status));
-        assert.ok(performance.now() - begun < SLOWEST_MS);
+        assert.ok(awakeMs() - begun < SLOWEST_MS);
       }
     });
   });

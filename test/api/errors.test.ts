@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { DatabaseError, type DatabaseFailure } from '../../src/database/database.ts';
 import { errorSchema } from '../../src/http/errors.ts';
+import { awakeMs } from '../support/awake.ts';
 import { type Answer, type Harness, KEY, startHarness } from '../support/harness.ts';
 
 const HEADERS_WITHIN_MS = 12_500;
@@ -21,7 +22,7 @@ interface RawAnswer {
 /** Sends pieces, some milliseconds apart, and reads until the server closes or an answer is whole. */
 function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const begun = performance.now();
+    const begun = awakeMs();
     const socket = connect(port, '127.0.0.1');
     let text = '';
     const done = () => {
@@ -41,7 +42,7 @@ function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
         status: Number(first!.split(' ')[1]),
         headers,
         body: text.slice(end + 4),
-        ms: performance.now() - begun,
+        ms: awakeMs() - begun,
       });
       socket.destroy();
     };

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { awakeMs } from '../support/awake.ts';
 import { type Harness, KEY, startHarness } from '../support/harness.ts';
 import { exchange, parseAnswers } from '../support/wire-client.ts';
 
@@ -72,11 +73,12 @@ describe('hostile clients', () => {
       socket.pause();
       socket.write(text);
       await pause(100);
-      const begun = performance.now();
+      const begun = awakeMs();
       const late = setTimeout(() => socket.destroy(), STOPS_WITHIN_MS);
       await other.close();
       clearTimeout(late);
-      assert.ok(performance.now() - begun < STOPS_WITHIN_MS, String(performance.now() - begun));
+      const tookMs = awakeMs() - begun;
+      assert.ok(tookMs < STOPS_WITHIN_MS, String(tookMs));
       socket.destroy();
     });
   }
@@ -120,11 +122,12 @@ describe('hostile clients', () => {
       `1e${'9'.repeat(60_000)}`,
       `1e-${'9'.repeat(60_000)}`,
     ]) {
-      const begun = performance.now();
+      const begun = awakeMs();
       const body = `{"amount":${amount}}`;
       const { status } = await service.request('/v1/payments', { method: 'POST', body });
       assert.equal(status, 422);
-      assert.ok(performance.now() - begun < 500, String(performance.now() - begun));
+      const tookMs = awakeMs() - begun;
+      assert.ok(tookMs < 500, String(tookMs));
     }
   });
 });
