@@ -31,8 +31,11 @@ async function register(origin: string): Promise<string> {
   return data.api_key;
 }
 
-/** Makes a key, replaces it without an overlap, revokes the oldest of the few that work, and so on until the server is gone. */
-async function churn(origin: string, known: Known): Promise<void> {
+/**
+ * Makes a key, replaces it without an overlap, revokes the oldest of the few that work, and so on until the server is gone. `underWay` is
+ * told each time that one was revoked.
+ */
+async function churn(origin: string, known: Known, underWay: () => void): Promise<void> {
   let merchant = '';
   const post = async (path: string, body?: object) => {
     const headers = { authorization: `Bearer ${merchant}`, 'content-type': 'application/json' };
@@ -59,6 +62,7 @@ async function churn(origin: string, known: Known): Promise<void> {
       known.delete(ended); // until it is acknowledged either will do
       await post(`/${idOf(ended)}/revoke`);
       known.set(ended, 401);
+      underWay();
     }
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error; // else the server is gone
@@ -79,8 +83,11 @@ test(`${KILLS} kills while keys change hands lose nothing that was acknowledged`
   let server = await start();
   const known: Known = new Map();
   for (let kill = 0; kill < KILLS; kill++) {
-    const clients = Promise.all(Array.from({ length: CLIENTS }, () => churn(server.origin, known)));
-    await delay(random.between(100, 600));
+    const firsts = Array.from({ length: CLIENTS }, () => Promise.withResolvers<void>());
+    const clients = Promise.all(firsts.map(({ resolve }) => churn(server.origin, known, resolve)));
+    // Each has had enough acknowledged by then, however slow the machine is.
+    await Promise.race([Promise.all(firsts.map(({ promise }) => promise)), clients]);
+    await delay(random.between(0, 500));
     await server.end('SIGKILL');
     await clients;
     server = await start();
