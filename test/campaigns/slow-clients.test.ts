@@ -104,7 +104,8 @@ describe('slow clients', { concurrency: true }, () => {
     assert.equal(opened, orders.connections);
     assert.equal(cutAfterMs.length, orders.connections, 'every slow client is cut');
     assert.ok(p99 < HONEST_P99_MAXIMUM_MS, `an honest client waited ${p99} ms`);
-    return { first: cutAfterMs[0]!, last: cutAfterMs.at(-1)! - lateMs, farewells };
+    // It may have been late to see one open, or one cut.
+    return { first: cutAfterMs[0]! + lateMs, last: cutAfterMs.at(-1)! - lateMs, farewells };
   }
 
   test(`${HALF_OPEN} whose headers never end are cut within 12 s, and /health stays quick`, async (t) => {
