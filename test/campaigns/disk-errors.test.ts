@@ -1,7 +1,7 @@
 // Disks that fail: whichever write or sync of the server is refused, nobody is told of what is not there, and a start mends all.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -212,7 +212,7 @@ describe('disk errors', { skip }, () => {
       assert.deepEqual([created, refused], [PAYMENTS, 0]);
       const file = join(site.storage, 'checkpoints.jsonl');
       const deadline = AbortSignal.timeout(ENDS_WITHIN_MS);
-      while (!readFileSync(file, 'utf8').endsWith('\n')) {
+      while (!existsSync(file) || !readFileSync(file, 'utf8').endsWith('\n')) {
         assert.ok(!deadline.aborted, 'no checkpoint was signed');
         await delay(10);
       }
