@@ -56,6 +56,7 @@ for (const engine of ENGINES) {
       due = (await service.create({ expires_in: 300 })).id;
       service.clock.advance(301_000);
       pending = (await service.create()).id;
+      service.clock.advance(1); // of two of one millisecond none is the newest
       cancelled = (await service.create()).id;
       await service.request(`/v1/payments/${cancelled}/cancel`, { method: 'POST' });
     });
