@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
+import { awakeMs } from '../support/awake.ts';
 import type { LoadAnswer } from '../support/load-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES, type Engine } from '../support/stores.ts';
@@ -23,12 +24,6 @@ const SLOWEST_ANSWER_MS = 5000;
 
 const random = new SeededRandom();
 
-/** What became of a contest: each answer with how long it took. */
-interface Timed {
-  answer: LoadAnswer;
-  ms: number;
-}
-
 for (const engine of ENGINES) {
   describe(`races on ${engine}`, () => {
     let nodes: LoadedNodes;
@@ -39,17 +34,19 @@ for (const engine of ENGINES) {
     after(() => nodes.close());
 
     /** Sends from the nodes in turn, beginning at any. */
-    async function sendAll(requests: { path: string; body?: object; key?: string }[]): Promise<Timed[]> {
+    async function sendAll(requests: { path: string; body?: object; key?: string }[]): Promise<LoadAnswer[]> {
       const offset = random.between(0, 1);
       return Promise.all(
         requests.map(async ({ path, body, key }, index) => {
           const client = nodes.clients[(index + offset) % nodes.clients.length]!;
-          const begun = performance.now();
-          const answer = await client.post(path, body, key);
-          const ms = performance.now() - begun;
-          slowestMs = Math.max(slowestMs, ms);
-          assert.ok(answer, `${path} had no answer`);
-          return { answer, ms };
+          for (;;) {
+            const begun = awakeMs();
+            const answer = await client.post(path, body, key);
+            slowestMs = Math.max(slowestMs, awakeMs() - begun);
+            assert.ok(answer, `${path} had no answer`);
+            // Whose twin is at work for longer than one waits is told so, and comes again.
+            if (!/"idempotency_in_progress"/.test(answer.text)) return answer;
+          }
         }),
       );
     }
@@ -57,7 +54,7 @@ for (const engine of ENGINES) {
     async function createPending(count: number, fields: object = {}): Promise<string[]> {
       const body = { amount: 10, ...fields };
       const created = await sendAll(Array.from({ length: count }, () => ({ path: '/v1/payments', body })));
-      return created.map(({ answer }) => {
+      return created.map((answer) => {
         assert.equal(answer.status, 201, answer.text);
         return JSON.parse(answer.text).data.id as string;
       });
@@ -79,7 +76,7 @@ for (const engine of ENGINES) {
       const sent = sendAll(targets.map((id) => ({ path: `/v1/payments/${id}/cancel` })));
       const [answers] = await Promise.all([sent, meanwhile()]);
       const byId = new Map<string, LoadAnswer[]>(ids.map((id) => [id, []]));
-      for (const [index, { answer }] of answers.entries()) byId.get(targets[index]!)!.push(answer);
+      for (const [index, answer] of answers.entries()) byId.get(targets[index]!)!.push(answer);
       return byId;
     }
 
@@ -138,7 +135,7 @@ for (const engine of ENGINES) {
           })),
         );
         for (const key of keys) {
-          const own = answers.filter((_, index) => requests[index] === key).map(({ answer }) => answer);
+          const own = answers.filter((_, index) => requests[index] === key);
           assert.deepEqual(
             [...new Set(own.map(({ status, text }) => `${status} ${text}`))].length,
             1,
