@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { awakeMs } from '../support/awake.ts';
 import { KEY } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import type { PostgresHost } from '../support/postgres-hosts.ts';
@@ -55,7 +56,7 @@ export async function failOver(site: FailoverSite, load: CrashLoad, random: Seed
   const { acknowledged } = await running.finished;
 
   const refused = await withOnlyTheOld(site, next, clients, load.anyAcknowledged()!);
-  await Promise.all(clients.map((one) => firstCreated(one, performance.now())));
+  await Promise.all(clients.map((one) => firstCreated(one, awakeMs())));
   assert.deepEqual(await standOf(old), before, 'the old primary took a write');
   requireUnused(old);
 
@@ -79,7 +80,7 @@ async function promoted(
   clients: readonly LoadClient[],
   known: string,
 ): Promise<number> {
-  const begun = performance.now();
+  const begun = awakeMs();
   await old.kill();
   for (const client of clients) {
     const read = await client.get(`/v1/payments/${JSON.parse(known).id}`);
@@ -122,7 +123,7 @@ function inTurns(clients: readonly LoadClient[]): LoadClient {
 async function firstCreated(client: LoadClient, begun: number): Promise<number> {
   for (;;) {
     const answer = await client.post('/v1/payments', { amount: 1, merchant_reference: randomUUID() });
-    const ms = performance.now() - begun;
+    const ms = awakeMs() - begun;
     if (answer?.status === 201) return ms;
     assert.ok(ms < BACK_WITHIN_MS, `no write after ${Math.round(ms)} ms: ${answer?.text}`);
     await delay(5);
@@ -142,7 +143,7 @@ async function withFreshNode(site: FailoverSite, old: PostgresHost, known: strin
   const client = loadClient(node.origin, KEY, 1);
   const read = await client.get(`/v1/payments/${JSON.parse(known).id}`);
   assert.equal(read?.status, 200, String(read?.text));
-  await firstCreated(client, performance.now());
+  await firstCreated(client, awakeMs());
   client.close();
   assert.equal(await node.end('SIGTERM'), 0, node.output.join('\n'));
 }

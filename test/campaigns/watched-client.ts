@@ -1,5 +1,6 @@
 // Looks at every answer that a campaign's clients get: its time, its status, and that no refusal has another shape than promised.
 import { setTimeout as delay } from 'node:timers/promises';
+import { awakeMs } from '../support/awake.ts';
 import type { LoadAnswer, LoadClient } from '../support/load-client.ts';
 
 /** No request waits for longer, whatever breaks: then there is an answer, or the connection is gone. */
@@ -21,9 +22,9 @@ export class Watch {
   over(client: LoadClient, pauseMs: number): LoadClient {
     const watched = async (path: string, send: () => Promise<LoadAnswer | undefined>) => {
       await delay(pauseMs);
-      const begun = performance.now();
+      const begun = awakeMs();
       const answer = await send();
-      this.#look(path, answer, performance.now() - begun);
+      this.#look(path, answer, awakeMs() - begun);
       return answer;
     };
     return {
