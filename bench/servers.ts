@@ -5,7 +5,7 @@ import { openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/support/postgres-server.ts';
+import { freePort } from '../test/support/free-ports.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 

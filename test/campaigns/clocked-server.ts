@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { SettableClock } from '../support/faketime.ts';
+import { freePort } from '../support/free-ports.ts';
 import { type Answer, type Harness, KEY, type RequestOptions } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import type { Store } from '../support/stores.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { connectionsMaximum, LIMITS } from '../../src/http/server.ts';
+import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
 import { residentMib, runApart } from './apart.ts';

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load, send, TYPED } from '../support/customer.ts';
+import { freePort } from '../support/free-ports.ts';
 import { KEY } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
-import { freePort } from '../support/postgres-server.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { Disk } from './power-cut-disk.ts';

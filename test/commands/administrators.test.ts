@@ -8,8 +8,8 @@ import { findBySetUpLink } from '../../src/administrators/set-up.ts';
 import { findTokenPrincipal } from '../../src/administrators/token.ts';
 import { addPerson, type Person, partsOf } from '../administrators/people.ts';
 import { type Folder, run, temporaryFolder } from '../support/command.ts';
+import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 

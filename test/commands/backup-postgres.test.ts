@@ -16,9 +16,9 @@ import {
   PASSWORD,
   startDebianPostgres,
 } from '../support/debian-postgres.ts';
+import { freePort } from '../support/free-ports.ts';
 import { KEY } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { copyProgram } from '../support/program-copy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 

@@ -25,7 +25,7 @@ import {
   start,
   startOnTerminal,
 } from '../support/command.ts';
-import { freePort } from '../support/postgres-server.ts';
+import { freePort } from '../support/free-ports.ts';
 import { type Installation, installation, SAFE } from '../support/production.ts';
 import { temporaryStore } from '../support/stores.ts';
 

@@ -14,8 +14,8 @@ import {
   start,
   temporaryFolder,
 } from '../support/command.ts';
+import { freePort } from '../support/free-ports.ts';
 import { KEY } from '../support/harness.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { installation, SAFE } from '../support/production.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,7 +4,7 @@ import { chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from './postgres-server.ts';
+import { freePort } from './free-ports.ts';
 
 /** Where its programs are; nothing where it is not installed. */
 export const debianPostgres = globSync('/usr/lib/postgresql/*/bin/initdb')

@@ -26,6 +26,7 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+/** One as `freePorts` gives them. */
 export async function freePort(): Promise<number> {
   return (await freePorts(1))[0]!;
 }

