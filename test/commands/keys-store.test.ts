@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '../../src/lib/time.ts';
 import { issueKey } from '../../src/merchants/api-keys.ts';
 import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
@@ -10,6 +9,7 @@ import { COMMAND, hasTerminal, run, startOnTerminal } from '../support/command.t
 import { type Harness, KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
+import { within } from '../support/within.ts';
 
 /** A key in the store of a merchant that neither the configuration nor the store knows. */
 async function issueFor({ service }: Harness, merchantId: string): Promise<{ id: string }> {
@@ -50,14 +50,9 @@ for (const engine of ENGINES) {
     const keys = (...args: string[]) => run(['keys', ...args], { env });
     const status = async (key: string) => (await harness.request('/v1/payments?limit=1', { key })).status;
     /** Answers when the running server says so to a key; fails when that takes too long. */
-    async function becomes(key: string, wanted: number): Promise<void> {
-      const begun = performance.now();
-      while ((await status(key)) !== wanted) {
-        // What is taken away is gone within a second; what is given may wait for a busy machine.
-        assert.ok(performance.now() - begun < (wanted === 200 ? 5000 : 1000), `not ${wanted} in time`);
-        await sleep(10);
-      }
-    }
+    const becomes = (key: string, wanted: number) =>
+      // What is taken away is gone within a second; what is given may wait for a busy machine.
+      within(wanted === 200 ? 5000 : 1000, async () => (await status(key)) === wanted);
 
     before(async () => {
       harness = await startHarness(engine);
