@@ -59,6 +59,18 @@ async function heldUp(journal: Journal, row = ''): Promise<{ go(): void }> {
   return { go };
 }
 
+/** Answers once a journal is next given something to do. */
+function handedIn(journal: Journal): Promise<void> {
+  const { commit } = journal;
+  return new Promise((resolve) => {
+    journal.commit = (work, row) => {
+      journal.commit = commit;
+      resolve();
+      return journal.commit(work, row);
+    };
+  });
+}
+
 for (const engine of ENGINES) {
   describe(`signing in on ${engine}`, () => {
     let harness: Harness;
@@ -119,10 +131,12 @@ for (const engine of ENGINES) {
 
     test('an address that nobody has takes as long as one that somebody has', async () => {
       const { administrator } = await costlyPerson();
+      // In time of a processor, which is all that it takes: whatever else the machine does meanwhile is not counted.
       const took = async (email: string) => {
-        const begun = performance.now();
+        const begun = process.cpuUsage();
         await checkPassword(parts, email, 'not the password at all', null);
-        return performance.now() - begun;
+        const { user, system } = process.cpuUsage(begun);
+        return (user + system) / 1000;
       };
       const known = Math.min(await took(administrator.email), await took(administrator.email));
       const unknown = Math.min(await took('who1@example.org'), await took('who2@example.org'));
@@ -131,6 +145,7 @@ for (const engine of ENGINES) {
 
     test('a code works once, and those before it not at all', async () => {
       const ana = await person();
+      harness.clock.advance(STEP_MS - (parts.clock.now() % STEP_MS)); // no step ends before the code is sent again
       await signIn(parts, ana);
       const now = parts.clock.now();
       for (const at of [now, now - STEP_MS]) {
@@ -277,8 +292,20 @@ for (const engine of ENGINES) {
       await parts.journal.commit((transaction) => {
         for (let i = 0; i < 4; i++) recordFailure(transaction, email, 'password', null);
       });
-      const wrong = outcomeOf(parts, email, 'wrong wrong wrong wrong', STRANGER);
-      await new Promise((resolve) => setTimeout(resolve, 30)); // its hash is begun, and takes longer
+      let isLetIn = () => {};
+      const letIn = new Promise<void>((resolve) => {
+        isLetIn = resolve;
+      });
+      const database: Parts['database'] = {
+        ...parts.database,
+        async query(sql, ...values) {
+          const rows = await parts.database.query<never>(sql, ...values);
+          if (sql.includes('audit_entries')) setImmediate(isLetIn); // its hash is begun by then
+          return rows;
+        },
+      };
+      const wrong = outcomeOf({ ...parts, database }, email, 'wrong wrong wrong wrong', STRANGER);
+      await letIn;
       const right = outcomeOf(parts, email, PASSWORD, STRANGER);
       assert.deepEqual([await wrong, await right], ['wrong', 'throttled']);
     });
@@ -398,8 +425,9 @@ for (const engine of ENGINES) {
         const { go } = await heldUp(parts.journal);
         const code = codeAt(ana.totpSecret, parts.clock.now());
         const ended = isFirst ? undefined : endOtherSessions(parts, ana.principal, null);
+        const isWaiting = handedIn(parts.journal);
         const entered = completeWithCode(parts, ticket, code, null);
-        await new Promise((resolve) => setTimeout(resolve, 60)); // it has asked for the ticket's row
+        await isWaiting;
         const endedLater = isFirst ? endOtherSessions(parts, ana.principal, null) : undefined;
         go();
         const done = await entered;
@@ -417,8 +445,9 @@ for (const engine of ENGINES) {
         const ana = await person();
         const ticket = await ticketFor(other, ana.administrator.email);
         const before = await heldUp(other.journal);
+        const isWaiting = handedIn(other.journal);
         const entered = completeWithCode(other, ticket, codeAt(ana.totpSecret, parts.clock.now()), null);
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        await isWaiting;
         // Behind the sign-in in one batch, which stays open.
         const behind = heldUp(other.journal, 'zzz');
         before.go();
