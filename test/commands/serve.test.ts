@@ -1,7 +1,7 @@
 // counterfoil serve as a process: ready, ports taken, keys read again, stops that lose nothing.
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
@@ -63,9 +63,9 @@ function create(base: string, key = KEY): Promise<Response> {
 
 /** Takes a port of this machine until the test is over. */
 async function takePort(): Promise<{ port: number; release(): void }> {
-  const port = await freePort();
-  const holder = createServer().listen(port, '127.0.0.1');
+  const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
+  const { port } = holder.address() as AddressInfo;
   return { port, release: () => holder.close() };
 }
 
@@ -204,7 +204,7 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
 test('SIGHUP takes over no other environment: production never accepts the development key', async () => {
   const development = readFileSync(folder.config, 'utf8');
   beOnDisk(SAFE);
-  const { server, ready } = await serve({ PORT: String(await freePort()) });
+  const { server, ready } = await serve();
   assert.equal(ready.environment, 'production');
   writeFileSync(folder.config, development);
   server.child.kill('SIGHUP');
@@ -216,7 +216,7 @@ test('SIGHUP takes nothing over that production would not start with', async () 
   const account = (iban: string) =>
     `${SAFE}methods:\n  - type: bank_transfer\n    accounts:\n      - { currency: EUR, holder: Shop, iban: ${iban} }\n`;
   beOnDisk(account('DE75512108001245126199'));
-  const { server } = await serve({ PORT: String(await freePort()) });
+  const { server } = await serve();
   const told = async (pattern: RegExp) => {
     server.child.kill('SIGHUP');
     await server.until(pattern);

@@ -119,7 +119,7 @@ test('a signal ends a command midway, as process 1 of a container too', {
   ] as const) {
     const program = `const { tellInterrupted } = await import('${ROOT}/src/commands/terminal.ts');
       setTimeout(() => process.kill(process.pid, '${signal}'), 10);
-      await tellInterrupted('a line', () => new Promise((done) => setTimeout(done, 1000)));`;
+      await tellInterrupted('a line', () => new Promise((done) => setTimeout(done, 60_000)));`;
     const args = ['--input-type=module', '--eval', program];
     const asFirst = spawnSync('unshare', ['-rpf', process.execPath, ...args], { encoding: 'utf8' });
     assert.deepEqual([asFirst.status, asFirst.stderr], [status, 'counterfoil: interrupted: a line\n']);
