@@ -14,7 +14,6 @@ import {
   start,
   temporaryFolder,
 } from '../support/command.ts';
-import { freePort } from '../support/free-ports.ts';
 import { KEY } from '../support/harness.ts';
 import { installation, SAFE } from '../support/production.ts';
 
