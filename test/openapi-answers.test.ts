@@ -11,6 +11,7 @@ import {
   type RequestOptions,
   startHarness,
 } from './support/harness.ts';
+import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions } from './support/openapi.ts';
 import { ENGINES } from './support/stores.ts';
 
@@ -191,23 +192,18 @@ for (const engine of ENGINES) {
 
     test('what the service answers is as documented: a request still in progress, and a store that takes nothing.', async () => {
       const { id } = await service.create();
-      const begun = Promise.withResolvers<void>();
-      let isHeld = true;
-      const holding = service.service.journal.commit(async (transaction) => {
-        begun.resolve();
-        // PostgreSQL ends a transaction of which it hears nothing for 3 s.
-        for (; isHeld; await pause(50)) await transaction.query('select 1');
-      });
-      await begun.promise;
+      const { go } = await heldUp(service.service.journal);
       const headers = { 'idempotency-key': 'in progress' };
       const create = () => hold('POST', '/v1/payments', { body: { amount: 1 }, headers });
       const cancel = () => hold('POST', '/v1/payments/{payment_id}/cancel', { id, headers });
       // Of two that are the same, whichever comes first is being worked on.
       const creating = [create(), create()];
       const cancelling = [cancel(), cancel()];
-      for (const pair of [creating, cancelling]) assert.equal((await Promise.race(pair)).status, 409);
-      isHeld = false;
-      await holding;
+      try {
+        for (const pair of [creating, cancelling]) assert.equal((await Promise.race(pair)).status, 409);
+      } finally {
+        go();
+      }
       const statuses = async (pair: Promise<Answer>[]) =>
         (await Promise.all(pair)).map(({ status }) => status).sort();
       assert.deepEqual(await statuses(creating), [201, 409]);

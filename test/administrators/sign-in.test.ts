@@ -26,6 +26,7 @@ import { checkPassword, completeWithCode, openTicket, type Parts } from '../../s
 import type { Journal } from '../../src/journal/journal.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { heldUp } from '../support/journal.ts';
 import { PASSWORD } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 import {
@@ -42,22 +43,6 @@ import {
 } from './people.ts';
 
 const MINUTE_MS = 60_000;
-
-/** Keeps a journal from committing, once it has come to this work, until `go`. */
-async function heldUp(journal: Journal, row = ''): Promise<{ go(): void }> {
-  let go = () => {};
-  const gate = new Promise<void>((resolve) => {
-    go = resolve;
-  });
-  await new Promise<void>((resolve, reject) => {
-    const work = () => {
-      resolve();
-      return gate;
-    };
-    journal.commit(work, row).catch(reject);
-  });
-  return { go };
-}
 
 /** Answers once a journal is next given something to do. */
 function handedIn(journal: Journal): Promise<void> {
@@ -131,7 +116,7 @@ for (const engine of ENGINES) {
 
     test('an address that nobody has takes as long as one that somebody has', async () => {
       const { administrator } = await costlyPerson();
-      // In time of a processor, which is all that it takes: whatever else the machine does meanwhile is not counted.
+      // In time of a processor, which a hash takes nearly all of: whatever else the machine does meanwhile is not counted.
       const took = async (email: string) => {
         const begun = process.cpuUsage();
         await checkPassword(parts, email, 'not the password at all', null);

@@ -9,6 +9,7 @@ import { expireDuePayments } from '../../src/payments/expire.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { transition } from '../../src/payments/transition.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { heldUp } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const LIFETIME_S = 300;
@@ -26,14 +27,11 @@ for (const engine of ENGINES) {
 
     /** Keeps the journal busy, so that the sweeper cannot write, while `work` runs. */
     async function beforeTheSweeper<T>(work: () => Promise<T>): Promise<T> {
-      let release: () => void = () => {};
-      const held = new Promise<void>((resolve) => (release = resolve));
-      const holding = service.service.journal.commit(() => held);
+      const { go } = await heldUp(service.service.journal);
       try {
         return await work();
       } finally {
-        release();
-        await holding;
+        go();
       }
     }
 

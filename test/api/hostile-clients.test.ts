@@ -74,11 +74,11 @@ describe('hostile clients', () => {
       socket.write(text);
       await pause(100);
       const begun = awakeMs();
-      const late = setTimeout(() => socket.destroy(), STOPS_WITHIN_MS);
+      const late = setTimeout(() => socket.destroy(), 3 * STOPS_WITHIN_MS);
       await other.close();
       clearTimeout(late);
       const tookMs = awakeMs() - begun;
-      assert.ok(tookMs < STOPS_WITHIN_MS, String(tookMs));
+      assert.ok(!socket.destroyed && tookMs < STOPS_WITHIN_MS, String(tookMs));
       socket.destroy();
     });
   }

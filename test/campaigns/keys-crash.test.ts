@@ -85,8 +85,8 @@ test(`${KILLS} kills while keys change hands lose nothing that was acknowledged`
   for (let kill = 0; kill < KILLS; kill++) {
     const firsts = Array.from({ length: CLIENTS }, () => Promise.withResolvers<void>());
     const clients = Promise.all(firsts.map(({ resolve }) => churn(server.origin, known, resolve)));
-    // Each has had enough acknowledged by then, however slow the machine is.
-    await Promise.race([Promise.all(firsts.map(({ promise }) => promise)), clients]);
+    // In most rounds each has had enough acknowledged by then, however slow the machine is; in some nothing is sure.
+    if (kill % 3 < 2) await Promise.race([Promise.all(firsts.map(({ promise }) => promise)), clients]);
     await delay(random.between(0, 500));
     await server.end('SIGKILL');
     await clients;

@@ -21,6 +21,8 @@ const DUPLICATES = 20;
 const LIFE_S = 300;
 /** No answer may wait for longer, deadlocks and repeated batches included. */
 const SLOWEST_ANSWER_MS = 5000;
+/** A twin is waited for so long, and some. */
+const WAITED_MS = 1900;
 
 const random = new SeededRandom();
 
@@ -40,12 +42,13 @@ for (const engine of ENGINES) {
         requests.map(async ({ path, body, key }, index) => {
           const client = nodes.clients[(index + offset) % nodes.clients.length]!;
           for (;;) {
-            const begun = awakeMs();
+            const [begun, sentAt] = [awakeMs(), performance.now()];
             const answer = await client.post(path, body, key);
             slowestMs = Math.max(slowestMs, awakeMs() - begun);
             assert.ok(answer, `${path} had no answer`);
-            // Whose twin is at work for longer than one waits is told so, and comes again.
             if (!/"idempotency_in_progress"/.test(answer.text)) return answer;
+            // Whose twin is at work for longer than one waits is told so, and comes again.
+            assert.ok(performance.now() - sentAt > WAITED_MS, 'nobody waited for the twin');
           }
         }),
       );

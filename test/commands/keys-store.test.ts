@@ -9,7 +9,7 @@ import { COMMAND, hasTerminal, run, startOnTerminal } from '../support/command.t
 import { type Harness, KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
-import { within } from '../support/within.ts';
+import { becomes } from '../support/waiting.ts';
 
 /** A key in the store of a merchant that neither the configuration nor the store knows. */
 async function issueFor({ service }: Harness, merchantId: string): Promise<{ id: string }> {
@@ -50,9 +50,9 @@ for (const engine of ENGINES) {
     const keys = (...args: string[]) => run(['keys', ...args], { env });
     const status = async (key: string) => (await harness.request('/v1/payments?limit=1', { key })).status;
     /** Answers when the running server says so to a key; fails when that takes too long. */
-    const becomes = (key: string, wanted: number) =>
+    const isAnswered = (key: string, wanted: number) =>
       // What is taken away is gone within a second; what is given may wait for a busy machine.
-      within(wanted === 200 ? 5000 : 1000, async () => (await status(key)) === wanted);
+      becomes(wanted, () => status(key), wanted === 200 ? 5000 : 1000);
 
     before(async () => {
       harness = await startHarness(engine);
@@ -124,7 +124,7 @@ for (const engine of ENGINES) {
       const { code, stdout, stderr } = await keys('rotate', idOf(firstKey), '--overlap', '1h');
       assert.equal(code, 0, stderr);
       const key = stdout.trim();
-      await becomes(key, 200);
+      await isAnswered(key, 200);
       assert.equal(await status(firstKey), 200);
       assert.match(stderr, /The old key works until 20.*; it was last used (under )?\d+ min ago\.\nNext: /);
       const again = await keys('rotate', idOf(firstKey));
@@ -133,30 +133,30 @@ for (const engine of ENGINES) {
       const leaked = await keys('rotate', idOf(key), '--overlap', '0', '--json');
       const told = JSON.parse(leaked.stdout);
       assert.deepEqual([told.replaced.id, told.replaced.last_used_at], [idOf(key), null]);
-      await becomes(key, 401);
-      await becomes(told.key, 200);
+      await isAnswered(key, 401);
+      await isAnswered(told.key, 200);
       harness.clock.advance(3_601_000);
       assert.equal(await status(firstKey), 401);
     });
 
     test('revoke ends a key on the running server within a second, one of the configuration too', async () => {
       const key = (await keys('create', '--merchant', merchantId)).stdout.trim();
-      await becomes(key, 200);
+      await isAnswered(key, 200);
       const unused = await keys('revoke', idOf(key));
       assert.equal(unused.code, 0, unused.stderr);
       assert.match(unused.stdout, /Revoked key_\w+ of Corner Shop; it was never used\./);
-      await becomes(key, 401);
+      await isAnswered(key, 401);
       const again = await keys('revoke', idOf(key));
       assert.equal(again.stderr, 'counterfoil: the key is revoked already\n');
       const configured = await keys('revoke', idOf(OTHER_KEY), '--yes');
       assert.match(configured.stdout, /Its lines may be removed from the configuration file\./);
-      await becomes(OTHER_KEY, 401);
+      await isAnswered(OTHER_KEY, 401);
     });
 
     test('revoke does not end a key that was used in the last day, unless that is said twice', async () => {
       const key = (await keys('create', '--merchant', merchantId)).stdout.trim();
       harness.clock.advance(-harness.clock.now() + Date.now()); // commands read the machine's own clock
-      await becomes(key, 200); // SQLite's readers look again each tenth of a second
+      await isAnswered(key, 200); // SQLite's readers look again each tenth of a second
       await harness.service.keyUses.write();
       const refused = await keys('revoke', idOf(key));
       assert.deepEqual([refused.code, refused.stdout], [1, '']);
@@ -177,7 +177,7 @@ for (const engine of ENGINES) {
           assert.equal((await terminal.ended).code, code, terminal.stdout);
         }
       } else assert.equal((await keys('revoke', idOf(key), '--yes')).code, 0);
-      await becomes(key, 401);
+      await isAnswered(key, 401);
     });
 
     test('an id that is none is told so, with the one that was probably meant', async () => {
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
 
     test('a key that leaked is ended with those that were made with it, and else they are named', async () => {
       const leaked = (await keys('create', '--merchant', merchantId)).stdout.trim();
-      await becomes(leaked, 200);
+      await isAnswered(leaked, 200);
       const made = await harness.request('/v1/api_keys', { method: 'POST', body: {}, key: leaked });
       assert.equal(made.status, 201, made.text);
       const { id, key } = made.json.data;
@@ -222,7 +222,7 @@ for (const engine of ENGINES) {
       const both = await keys('revoke', idOf(leaked), '--with-those-it-made', '--yes');
       assert.equal(both.code, 0, both.stderr);
       assert.match(both.stdout, new RegExp(`^Revoked ${id} of Corner Shop`));
-      await becomes(key, 401);
+      await isAnswered(key, 401);
     });
 
     test('of what the server and a command do at the same moment, nothing is lost', async () => {

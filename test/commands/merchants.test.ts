@@ -17,7 +17,7 @@ import {
 } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
-import { within } from '../support/within.ts';
+import { becomes } from '../support/waiting.ts';
 
 const MOVING_KEY = newSecret('cfk_test_');
 const MOVING = `  # Moves into the store
@@ -38,12 +38,11 @@ for (const engine of ENGINES) {
     const merchants = (...args: string[]) => run(['merchants', ...args], { env });
     const shown = async (name: string) =>
       JSON.parse((await merchants('show', name, '--json')).stdout).merchant;
-    const becomes = (secret: string, wanted: number) =>
+    const isAnswered = (key: string, wanted: number) => {
+      const status = async () => (await harness.request('/v1/payments?limit=1', { key })).status;
       // What is taken away is gone within a second; what is given may wait for a busy machine.
-      within(wanted === 200 ? 5000 : 1000, async () => {
-        const { status } = await harness.request('/v1/payments?limit=1', { key: secret });
-        return status === wanted;
-      });
+      return becomes(wanted, status, wanted === 200 ? 5000 : 1000);
+    };
 
     before(async () => {
       harness = await startHarness(engine, { configuration: MOVING });
@@ -83,10 +82,10 @@ for (const engine of ENGINES) {
     });
 
     test('suspend and resume are heard by the running server, and show tells who and why', async () => {
-      await becomes(key, 200);
+      await isAnswered(key, 200);
       const done = await merchants('suspend', 'Corner Shop', '--reason', 'Under inquiry');
       assert.equal(done.code, 0, done.stderr);
-      await becomes(key, 403);
+      await isAnswered(key, 403);
       assert.match(
         done.stdout,
         new RegExp(`^Corner Shop \\(${id}\\) is suspended[\\s\\S]*merchants resume ${id} `),
@@ -98,7 +97,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([suspensions[0].by, suspensions[0].reason], ['operator', 'Under inquiry']);
       assert.match((await merchants('show', id)).stdout, /suspended by operator: Under inquiry/);
       assert.equal((await merchants('resume', id, '--reason', 'All is well', '--json')).code, 0);
-      await becomes(key, 200);
+      await isAnswered(key, 200);
       const blank = await merchants('suspend', id, '--reason', ' ');
       assert.equal(blank.stderr, 'counterfoil: --reason: enter a reason\n');
       assert.equal((await merchants('suspend', id)).code, 2, 'a reason is not optional');
@@ -107,8 +106,7 @@ for (const engine of ENGINES) {
     test('limit gives a merchant of the store its own, and those of all again', async () => {
       const { directory } = harness.service;
       const limits = () => directory.find(key, harness.clock.now())!.limits;
-      const until = (wanted: object) =>
-        within(5000, () => JSON.stringify(limits()) === JSON.stringify(wanted));
+      const until = (wanted: object) => becomes(wanted, limits, 5000);
       assert.equal((await merchants('limit', id, '--writes', '200', '--reads', '900')).code, 0);
       await until({ writes_per_second: 200, reads_per_second: 900 });
       assert.match((await merchants('show', id)).stdout, /limits +200 writes a second, 900 reads a second/);
@@ -143,14 +141,14 @@ for (const engine of ENGINES) {
       const removed = lines.splice(Number(from) - 1, Number(to) - Number(from) + 1);
       assert.match(removed[0]!, /^ +- id: mer_moving$/);
       assert.match(removed.at(-1)!, /key: cfk_test_/);
-      await becomes(MOVING_KEY, 200);
+      await isAnswered(MOVING_KEY, 200);
       assert.match((await merchants('import', 'mer_moving')).stdout, /^The store has all of it already\.\n/);
 
       writeFileSync(env.COUNTERFOIL_CONFIG!, lines.join('\n'));
       const { directory } = harness.service;
       directory.replace([]); // as SIGHUP does
-      await becomes(MOVING_KEY, 200);
-      await becomes(KEY, 401);
+      await isAnswered(MOVING_KEY, 200);
+      await isAnswered(KEY, 401);
       const { website, limits, configured } = await shown('Moving Shop');
       assert.deepEqual(
         [website, limits, configured],
@@ -179,7 +177,7 @@ for (const engine of ENGINES) {
       assert.equal(await stored(DEVELOPMENT_KEY), undefined);
       const expired = (await stored(EXPIRED_KEY))!;
       assert.equal(expired.expires_at, Date.parse('2020-01-01T00:00:00Z'));
-      await becomes(OTHER_KEY, 200);
+      await isAnswered(OTHER_KEY, 200);
       const shop = { id: 'mer_other', name: 'Shop', keys: [], methods: null, website: null, support: null };
       const forgotten = new Directory([{ ...shop, limits: {} }]);
       for (const secret of [OTHER_KEY, DEVELOPMENT_KEY])

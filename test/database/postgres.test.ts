@@ -1,6 +1,5 @@
 // PostgreSQL at its worst: a standby that does not answer, connections that are cut. Nothing counts that is not certain.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -17,6 +16,7 @@ import { createLogger } from '../../src/lib/log.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
+import { eventually } from '../support/waiting.ts';
 
 const PATIENCE_MS = 5000;
 const CUTS = 30;
@@ -28,6 +28,15 @@ const DEADLINE_MS = { atLeast: 7000, atMost: 11_000 };
 function listener() {
   const lines: string[] = [];
   return { lines, log: createLogger('info', { write: (line: string) => void lines.push(line) }) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'; // else it is another account's
+  }
 }
 
 describe('a PostgreSQL in trouble', () => {
@@ -77,18 +86,13 @@ describe('a PostgreSQL in trouble', () => {
       .query("select pg_logical_emit_message(true, '', '')")
       .then(() => (isThrough = true));
     let waits = false;
-    while (!isThrough) waits = (await interrupt('cancel')) || waits;
+    await eventually(async () => {
+      waits = (await interrupt('cancel')) || waits;
+      return isThrough;
+    });
     await commit;
     await writer.end();
     return waits;
-  }
-
-  async function eventually(happens: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
-    while (!(await happens())) {
-      assert.ok(performance.now() < deadline, 'did not happen in time');
-      await delay(20);
-    }
   }
 
   /** Applies `pg_cancel_backend` or `pg_terminate_backend` to whoever waits for the standby. */
@@ -122,8 +126,7 @@ describe('a PostgreSQL in trouble', () => {
   /** Does nothing and hears nothing until a process on this machine is gone. */
   function standStillUntilGone(pid: number): void {
     const deadline = performance.now() + PATIENCE_MS;
-    while (existsSync(`/proc/${pid}`))
-      assert.ok(performance.now() < deadline, `process ${pid} did not end in time`);
+    while (isAlive(pid)) assert.ok(performance.now() < deadline, `process ${pid} did not end in time`);
   }
 
   const create = (key: string) =>

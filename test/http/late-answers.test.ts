@@ -15,11 +15,13 @@ import { httpServer, LIMITS } from '../../src/http/server.ts';
 import { createShell } from '../../src/http/shell.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { addPerson } from '../support/admin.ts';
+import { awakeMs } from '../support/awake.ts';
 import { signIn } from '../support/console.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
 
 /** The limit is looked at four times a second; the rest is for a machine that is busy. */
 const AT_MOST_MS = LIMITS.answerMs + 1400;
@@ -38,8 +40,8 @@ const COLLECTED_EACH = 50;
 const KEPT_MAXIMUM = 10 * COLLECTED_EACH;
 
 async function timed<T>(answer: Promise<T>): Promise<T & { ms: number }> {
-  const begun = performance.now();
-  return { ...(await answer), ms: performance.now() - begun };
+  const begun = awakeMs();
+  return { ...(await answer), ms: awakeMs() - begun };
 }
 
 /** Holds what `sql` locks until `release` is called, or the test is over. */
@@ -53,7 +55,7 @@ async function lock(context: TestContext, url: string, sql: string) {
   /** Answers when somebody waits for it. */
   const isWaitedFor = async () => {
     const waiting = 'select from pg_locks where pg_backend_pid() = any(pg_blocking_pids(pid))';
-    while ((await client.query(waiting)).rowCount === 0) await pause(20);
+    await eventually(async () => (await client.query(waiting)).rowCount! > 0);
   };
   return { release, isWaitedFor };
 }

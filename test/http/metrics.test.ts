@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../../src/database/database.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { eventually } from '../support/waiting.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8');
@@ -76,14 +76,17 @@ describe('measurements', () => {
     await Promise.all(Array.from({ length: 20 }, () => service.create({ expires_in: 300 })));
     service.clock.advance(301_000);
     const due = service.clock.now();
-    let text: string;
+    let text = before;
     const more = (series: string) => (value(text, series) ?? 0) - (value(before, series) ?? 0);
     const expired = 'counterfoil_sweeper_expired_payments_total';
     const sweptAt = () => 1000 * (value(text, 'counterfoil_sweeper_last_success_timestamp_seconds') ?? 0);
-    do {
-      await pause(100);
-      text = await scrape();
-    } while (more(expired) < 20 || sweptAt() < due);
+    await eventually(
+      async () => {
+        text = await scrape();
+        return more(expired) >= 20 && sweptAt() >= due;
+      },
+      () => `expired: ${more(expired)}, swept at ${sweptAt()}`,
+    );
     assert.ok(sweptAt() <= service.clock.now());
     assert.ok(more('counterfoil_journal_works_total') >= 40);
     assert.ok(more('counterfoil_journal_commits_total') >= 2);

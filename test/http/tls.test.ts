@@ -7,18 +7,21 @@ import { request } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { connect, type TLSSocket } from 'node:tls';
 import { KeyPairUnfit, loadKeyPair } from '../../src/health/key-pair.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { awakeMs } from '../support/awake.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
 import { parseAnswers } from '../support/wire-client.ts';
 
+/** A stop takes 10 s at most; the rest is for what has not stood still long enough to be left out. */
+const STOPS_WITHIN_MS = 11_000;
 const SKIP = { skip: hasOpenssl ? false : 'openssl is missing' };
 /** The client offers everything it has, so that a refusal is the server's. */
 const WEAK_CLIENT = 'ALL:COMPLEMENTOFALL:@SECLEVEL=0';
@@ -164,8 +167,10 @@ describe('TLS', SKIP, () => {
       socket.write(bytes, 'latin1');
       return socket;
     });
-    while (taken.length < sockets.length) await pause(10);
+    await eventually(() => taken.length === sockets.length);
+    const begun = awakeMs();
     await other.close();
+    assert.ok(awakeMs() - begun < STOPS_WITHIN_MS);
     assert.ok(!isWaitedFor, 'they are cut before their own time is over');
     for (const socket of sockets) socket.destroy();
   });
@@ -278,7 +283,7 @@ test(
       copyFileSync(renewed.key, files.key);
       copyFileSync(renewed.certificate, files.certificate);
       server.child.kill('SIGHUP');
-      await until(async () => {
+      await eventually(async () => {
         assert.equal(await health(), 'HTTP/1.1 200 OK'); // without a request it would be closed in the end
         return (await nameShown(port)) === 'after';
       });
@@ -289,7 +294,7 @@ test(
       copyFileSync(certificates.make('stranger').key, files.key);
       server.child.kill('SIGHUP');
       const said = `the certificate stays as it was: tls.key: ${files.key} is not the key of ${files.certificate}`;
-      await until(() => server!.output.some((line) => line.includes(said)));
+      await eventually(() => server!.output.some((line) => line.includes(said)));
       assert.equal(await nameShown(port), 'after');
       open.destroy();
       assert.equal(await server.end('SIGTERM'), 0);
@@ -302,9 +307,3 @@ test(
 );
 
 /** Waits for what comes within seconds; fails the test when it does not. */
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries++) {
-    assert.ok(tries < 100, 'it did not come');
-    await pause(50);
-  }
-}

@@ -13,6 +13,7 @@ import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { type Harness, KEY, startHarness } from '../support/harness.ts';
 import { viewSqlite } from '../support/read-only-store.ts';
 import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
 
 const LOCK_HELD_MS = 1500;
 /** So many are answered before it is let go. */
@@ -118,8 +119,9 @@ describe('nobody waits for ever', () => {
     await service.create();
   });
 
-  test('a stop does not wait for a backlog of payments whose time has passed.', async () => {
+  test('a stop does not wait for a backlog of payments whose time has passed.', async (context) => {
     const service = await startHarness('sqlite');
+    context.after(() => service.close());
     const caller = service.service.directory.find(KEY, service.clock.now())!;
     const act = { actor: caller.actor, request_id: null };
     const wanted = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
@@ -127,14 +129,13 @@ describe('nobody waits for ever', () => {
       for (let made = 0; made < BACKLOG; made++) createPayment(transaction, caller, act, wanted, 300);
     });
     service.clock.advance(DAY_MS);
-    while ((await pendingIn(service)) === BACKLOG) await delay(1);
+    await eventually(async () => (await pendingIn(service)) < BACKLOG);
     await service.stop(); // the sweeper has begun
     assert.ok((await pendingIn(service)) > 0, 'it left nothing to the next start');
     await service.start();
     const list = await service.request('/v1/payments?status=pending');
     assert.deepEqual(list.json.data, []);
     await service.verify();
-    await service.close();
   });
 
   test('a connection string may not overrule what makes an answer durable.', async () => {

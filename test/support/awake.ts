@@ -5,20 +5,25 @@ const TICK_MS = 10;
 const STILL_MS = 50;
 
 let seenAt = performance.now();
-let had = process.threadCpuUsage();
+let had = threadMs();
 let stillMs = 0;
 
 /**
- * Milliseconds since any moment, for how long something in this process takes: they go on while it waits for its sockets and timers and
- * while it is at work, and stop where it was due and had no processor.
+ * Milliseconds since any moment, for how long something takes in this process or as it sees it: they go on while it waits for its sockets
+ * and timers and while it is at work, and stop where it was due and had no processor. Another process that stands still is waited for.
  */
 export function awakeMs(): number {
   const now = performance.now();
-  const { user, system } = process.threadCpuUsage(had);
-  const lostMs = now - seenAt - TICK_MS - (user + system) / 1000;
+  const lostMs = now - seenAt - TICK_MS - (threadMs() - had);
   if (lostMs > STILL_MS) stillMs += lostMs;
   seenAt = now;
-  had = process.threadCpuUsage();
+  had = threadMs();
   return now - stillMs;
 }
 setInterval(awakeMs, TICK_MS).unref();
+
+/** Milliseconds of a processor that this thread has had, for what work costs, whoever else is at work. */
+export function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}

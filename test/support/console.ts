@@ -1,6 +1,5 @@
 // An administrator without a browser: set up through the domain, signed in over HTTP, opening pages and sending their forms.
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
 import { TOTP } from 'otpauth';
 import type { Administrator, Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
@@ -10,6 +9,7 @@ import { newTotp } from '../../src/administrators/totp.ts';
 import { type CheckoutPage, type Form, FROM_OUR_PAGE, read } from './customer.ts';
 import type { Harness } from './harness.ts';
 import { PASSWORD, PASSWORD_KEPT } from './password.ts';
+import { eventually } from './waiting.ts';
 
 /** Configuration for tests that sign in more than ten times. */
 export const MANY_SIGN_INS = 'sign_in_forms_per_address: 100000\n';
@@ -122,18 +122,17 @@ export function newClient(harness: Harness): Client {
   };
 }
 
-/** How long something in the background may take that merely has to happen. */
-const PATIENCE_MS = 30_000;
-
 /** Opens a page until it says what happens in the background. */
 export async function pageThatSays(client: Client, path: string, wanted: RegExp): Promise<ConsolePage> {
-  const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const page = await client.get(path);
-    if (wanted.test(page.body)) return page;
-    assert.ok(performance.now() < deadline, `${path} does not say ${wanted}: ${page.body}`);
-    await delay(50);
-  }
+  let page: ConsolePage | undefined;
+  await eventually(
+    async () => {
+      page = await client.get(path);
+      return wanted.test(page.body);
+    },
+    () => `${path} does not say ${wanted}: ${page!.body}`,
+  );
+  return page!;
 }
 
 /** The form of a page whose button says `button`, else the first that is no "Sign out". */

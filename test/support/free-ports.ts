@@ -3,26 +3,30 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 const HOST = '127.0.0.1';
-/** Systems choose ports above these, for connections and for whoever leaves it to them: what was free there may not be a moment later. */
-const PORTS = { from: 10_000, to: 32_000 };
+/**
+ * As they come, systems choose ports above these, for connections and for whoever leaves it to them: what was free there may not be a
+ * moment later. 10080 is below them: `fetch` refuses it.
+ */
+const PORTS = { from: 10_400, to: 32_000 };
 /** How many a process has for itself, the first among them, by which it has them. */
 const BLOCK = 400;
 
 let block: Promise<number> | undefined;
 let given = 0;
 
-/** So many different ports. Nobody else is given them, nor is this process as long as it asks for fewer than it has. */
+/** So many different ports, of which no other process that asks here is given any; this one, when it has had all that are its own. */
 export async function freePorts(count: number): Promise<number[]> {
   block ??= takeBlock();
   const first = await block;
   const ports: number[] = [];
-  while (ports.length < count) {
+  for (let tried = 1; tried < BLOCK && ports.length < count; tried++) {
     const port = first + 1 + (given++ % (BLOCK - 1));
     const probe = await listen(port);
     if (!probe) continue;
     await new Promise((closed) => probe.close(closed));
     ports.push(port);
   }
+  if (ports.length < count) throw new Error(`fewer than ${count} ports above ${first} are free`);
   return ports;
 }
 

@@ -1,8 +1,10 @@
 // The journal on a temporary store of its own, without the service around it.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
+import type { Transaction } from '../../src/journal/transaction.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { type Engine, temporaryStore } from './stores.ts';
 
@@ -28,4 +30,18 @@ export async function startJournal(engine: Engine): Promise<JournalOnStore> {
       await store.drop();
     },
   };
+}
+
+/** Keeps a journal from committing, once it has come to a work that changes `row`, until `go`. */
+export async function heldUp(journal: Journal, row = ''): Promise<{ go(): void }> {
+  let isHeld = true;
+  const begun = Promise.withResolvers<void>();
+  const work = async (transaction: Transaction) => {
+    begun.resolve();
+    // PostgreSQL ends a transaction of which it hears nothing for 3 s.
+    for (; isHeld; await pause(20)) await transaction.query('select 1');
+  };
+  journal.commit(work, row).catch(begun.reject);
+  await begun.promise;
+  return { go: () => (isHeld = false) };
 }
