@@ -22,8 +22,16 @@ export function awakeMs(): number {
 }
 setInterval(awakeMs, TICK_MS).unref();
 
-/** Milliseconds of a processor that this thread has had, for what work costs, whoever else is at work. */
+/** Milliseconds of a processor that this thread has had, to some ten, for what work costs, whoever else is at work. */
 export function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
+  return milliseconds(process.threadCpuUsage());
+}
+
+/** The same of all threads of this process, and exact. */
+export function processMs(): number {
+  return milliseconds(process.cpuUsage());
+}
+
+function milliseconds({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
