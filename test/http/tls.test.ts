@@ -305,5 +305,3 @@ test(
     }
   },
 );
-
-/** Waits for what comes within seconds; fails the test when it does not. */

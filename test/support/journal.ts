@@ -1,4 +1,4 @@
-// The journal on a temporary store of its own, without the service around it.
+// The journal on a temporary store of its own, without the service around it; and any journal, held up.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
