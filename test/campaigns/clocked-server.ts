@@ -1,13 +1,13 @@
 // The service as a process of its own, on a system clock that the campaign of the clock sets; and what its time must be.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { SettableClock } from '../support/faketime.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Answer, type Harness, KEY, type RequestOptions } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import type { Store } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
 
 const TOLD_WITHIN_MS = 15 * SECOND_MS;
 
@@ -73,7 +73,11 @@ export class ClockedServer {
     this.#clock.set(aheadMs);
     const leadMs = aheadMs - this.followedMs;
     this.#leadSince = leadMs > 0 ? (this.#leadSince ?? Date.now()) : undefined;
-    await until(() => this.#lines.length > lines, TOLD_WITHIN_MS, 'a step is not told');
+    await eventually(
+      () => this.#lines.length > lines,
+      () => 'a step is not told',
+      TOLD_WITHIN_MS,
+    );
     const line = this.#lines[lines]!;
     const isNear = (told: number | undefined, ms: number) => Math.abs(told! * SECOND_MS - ms) < SECOND_MS;
     assert.ok(isNear(line.set_by_s, byMs) && isNear(line.ahead_s, leadMs), JSON.stringify(line));
@@ -110,14 +114,4 @@ async function ask(
   const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
   const json = isJson ? JSON.parse(text) : undefined;
   return { status: response.status, headers: response.headers, text, json };
-}
-
-/** Waits until something holds, `withinMs` at most. */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  withinMs: number,
-  problem: string,
-): Promise<void> {
-  for (const end = performance.now() + withinMs; !(await holds()); await delay(50))
-    assert.ok(performance.now() < end, problem);
 }

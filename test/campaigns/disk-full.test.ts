@@ -13,6 +13,7 @@ import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
 import {
   CLIENTS,
   create,
@@ -190,7 +191,6 @@ async function fillAndFree(
   client.close();
 }
 
-async function until(what: string, holds: () => Promise<boolean>, withinMs = SOON_MS): Promise<void> {
-  for (const deadline = performance.now() + withinMs; !(await holds()); await delay(5))
-    assert.ok(performance.now() < deadline, `${what} within ${withinMs} ms`);
+function until(what: string, holds: () => Promise<boolean>, withinMs = SOON_MS): Promise<void> {
+  return eventually(holds, () => `${what} within ${withinMs} ms`, withinMs);
 }

@@ -20,8 +20,7 @@ import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 import { parseAnswers } from '../support/wire-client.ts';
 
-/** A stop takes 10 s at most; the rest is for what has not stood still long enough to be left out. */
-const STOPS_WITHIN_MS = 11_000;
+const STOPS_WITHIN_MS = 10_000;
 const SKIP = { skip: hasOpenssl ? false : 'openssl is missing' };
 /** The client offers everything it has, so that a refusal is the server's. */
 const WEAK_CLIENT = 'ALL:COMPLEMENTOFALL:@SECLEVEL=0';

@@ -10,7 +10,8 @@ let stillMs = 0;
 
 /**
  * Milliseconds since any moment, for how long something takes in this process or as it sees it: they go on while it waits for its sockets
- * and timers and while it is at work, and stop where it was due and had no processor. Another process that stands still is waited for.
+ * and timers and while it is at work, and stop where it was due and had no processor. Another process that stands still is waited for. A
+ * call that blocks this one without work, as SQLite's wait for a lock does, is taken for standing still: measure that by the clock.
  */
 export function awakeMs(): number {
   const now = performance.now();

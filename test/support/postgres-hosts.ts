@@ -5,10 +5,10 @@ import { appendFileSync, chownSync, globSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePorts } from './free-ports.ts';
+import { eventually } from './waiting.ts';
 
 const READY_WITHIN_MS = 20_000;
 const BINARIES = globSync('/usr/lib/postgresql/*/bin/pg_basebackup')
@@ -157,13 +157,11 @@ export class PostgresHost {
 
   // biome-ignore lint/suspicious/noExplicitAny: as above
   async #eventually(sql: string, holds: (rows: any[]) => boolean): Promise<void> {
-    const deadline = performance.now() + READY_WITHIN_MS;
-    for (;;) {
-      const rows = await this.query(sql).catch(() => undefined);
-      if (rows && holds(rows)) return;
-      if (performance.now() > deadline) throw new Error(`not in time: ${sql}\n${this.log.join('\n')}`);
-      await delay(20);
-    }
+    await eventually(
+      () => this.query(sql).then(holds, () => false),
+      () => `not in time: ${sql}\n${this.log.join('\n')}`,
+      READY_WITHIN_MS,
+    );
   }
 
   /** Ends it and takes all of it away. */

@@ -9,12 +9,13 @@ const LOOK_EACH_MS = 10;
 /** What one look counts for at most where a promise of time is held: beyond it this process, or what it asks, stood still or was busy. */
 const LOOK_AT_MOST_MS = 30;
 
-/** Looks until something holds; fails after half a minute, with what `told` says by then. */
+/** Looks until something holds; fails after half a minute or what else it is given, with what `told` says by then. */
 export async function eventually(
   holds: () => Promise<boolean> | boolean,
   told = () => `never: ${holds}`,
+  withinMs = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + withinMs;
   while (!(await holds())) {
     assert.ok(performance.now() < deadline, told());
     await sleep(LOOK_EACH_MS);
