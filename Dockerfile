@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # Counterfoil as an image: Node 26, the sources as they are, production dependencies, and an account that owns none of them.
 #   docker build -t counterfoil .
-# compose.yaml runs it; docs/operating.md says how.
+# compose.yaml runs it; docs/operating/install.md says how.
 
 FROM node:26-slim AS dependencies
 WORKDIR /app

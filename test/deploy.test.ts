@@ -48,7 +48,7 @@ describe('Dockerfile', () => {
   test('runs as an account of its own number, asks for health without a shell, and installs nothing for development', () => {
     assert.match(only('USER'), /^[1-9]\d{3,}:[1-9]\d{3,}$/);
     assert.match(only('HEALTHCHECK'), / CMD \["node", "-e", "/);
-    // As docs/operating.md advises: a node that is merely full is not unhealthy.
+    // As docs/operating/runbook.md advises: a node that is merely full is not unhealthy.
     const [, seconds, misses] = /--timeout=(\d+)s .*--retries=(\d+) /.exec(only('HEALTHCHECK'))!;
     assert.ok(Number(seconds) >= 5 && Number(misses) >= 2, only('HEALTHCHECK'));
     assert.match(only('ENV'), new RegExp(`HEALTH_URL=http://127\\.0\\.0\\.1:${DEFAULTS.port}/health/ready`));

@@ -1,13 +1,16 @@
-// docs/operating.md held to the program: its links, files, settings and commands are there.
+// docs/operating held to the program: its files, settings and commands are there, and the links of every document lead somewhere.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { configurationSchema } from '../src/settings/settings.ts';
 import { ROOT, run } from './support/command.ts';
 
-const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const PAGES = globSync('docs/operating/*.md', { cwd: ROOT }).sort();
+/** The pages for operators, one after the other. */
+const page = PAGES.map(read).join('\n');
 
 /** Where GitHub puts a heading's anchor. */
 const anchorsOf = (text: string) =>
@@ -18,15 +21,35 @@ const anchorsOf = (text: string) =>
       .replaceAll(' ', '-'),
   );
 
-test('every link leads to a file of the project, and to a heading that is there', () => {
-  const links = [...page.matchAll(/\]\(([^)]+)\)/g)].map(([, target]) => target!);
-  assert.ok(links.length > 15);
-  for (const link of links.filter((one) => !/^https?:/.test(one))) {
-    const [file, anchor] = link.split('#');
-    const path = file ? join(ROOT, 'docs', file) : join(ROOT, 'docs/operating.md');
-    assert.ok(existsSync(path), link);
-    if (anchor) assert.ok(anchorsOf(readFileSync(path, 'utf8')).includes(anchor), link);
+test('every link of a document leads to a file of the project, and to a heading that is there', () => {
+  const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
+  const links = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ document, target: target! })),
+  );
+  assert.ok(links.length > 100);
+  for (const { document, target } of links.filter(({ target }) => !/^(https?|mailto):/.test(target))) {
+    const [file, anchor] = target.split('#');
+    const path = file ? join(ROOT, dirname(document), file) : join(ROOT, document);
+    assert.ok(existsSync(path), `${document}: ${target}`);
+    if (anchor && path.endsWith('.md'))
+      assert.ok(anchorsOf(readFileSync(path, 'utf8')).includes(anchor), `${document}: ${target}`);
   }
+});
+
+test('each page for operators opens with a list of its contents, and the messages and files of the program name pages that are there', () => {
+  assert.equal(PAGES.length, 4);
+  for (const file of PAGES) {
+    const text = read(file).replace(/^```[\s\S]*?^```/gm, '');
+    const headings = [...text.matchAll(/^##+ (.+)$/gm)].map(([, heading]) => heading!);
+    const listed = [...text.matchAll(/^ *- \[([^\]]+)\]\(#/gm)].map(([, heading]) => heading!);
+    assert.deepEqual(listed, headings, file);
+  }
+  const naming = globSync(['src/**/*.ts', 'deploy/**/*.*', 'compose.yaml', 'Dockerfile'], { cwd: ROOT });
+  const named = naming.flatMap((file) =>
+    [...read(file).matchAll(/docs\/[\w/-]+\.md/g)].map(([path]) => ({ file, path })),
+  );
+  assert.ok(named.length > 5);
+  for (const { file, path } of named) assert.ok(existsSync(join(ROOT, path)), `${file}: ${path}`);
 });
 
 test('every file of the project that it names is there', () => {

@@ -54,7 +54,7 @@ tls:
   certificate: ${value(certificate.certificate)}
   key: ${value(certificate.key)}
 
-# Listens on every address of this machine. Ports below 1024 need a permission: docs/operating.md.
+# Listens on every address of this machine. Ports below 1024 need a permission: docs/operating/install.md.
 host: 0.0.0.0
 port: ${port || 443}`;
 }

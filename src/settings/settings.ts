@@ -73,7 +73,7 @@ export const configurationSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'PostgreSQL connection string, with `?sslmode=verify-full` where that is on another machine; SQLite in `storage` when left out. With several hosts, `postgres://user@one:5432,two:5432/name`, the one is used that takes writes and is on the newest timeline ([operating.md](operating.md#a-failover)). Environment: `DATABASE_URL`.',
+      'PostgreSQL connection string, with `?sslmode=verify-full` where that is on another machine; SQLite in `storage` when left out. With several hosts, `postgres://user@one:5432,two:5432/name`, the one is used that takes writes and is on the newest timeline ([runbook.md](operating/runbook.md#a-failover)). Environment: `DATABASE_URL`.',
     )
     .meta({
       check:

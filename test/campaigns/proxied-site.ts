@@ -19,7 +19,7 @@ const RUNS_PER_RESTART = 1000;
 const AT_ONCE = 8;
 export const FORMS_PER_ADDRESS = 5;
 /**
- * Between restarts, as docs/operating.md asks: longer than a proxy takes to believe in a node again that was away. nginx counts whole
+ * Between restarts, as docs/operating/upgrade.md asks: longer than a proxy takes to believe in a node again that was away. nginx counts whole
  * seconds, so that its `fail_timeout` of one takes up to two.
  */
 const PAUSE_MS = 3000;

@@ -1,4 +1,4 @@
-// counterfoil backup and restore of a store in PostgreSQL, by PostgreSQL's own tools, and the lines that docs/operating.md gives by hand.
+// counterfoil backup and restore of a store in PostgreSQL, by PostgreSQL's own tools, and the lines that docs/operating/backup-and-move.md gives by hand.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -244,8 +244,8 @@ describe('on PostgreSQL', {
     newer.remove();
   });
 
-  test('the lines that docs/operating.md gives for doing it by hand do it', async () => {
-    const page = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');
+  test('the lines that docs/operating/backup-and-move.md gives for doing it by hand do it', async () => {
+    const page = readFileSync(join(ROOT, 'docs/operating/backup-and-move.md'), 'utf8');
     const [dump] = /^umask 077\n[\s\S]*?(?=^```)/m.exec(page)!;
     const [restore] = /^pg_restore [^\n]*\n(?=DATABASE_URL)/m.exec(page)!;
     const backups = mkdtempSync(join(tmpdir(), 'counterfoil-backups-'));

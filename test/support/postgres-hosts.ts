@@ -75,7 +75,7 @@ export class PostgresHost {
     const options = ['--write-recovery-conf', '--checkpoint=fast', '--wal-method=stream', '--no-sync'];
     await run('pg_basebackup', [from, `--pgdata=${this.#data}`, ...options]);
     this.demandStandby(false);
-    // As docs/operating.md advises: a promotion may wait for so long, which is five seconds by default.
+    // As docs/operating/runbook.md advises: a promotion may wait for so long, which is five seconds by default.
     appendFileSync(join(this.#data, 'postgresql.auto.conf'), "wal_retrieve_retry_interval = '200ms'\n");
     await this.start();
   }
