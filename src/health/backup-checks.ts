@@ -1,6 +1,6 @@
-// The check of backups: how old the newest is that holds anything, in a folder that may lie on another machine.
+// The check of backups: how old the newest is that was verified, in a folder that may lie on another machine.
 import type { Stats } from 'node:fs';
-import { opendir, readdir, realpath, stat } from 'node:fs/promises';
+import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
@@ -11,6 +11,12 @@ const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
 /** How far the clock of the machine that the folder is on may be ahead. */
 const AHEAD_MAXIMUM_MS = 5 * MINUTE_MS;
 const ENTRIES_MAXIMUM = 10_000;
+
+const BACKUP_LIST = 'backup.json';
+/** Files by which a folder is a backup: of ours, of pg_dump by hand, of pg_basebackup. */
+const SIGNS = [BACKUP_LIST, 'counterfoil.dump', 'backup_manifest'];
+/** A dump, or a backup in one file; compressed or encrypted too: `counterfoil.dump.gz`, `2026-11-21T041700Z.tar.age`. */
+const BACKUP_FILE = /(^\d{4}-\d\d-\d\dT\d{6}Z|\.(dump|sql|sqlite))(\.\w+)*$/;
 
 const MEND = 'see why the job that makes them does not';
 
@@ -70,8 +76,15 @@ async function isWithin(folder: string, storage: string): Promise<boolean> {
   return `${await realpath(folder)}${sep}`.startsWith(`${above}${sep}`);
 }
 
+/** What may be a backup: where it is, and when it was written last, milliseconds since 1970. */
+interface Candidate {
+  path: string;
+  at: number;
+}
+
 async function ageVerdict(folder: string, now: number): Promise<Verdict> {
-  let [entries, ahead, newest] = [0, 0, Number.NEGATIVE_INFINITY];
+  let entries = 0;
+  const backups: Candidate[] = [];
   for await (const { name } of await opendir(folder)) {
     if (name.startsWith('.')) continue;
     if (++entries > ENTRIES_MAXIMUM)
@@ -80,23 +93,27 @@ async function ageVerdict(folder: string, now: number): Promise<Verdict> {
         'name the folder of the backups alone, and remove old ones',
         folder,
       );
-    const found = await statOrNothing(join(folder, name));
-    if (!found || !(await holdsAnything(join(folder, name), found))) continue;
-    if (found.mtimeMs > now + AHEAD_MAXIMUM_MS) ahead++;
-    else newest = Math.max(newest, found.mtimeMs);
+    const path = join(folder, name);
+    const found = await statOrNothing(path);
+    if (found && (await isBackup(path, name, found))) backups.push({ path, at: found.mtimeMs });
   }
-  if (newest === Number.NEGATIVE_INFINITY) {
-    if (ahead > 0)
-      return failed(
-        'Every backup bears a time that is yet to come',
-        'set the clock right of the machine that makes them, and see whether they are new',
-        folder,
-      );
-    return failed(entries === 0 ? 'There is no backup' : 'No backup holds anything', MEND, folder);
+  if (backups.length === 0)
+    return failed(entries === 0 ? 'There is no backup' : 'Nothing in the folder is a backup', MEND, folder);
+  const newest = backups.filter(({ at }) => at <= now + AHEAD_MAXIMUM_MS).sort((a, b) => b.at - a.at);
+  if (newest.length === 0)
+    return failed(
+      'Every backup bears a time that is yet to come',
+      'set the clock right of the machine that makes them, and see whether they are new',
+      folder,
+    );
+  for (const [i, { path, at }] of newest.entries()) {
+    if (await isUnverified(path)) continue;
+    const hours = Math.max(0, Math.floor((now - at) / HOUR_MS));
+    const age = hours < 72 ? `${hours} h` : `${Math.floor((hours * HOUR_MS) / DAY_MS)} days`;
+    const told = `The newest ${i === 0 ? '' : 'verified '}backup is ${age} old`;
+    return now - at > BACKUP_MAXIMUM_MS ? failed(told, MEND, folder) : ok(told);
   }
-  const hours = Math.max(0, Math.floor((now - newest) / HOUR_MS));
-  const told = `The newest backup is ${hours < 72 ? `${hours} h` : `${Math.floor((hours * HOUR_MS) / DAY_MS)} days`} old`;
-  return now - newest > BACKUP_MAXIMUM_MS ? failed(told, MEND, folder) : ok(told);
+  return failed('No backup is verified', 'see what counterfoil audit verify finds', folder);
 }
 
 /** What is known of a file; nothing where a link leads nowhere, or it was removed meanwhile. */
@@ -107,14 +124,22 @@ async function statOrNothing(path: string): Promise<Stats | undefined> {
   });
 }
 
-/** Whether a file is not empty, or a folder has one that is not. */
-async function holdsAnything(path: string, found: Stats): Promise<boolean> {
-  if (!found.isDirectory()) return found.size > 0;
-  for (const name of await readdir(path)) {
-    const inside = await statOrNothing(join(path, name));
-    if (inside && (inside.isDirectory() || inside.size > 0)) return true;
-  }
+/** Whether it is a backup: a folder that holds what one ends with, or a file that is called like one. Empty ones are none. */
+async function isBackup(path: string, name: string, found: Stats): Promise<boolean> {
+  if (!found.isDirectory()) return found.size > 0 && BACKUP_FILE.test(name);
+  for (const sign of SIGNS) if ((await statOrNothing(join(path, sign)))?.size) return true;
   return false;
+}
+
+/** Whether a backup says of itself that it was not verified (`counterfoil backup --unverified`). */
+async function isUnverified(path: string): Promise<boolean> {
+  const list = await readFile(join(path, BACKUP_LIST), 'utf8').catch(() => undefined);
+  if (list === undefined) return false; // made by another program, which says nothing of it
+  try {
+    return Boolean(JSON.parse(list).unverified);
+  } catch {
+    return true; // a list that cannot be read vouches for nothing
+  }
 }
 
 export const BACKUP_CHECKS: readonly Check[] = [backups];

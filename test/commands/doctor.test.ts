@@ -1,10 +1,10 @@
 // counterfoil doctor: what it finds of a running installation, of one that does not run, and of one that shows too much.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createAdministrator } from '../../src/administrators/manage.ts';
@@ -102,7 +102,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     port = await freePort();
     certificate(90);
     mkdirSync(join(made.folder, 'backups'));
-    writeFileSync(join(made.folder, 'backups', 'today.tar'), 'x');
+    writeFileSync(join(made.folder, 'backups', 'counterfoil.dump'), 'x');
     made.write(
       at(
         `https://localhost:${port}`,
@@ -222,36 +222,73 @@ describe('another web server in the service’s place', () => {
 
 test('backups are looked at in their folder: none, empty ones, an old one, a new one, and one from a time to come', async () => {
   const made = place(`${SAFE}backups: ./backups\n`);
+  const { at, backups, put } = backupsOf(made);
   const folder = join(made.folder, 'backups');
-  const at = (name: string, ago: number) => {
-    const then = (Date.now() - ago) / 1000;
-    utimesSync(join(folder, name), then, then);
-  };
-  const backups = async () => {
-    const { outcome, says } = (await examine(made)).backups!;
-    return [outcome, says];
-  };
   assert.deepEqual(await backups(), ['failed', 'The folder is not there.']);
   mkdirSync(folder);
-  writeFileSync(join(folder, '.hidden'), 'x');
+  writeFileSync(join(folder, '.hidden.dump'), 'x');
   assert.deepEqual(await backups(), ['failed', 'There is no backup.']);
-  writeFileSync(join(folder, 'empty.tar'), '');
+  put('empty.dump', '');
   symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
   mkdirSync(join(folder, 'empty'));
-  assert.deepEqual(await backups(), ['failed', 'No backup holds anything.']);
-  writeFileSync(join(folder, 'later.tar'), 'x');
-  at('later.tar', -HOUR_MS);
+  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  put('later.dump');
+  at('later.dump', -HOUR_MS);
   assert.deepEqual(await backups(), ['failed', 'Every backup bears a time that is yet to come.']);
-  writeFileSync(join(folder, 'a.tar'), 'x');
-  at('a.tar', 27 * HOUR_MS);
+  put('a.dump.gz');
+  at('a.dump.gz', 27 * HOUR_MS);
   assert.deepEqual(await backups(), ['failed', 'The newest backup is 27 h old.']);
-  at('a.tar', 10 * DAY_MS);
+  at('a.dump.gz', 10 * DAY_MS);
   assert.deepEqual(await backups(), ['failed', 'The newest backup is 10 days old.']);
-  writeFileSync(join(folder, 'empty', 'database'), 'x');
+  put('empty/counterfoil.dump');
   assert.deepEqual(await backups(), ['ok', 'The newest backup is 0 h old.']);
   made.write(SAFE);
   assert.equal((await backups())[0], 'warning', 'nobody says where they are');
 });
+
+test('only what is a backup counts as one: not a file that the runbook puts beside them, not one that was not verified', async () => {
+  const made = place(`${SAFE}backups: ./backups\n`);
+  const { at, backups, put } = backupsOf(made);
+  mkdirSync(join(made.folder, 'backups'));
+  put('checkpoints-of-what-was-lost.jsonl');
+  put('counterfoil-keys.sealed');
+  put('replaced-2026-11-21T041700Z/checkpoints.jsonl');
+  put('SHA256SUMS');
+  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  put('2026-11-21T041701Z/backup.json', '{"unverified":"a row is not what it was"}');
+  put('2026-11-21T041702Z/backup.json', '{"made');
+  assert.deepEqual(await backups(), ['failed', 'No backup is verified.']);
+  for (const backup of [
+    '2026-11-20T041700Z/backup.json',
+    '2026-11-20T041700Z.tar.age',
+    'base/backup_manifest',
+  ]) {
+    put(backup, '{}');
+    const [name] = backup.split('/');
+    at(name!, 27 * HOUR_MS);
+    assert.deepEqual(await backups(), ['failed', 'The newest verified backup is 27 h old.'], backup);
+    rmSync(join(made.folder, 'backups', name!), { recursive: true });
+  }
+});
+
+/** Puts things into the folder of backups that `made` names, and asks what is said of them. */
+function backupsOf(made: Installation) {
+  const folder = join(made.folder, 'backups');
+  return {
+    put(path: string, content = 'x') {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    },
+    at(name: string, agoMs: number) {
+      const then = (Date.now() - agoMs) / 1000;
+      utimesSync(join(folder, name), then, then);
+    },
+    async backups() {
+      const { outcome, says } = (await examine(made)).backups!;
+      return [outcome, says];
+    },
+  };
+}
 
 test('backups in storage are lost with it', async () => {
   for (const folder of ['./storage', './storage/backups', './link']) {
@@ -272,7 +309,7 @@ test('a folder of backups that takes too long is given up, and not asked again u
   const made = place();
   const folder = join(made.folder, 'backups');
   mkdirSync(folder);
-  for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}`), 'x');
+  for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}.dump`), 'x');
   const settings = { backups: folder, storage: made.storage, written: { place: () => 'x' } };
   const check = CHECKS.find(({ id }) => id === 'backups')!;
   const look = async (deadlineMs: number, now = Date.now()) =>
