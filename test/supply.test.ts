@@ -1,0 +1,75 @@
+// What is installed is what package-lock.json names: every package by its hash, the Node that runs it too, and no script on the way.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import packageJson from '../package.json' with { type: 'json' };
+import lockFile from '../package-lock.json' with { type: 'json' };
+import { plainEnvironment, ROOT } from './support/command.ts';
+import { freePort } from './support/free-ports.ts';
+
+/** A package as the lock file names it. */
+interface Locked {
+  version: string;
+  integrity?: string;
+  resolved?: string;
+  dev?: boolean;
+  optional?: boolean;
+  hasInstallScript?: boolean;
+}
+
+const locked = Object.entries(lockFile.packages as Record<string, Locked>).filter(([path]) => path !== '');
+const nodes = Object.entries(packageJson.optionalDependencies);
+
+test('package-lock.json names every package by one version and its hash, and no other registry', () => {
+  assert.ok(locked.length > 100);
+  for (const [path, { version, integrity, resolved }] of locked) {
+    assert.match(version, /^\d+\.\d+\.\d+/, path);
+    assert.match(integrity ?? '', /^sha512-[A-Za-z0-9+/]{86}==$/, path);
+    assert.equal(resolved, undefined, path);
+  }
+});
+
+test('no package that production installs has an install script, and none runs in development', () => {
+  const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript);
+  for (const [path, { dev }] of scripted) assert.ok(dev, `${path} has an install script`);
+  assert.ok(!('allowScripts' in packageJson));
+});
+
+test('the Node of package-lock.json is one exact version on every machine, and this test runs on it', () => {
+  assert.deepEqual([...new Set(nodes.map(([, version]) => version))], [process.versions.node]);
+  const bundled = realpathSync(join(ROOT, 'node_modules/.bin/node'));
+  const name = nodes.map(([one]) => one).find((one) => bundled.includes(`/node_modules/${one}/`));
+  assert.ok(name?.endsWith(`-${process.platform}-${process.arch}`), bundled);
+  assert.equal(realpathSync(process.execPath), bundled);
+  assert.equal(execFileSync(bundled, ['--version'], { encoding: 'utf8' }), `v${process.versions.node}\n`);
+  assert.equal(locked.find(([path]) => path === `node_modules/${name}`)?.[1].version, process.versions.node);
+});
+
+test('the installation fails and names the package where npm leaves out the Node binary', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-install-'));
+  const [name, version] = nodes.find(([one]) => one.endsWith(`-${process.platform}-${process.arch}`))!;
+  const root = { name: 'part', version: '1.0.0', optionalDependencies: { [name]: version } };
+  const path = `node_modules/${name}`;
+  const binary = (lockFile.packages as Record<string, Locked>)[path];
+  mkdirSync(join(folder, 'scripts'));
+  cpSync(join(ROOT, 'scripts/install.js'), join(folder, 'scripts/install.js'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...root, type: 'module' }));
+  const lock = { name: 'part', lockfileVersion: 3, packages: { '': root, [path]: binary } };
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+  const env = plainEnvironment({
+    npm_config_registry: `http://127.0.0.1:${await freePort()}`,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_fetch_retries: '0',
+  });
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/install.js'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true, force: true });
+  assert.equal(status, 1);
+  assert.match(stderr, new RegExp(`npm ci did not install ${name} ${version}\\. Check`));
+});
