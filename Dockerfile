@@ -6,9 +6,9 @@
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No package's own script runs. swissqrbill lists the TypeScript compiler as a dependency and never loads it: 30 MB less.
+# No package's own script runs, and the image's own Node serves.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
- && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin
+ && rm -rf node_modules/.bin
 
 FROM node:26-slim
 LABEL org.opencontainers.image.title="Counterfoil" \

@@ -1,5 +1,5 @@
 // Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
-import { data as currencies } from 'currency-codes';
+import { CODES_BY_DECIMALS } from './currencies.ts';
 
 /** The largest amount, 999999999999.99, in minor units. */
 export const MAXIMUM_MINOR = 99_999_999_999_999;
@@ -8,7 +8,13 @@ export const MAXIMUM_MINOR = 99_999_999_999_999;
 const NOT_PAYABLE = new Set(['XXX', 'XTS']);
 
 const DECIMALS_OF = new Map(
-  currencies.filter((c) => !NOT_PAYABLE.has(c.code)).map((c) => [c.code, c.digits]),
+  Object.entries(CODES_BY_DECIMALS).flatMap(([decimals, codes]) =>
+    codes
+      .trim()
+      .split(/\s+/)
+      .filter((code) => !NOT_PAYABLE.has(code))
+      .map((code) => [code, Number(decimals)] as const),
+  ),
 );
 
 /** Whether `code` (upper case) is an ISO 4217 currency a payment can be in. */

@@ -2,12 +2,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import {
+  calculateQRReferenceChecksum,
+  calculateSCORReferenceChecksum,
+  formatQRReference,
+  isQRReferenceValid,
+  isSCORReferenceValid,
+} from 'swissqrbill/utils';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import {
   creditorReference,
   grouped,
   idRangeOf,
   isCreditorReference,
+  isQrReference,
   qrReference,
 } from '../../src/methods/transfer/creditor-reference.ts';
 
@@ -43,6 +51,22 @@ test('every reference is nineteen characters of time and tag whose check digits 
       assert.ok(isCreditorReference(grouped(reference).toLowerCase()));
       assert.equal(reference.slice(4, 14), payment.id.slice(4, 14).toUpperCase());
     }),
+  );
+});
+
+test('check digits and their judgement are those of the swissqrbill package', () => {
+  const bodies = fc.stringMatching(/^[0-9A-Z]{1,21}$/);
+  fc.assert(
+    fc.property(bodies, fc.stringMatching(/^\d{26}$/), fc.stringMatching(/^\d\d$/), (body, digits, check) => {
+      const right = `RF${calculateSCORReferenceChecksum(body)}${body}`;
+      assert.ok(isCreditorReference(right));
+      assert.equal(isCreditorReference(`RF${check}${body}`), isSCORReferenceValid(`RF${check}${body}`));
+      const reference = digits + calculateQRReferenceChecksum(digits);
+      assert.ok(isQrReference(reference));
+      assert.equal(isQrReference(digits + check[0]), isQRReferenceValid(digits + check[0]));
+      assert.equal(grouped(reference), formatQRReference(reference));
+    }),
+    { numRuns: 2000 },
   );
 });
 

@@ -1,13 +1,5 @@
 // The references a transfer carries, so that money received finds its payment: ISO 11649, and the Swiss QR reference.
 import { createHmac } from 'node:crypto';
-import {
-  calculateQRReferenceChecksum,
-  calculateSCORReferenceChecksum,
-  formatQRReference,
-  isQRReference,
-  isQRReferenceValid,
-  isSCORReferenceValid,
-} from 'swissqrbill/utils';
 
 /** Crockford's base 32 in upper case, as payment ids are written in lower case. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -17,6 +9,11 @@ const TAG_CHARACTERS = 5;
 const BODY = /^[0-9A-HJKMNP-TV-Z]{15}$/;
 /** Digits of a QR reference before its check digit. */
 const QR_DIGITS = 26;
+const QR_REFERENCE = /^\d{27}$/;
+/** ISO 11649: at most 21 characters behind the check digits. */
+const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
+/** The carry that follows from each sum of carry and digit, modulo 10. */
+const CARRIES = [0, 9, 4, 6, 8, 2, 7, 1, 3, 5];
 
 /** What a reference is made of: a payment's id, and the random salt that no page shows. */
 export interface Referable {
@@ -31,7 +28,7 @@ export interface Referable {
  */
 export function creditorReference(payment: Referable): string {
   const body = bodyOf(payment);
-  return `RF${calculateSCORReferenceChecksum(body)}${body}`;
+  return `RF${mod97CheckDigits(body)}${body}`;
 }
 
 /** The same as 27 digits for a QR-IBAN: 26 left padded with zeros, and the recursive modulo-10 check digit. */
@@ -39,7 +36,7 @@ export function qrReference(payment: Referable): string {
   let value = 0n;
   for (const character of bodyOf(payment)) value = value * 32n + BigInt(ALPHABET.indexOf(character));
   const digits = String(value).padStart(QR_DIGITS, '0');
-  return digits + calculateQRReferenceChecksum(digits);
+  return digits + mod10CheckDigit(digits);
 }
 
 function bodyOf({ id, salt }: Referable): string {
@@ -52,13 +49,25 @@ function bodyOf({ id, salt }: Referable): string {
 
 /** Whether text is an ISO 11649 reference with right check digits, anyone's; spaces and letter case do not count. */
 export function isCreditorReference(text: string): boolean {
-  return isSCORReferenceValid(electronic(text));
+  const reference = electronic(text);
+  return CREDITOR_REFERENCE.test(reference) && reference.slice(2, 4) === mod97CheckDigits(reference.slice(4));
+}
+
+/** Whether text is a Swiss QR reference with its right check digit, anyone's; spaces do not count. */
+export function isQrReference(text: string): boolean {
+  const reference = electronic(text);
+  return (
+    QR_REFERENCE.test(reference) &&
+    reference.slice(QR_DIGITS) === mod10CheckDigit(reference.slice(0, QR_DIGITS))
+  );
 }
 
 /** A reference or an IBAN as people read it: in fours; a QR reference in fives behind its first two digits. */
 export function grouped(reference: string): string {
   const text = electronic(reference);
-  return isQRReference(text) ? formatQRReference(text) : text.replace(/.{4}(?=.)/gsu, '$& ');
+  return QR_REFERENCE.test(text)
+    ? text.replace(/^..|.{5}(?=.)/g, '$& ')
+    : text.replace(/.{4}(?=.)/gsu, '$& ');
 }
 
 /**
@@ -67,9 +76,9 @@ export function grouped(reference: string): string {
  */
 export function idRangeOf(reference: string): [low: string, high: string] | undefined {
   const text = electronic(reference);
-  const body = isQRReference(text)
+  const body = QR_REFERENCE.test(text)
     ? bodyOfQrReference(text)
-    : isSCORReferenceValid(text)
+    : isCreditorReference(text)
       ? text.slice(4)
       : '';
   if (!BODY.test(body)) return undefined;
@@ -78,7 +87,7 @@ export function idRangeOf(reference: string): [low: string, high: string] | unde
 }
 
 function bodyOfQrReference(reference: string): string {
-  if (!isQRReferenceValid(reference)) return '';
+  if (!isQrReference(reference)) return '';
   let body = '';
   for (let rest = BigInt(reference.slice(0, QR_DIGITS)); rest > 0n; rest /= 32n)
     body = ALPHABET[Number(rest % 32n)] + body;
@@ -87,4 +96,20 @@ function bodyOfQrReference(reference: string): string {
 
 function electronic(text: string): string {
   return text.replace(/\s/gu, '').toUpperCase();
+}
+
+/** The two check digits of ISO 7064 mod 97-10, for what follows `RF` and them. */
+function mod97CheckDigits(body: string): string {
+  let remainder = 0;
+  for (const character of `${body}RF00`)
+    for (const digit of String(Number.parseInt(character, 36)))
+      remainder = (remainder * 10 + Number(digit)) % 97;
+  return String(98 - remainder).padStart(2, '0');
+}
+
+/** The check digit of a QR reference's 26 digits: modulo 10, recursive (SIX Implementation Guidelines QR-bill, annex B). */
+function mod10CheckDigit(digits: string): string {
+  let carry = 0;
+  for (const digit of digits) carry = CARRIES[(carry + Number(digit)) % 10]!;
+  return String((10 - carry) % 10);
 }

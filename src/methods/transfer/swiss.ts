@@ -1,12 +1,8 @@
 // The text of the Swiss QR Code: the payment part of a QR-bill (SIX Implementation Guidelines QR-bill 2.3, SPC 0200).
 import { isQRIBAN } from 'ibantools';
-import { isQRReferenceValid } from 'swissqrbill/utils';
 import { formatAmount } from '../../lib/money.ts';
-import { isCreditorReference } from './creditor-reference.ts';
+import { isCreditorReference, isQrReference } from './creditor-reference.ts';
 import { firstCharacters, oneLine } from './payload-text.ts';
-
-// swissqrbill checks references and digits for us, but it keeps the text to itself and draws one SVG element for each module
-// with an inner style; so the text is made here, and a test holds it to what its drawing says.
 
 const MESSAGE_CHARACTERS = 140;
 const MAXIMUM_MINOR = 99_999_999_999;
@@ -52,7 +48,7 @@ export function isSwissText(text: string): boolean {
 export function swissPayload(transfer: SwissTransfer): string | undefined {
   const { iban, address, amount_minor, currency, reference } = transfer;
   const type = isQRIBAN(iban) ? 'QRR' : 'SCOR';
-  const fitsAccount = type === 'QRR' ? isQRReferenceValid(reference) : isCreditorReference(reference);
+  const fitsAccount = type === 'QRR' ? isQrReference(reference) : isCreditorReference(reference);
   if (!isSwissIban(iban) || !fitsAccount || (currency !== 'CHF' && currency !== 'EUR')) return undefined;
   if (amount_minor < 1 || amount_minor > MAXIMUM_MINOR) return undefined;
   const field = (text: string, maximum: number) => firstCharacters(oneLine(text), maximum);
