@@ -103,12 +103,12 @@ try {
 
   const id = await createOne(empty.port);
   const page = (query = ''): Route => ({ method: 'GET', path: `/payment.php?payment_id=${id}${query}` });
-  await ratio('page of a pending payment', empty, page(), 0.25, read(id));
+  await ratio('page of a pending payment', empty, page(), 0.15, read(id));
   await ratio(
     'the same with a transfer and its QR code',
     empty,
     page('&method=bank_transfer'),
-    0.25,
+    0.05,
     read(id),
   );
 

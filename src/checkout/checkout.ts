@@ -6,7 +6,6 @@ import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { Skeletons } from '../lib/skeleton.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -21,7 +20,6 @@ import { POLICY_REPORTS, pageHeaders } from '../ui/page.ts';
 import { themeCookie } from '../ui/theme.ts';
 import { knownContacts, readForm, submissionOf } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
-import { LatestInstructions } from './instructions.ts';
 import { isLong, type Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { busyPage, failurePage, missingPage, refusedPage, suspendedPage } from './problem-page.ts';
@@ -59,12 +57,10 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     baseUrl: checkoutBaseUrl,
     basePath: pathOf(checkoutBaseUrl),
   };
-  const latest = new LatestInstructions();
-  const skeletons = new Skeletons();
   const throttle = createThrottle(settings.limits, clock);
 
   /** Sets the head of an answer and gives its text: what a handler returns is sent in a step of its own (`inCohorts`). */
-  const page = (reply: FastifyReply, status: number, text: string | Buffer) => {
+  const page = (reply: FastifyReply, status: number, text: string) => {
     reply.code(status).headers(headers);
     return text;
   };
@@ -100,7 +96,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     if (!payment) return page(reply, 404, missingPage(anonymous(visit)));
     const subject = subjectOf(payment, visit);
     if (payment.status !== 'pending') {
-      const { status, text } = statePage(visit, subject, latest);
+      const { status, text } = statePage(visit, subject);
       return page(reply, status, text);
     }
     if (directory.isSuspended(payment.merchant_id)) return page(reply, 403, suspendedPage(visit, subject));
@@ -108,7 +104,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return page(reply, 404, refusedPage(visit, 'unoffered'));
-    return page(reply, 200, pendingPage(visit, { ...subject, methods, method, latest }, skeletons));
+    return page(reply, 200, pendingPage(visit, { ...subject, methods, method }));
   }
 
   async function take(request: FastifyRequest, reply: FastifyReply) {
@@ -149,7 +145,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
     if (typed.faults.length > 0) {
       const subject = subjectOf(payment, visit);
-      return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed, latest }));
+      return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed }));
     }
     const submission = submissionOf(method, typed.kept, shownInstructions(sent), words.tag);
     const { id } = payment;

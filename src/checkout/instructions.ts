@@ -1,58 +1,22 @@
 // What the customer is told to do outside this page: the transfer's rows and its QR code, or the merchant's own words.
 import { LRUCache } from 'lru-cache';
-import { type Html, html, safeUrl, settled } from '../lib/html.ts';
+import { type Html, html, safeUrl } from '../lib/html.ts';
 import { formatAmount } from '../lib/money.ts';
-import type { Instructions, Method } from '../methods/method.ts';
+import type { Instructions } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
-import { qrPath, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
+import { type QrCode, qrPath, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from '../ui/languages.ts';
 import { qrSvg } from '../ui/qr-svg.ts';
 import type { Subject } from './parts.ts';
 
-/** Characters of markup and JSON that are kept at most. */
-const KEPT_CHARACTERS = 2 * 1024 * 1024;
+/** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
+const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-/** What a customer is told to do: as JSON text, and as markup. */
-interface Instructed {
-  json: string;
-  markup: Html;
-}
-
-/**
- * Tells customers what to do, and keeps the transfers that it told last: whoever comes back from their bank opens the same page again,
- * and a QR code takes a while to draw.
- */
-export class LatestInstructions {
-  readonly #kept = new LRUCache<string, Instructed & { source: Method | string }>({
-    maxSize: KEPT_CHARACTERS,
-    sizeCalculation: ({ json, markup }) => json.length + markup.toString().length,
-  });
-
-  /**
-   * What the customer of one payment is told, in their language; nothing where `tell` says nothing. `source` is what `tell` takes it
-   * from, a method or a text: while it is the same, so is what it says, for nothing that goes into it changes about a payment.
-   */
-  of(subject: Subject, source: Method | string, tell: () => Instructions | null): Instructed | null {
-    const key = `${subject.words.tag} ${subject.payment.id}`;
-    const kept = this.#kept.get(key);
-    if (kept && kept.source === source) return kept;
-    const instructions = tell();
-    if (!instructions) return null;
-    const instructed = {
-      source,
-      json: JSON.stringify(instructions),
-      markup: markupOf(subject, instructions),
-    };
-    if (instructions.kind === 'transfer') this.#kept.set(key, instructed);
-    return instructed;
-  }
-}
-
-function markupOf(subject: Subject, instructions: Instructions): Html {
-  if (instructions.kind === 'text')
-    return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
-  return settled(transfer(subject, instructions));
+/** The markup of what a customer is told to do. */
+export function instructionsMarkup(subject: Subject, instructions: Instructions): Html {
+  if (instructions.kind === 'transfer') return transfer(subject, instructions);
+  return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
 }
 
 function transfer(
@@ -105,7 +69,7 @@ ${qrCode(words, scheme, payload)}
 const PRINTED_MM = 46;
 
 function qrCode(words: Words, scheme: QuickPay['scheme'], payload: string): Html {
-  const code = qrPath(payload);
+  const code = codes.memo(payload);
   const label = words.text('transfer.qr');
   if (scheme !== 'swiss') return qrSvg(code, label, { widthMm: PRINTED_MM });
   const cross = swissCross(code.size).map(

@@ -1,6 +1,7 @@
 // The pieces that several of the customer's pages are made of.
-import { type Html, html, safeUrl, settled } from '../lib/html.ts';
+import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
+import type { Method } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import { contactLink } from '../ui/contact.ts';
 import { type Fact, facts } from '../ui/facts.ts';
@@ -18,11 +19,6 @@ export interface Subject {
   isLong: boolean;
 }
 
-/** What is told of a payment on its slip. */
-export interface Slip extends Pick<Subject, 'words' | 'amount' | 'isLong'> {
-  payment: Pick<Payment, 'id' | 'status' | 'status_reason' | 'merchant_reference' | 'description'>;
-}
-
 /** A payment's status as customers are told it; expiry is one of its own to them. */
 export type Shown = Payment['status'] | 'expired';
 export const shownStatus = ({ status, status_reason }: Pick<Payment, 'status' | 'status_reason'>): Shown =>
@@ -38,9 +34,13 @@ const ICONS: Record<Shown, IconName> = {
 };
 
 export function stamp(words: Words, status: Shown): Html {
-  const make = () =>
-    html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
-  return words.remembered(`stamp ${status}`, () => settled(make()));
+  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
+}
+
+/** The name of a method: the configured one, else ours. */
+export function methodName(words: Words, { type, name }: Pick<Method, 'type' | 'name'>): Html {
+  if (name !== null) return html`<bdi>${name}</bdi>`;
+  return type === 'manual' ? html`` : words.html(`method.${type}`);
 }
 
 /** Characters beyond which an amount is long. */
@@ -49,7 +49,7 @@ export const isLong = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
 /** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
 export function slip(
-  subject: Slip,
+  subject: Subject,
   heading: Html,
   money: Html,
   rows: readonly Fact[],
@@ -117,15 +117,7 @@ export function wayOut(
 }
 
 /** Where to ask, always at the same place. */
-export function help({
-  payment,
-  profile,
-  words,
-}: {
-  payment: Pick<Payment, 'id' | 'merchant_name'>;
-  profile: Pick<Profile, 'support'>;
-  words: Words;
-}): Html {
+export function help({ payment, profile, words }: Subject): Html {
   const merchant = payment.merchant_name;
   const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
   return html`<div class="help">

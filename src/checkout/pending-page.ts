@@ -1,76 +1,138 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
-import { html } from '../lib/html.ts';
-import type { Skeletons } from '../lib/skeleton.ts';
+import { type Html, hidden, html } from '../lib/html.ts';
+import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
-import { facts } from '../ui/facts.ts';
-import { CONTACT, type ContactName, knownContacts, type Typed } from './form.ts';
+import { type Fact, facts } from '../ui/facts.ts';
+import { errorSummary } from '../ui/field.ts';
+import type { Words } from '../ui/languages.ts';
+import { CONTACT, type ContactName, fieldPart, knownContacts, type Typed } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
-import type { LatestInstructions } from './instructions.ts';
-import { help, outTo, type Subject } from './parts.ts';
-import { type Frame, pendingMarkup, type Told } from './pending-markup.ts';
+import { instructionsMarkup } from './instructions.ts';
+import { help, methodName, outTo, type Subject, slip, wayOut } from './parts.ts';
 import { framed, type Visit } from './visit.ts';
+
+/** The number of methods that are shown at once; the others are behind a disclosure. */
+const METHODS_SHOWN = 5;
 
 export interface Pending extends Subject {
   methods: readonly Method[];
   /** The method whose form is shown. */
   method: Method;
-  /** What was typed and did not pass. */
+  /** A form that was refused: its values and faults. */
   typed?: Typed | undefined;
-  latest: LatestInstructions;
 }
 
-/** The page, made of a skeleton where there are `skeletons`; one that tells what is wrong with a form is made anew each time. */
-export function pendingPage(visit: Visit, pending: Pending, skeletons?: Skeletons): string | Buffer {
-  const { words, typed } = pending;
-  const { frame, told } = partsOf(visit, pending);
-  if (typed || !skeletons) return pendingMarkup(words, frame, told, typed);
-  return skeletons.fill(JSON.stringify(frame), told, (values) => pendingMarkup(words, frame, values));
+/** The page of a pending payment: its ways to pay, the form of one of them, and the two ways out. */
+export function pendingPage(visit: Visit, pending: Pending): string {
+  const { payment, words, methods, method, typed } = pending;
+  const { asked } = visit;
+  const merchant = payment.merchant_name;
+  const heading = words.text('pending.heading', { merchant });
+  const rows: Fact[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
+  const content = html`${typed && errorSummary(words, typed.faults)}
+${slip(pending, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
+<div class="task">
+${methods.length > 1 && methodList(visit, methods, method)}
+<h2>${methodName(words, method)}</h2>
+${form(visit, pending)}
+${leaving(visit, pending)}
+${help(pending)}
+</div>`;
+  return framed(visit, {
+    heading,
+    merchant,
+    test: payment.mode === 'test',
+    content,
+    wide: true,
+    here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
+    wrong: typed !== undefined,
+  });
 }
 
-/** Takes the page apart: into what many payments have in common, and what is this one's. */
-function partsOf(visit: Visit, pending: Pending): { frame: Frame; told: Told } {
-  const { payment, profile, words, amount, isLong, methods, method, latest } = pending;
-  const { theme, basePath, asked } = visit;
+/** The methods as links, so that a choice needs neither a script nor a button. */
+function methodList({ words, address }: Visit, methods: readonly Method[], chosen: Method): Html {
+  const rows = methods.map(
+    (method) =>
+      html`<li><a href="${address({ method: method.id })}"${method === chosen && html` aria-current="true"`}>${methodName(words, method)}</a></li>`,
+  );
+  const more = rows.slice(METHODS_SHOWN);
+  const isOpen = methods.indexOf(chosen) >= METHODS_SHOWN;
+  return html`<nav class="methods" aria-label="${words.text('methods.heading')}">
+<ul>${rows.slice(0, METHODS_SHOWN)}</ul>
+${
+  more.length > 0 &&
+  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><ul>${more}</ul></details>`
+}
+</nav>`;
+}
+
+function form(visit: Visit, pending: Pending): Html {
+  const { words, address, asked } = visit;
+  const { payment, method, amount, typed } = pending;
+  const { id, type } = method;
+  const merchant = payment.merchant_name;
+  const next = nextStep(words, type, merchant);
+  const instructions = method.instructions(payment);
+  const shown = instructions && JSON.stringify(instructions);
   const known = knownContacts(payment, method, asked.edit);
-  const instructed = latest.of(pending, method, () => method.instructions(payment));
-  const shown = instructed?.json ?? null;
-  const out = outTo(pending, payment.return_url ?? payment.cancel_url);
+  const missing = method.fields.filter(({ name }) => !known.has(name));
+  const edit = asked.edit === CONTACT ? CONTACT : undefined;
+  return html`${next && html`<p>${next}</p>`}
+${instructions && instructionsMarkup(pending, instructions)}
+<form method="post" action="${address({ method: id, edit })}#errors" novalidate>
+${hidden({ action: 'submit', token: submitToken(payment, id, shown), shown })}
+${contacts(visit, id, known)}
+${missing.map(({ name }) => fieldPart(words, name, merchant, typed))}
+<button class="primary">${words.html(`submit.${type}`, { amount })}</button>
+<p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
+</form>`;
+}
+
+function nextStep(words: Words, type: Method['type'], merchant: string): Html | null {
+  switch (type) {
+    case 'bank_transfer':
+      return words.html('next.bank_transfer', { merchant });
+    case 'details':
+      return words.html('next.details');
+    case 'test_card':
+      return words.html('next.test_card', { number: SHOWN_TEST_CARD });
+    default:
+      return null;
+  }
+}
+
+/** The contact details that the merchant sent, masked because others may hold the link too, and a link to change them. */
+function contacts(
+  { words, address }: Visit,
+  method: string,
+  known: ReadonlyMap<string, string>,
+): Html | null {
   const masked = (name: ContactName) => {
     const value = known.get(name);
     return value === undefined ? null : FIELDS[name].mask(value);
   };
-  const frame: Frame = {
-    language: words.tag,
-    theme,
-    basePath,
-    isNamed: asked.lang !== undefined,
-    wanted: asked.method,
-    edit: asked.edit === CONTACT ? CONTACT : undefined, // nothing of an address is repeated but what it can mean
-    merchant: payment.merchant_name,
-    isTest: payment.mode === 'test',
-    isLong,
-    support: profile.support,
-    host: out?.host ?? null,
-    methods: methods.map(({ id, type, name }) => ({ id, type, name })),
-    chosen: methods.indexOf(method),
-    fields: method.fields.map(({ name }) => name).filter((name) => !known.has(name)),
-  };
-  const told: Told = {
-    id: payment.id,
-    amount,
-    reference: payment.merchant_reference,
-    description: payment.description || null,
-    expires: words.moment(payment.expires_at),
-    target: out?.target ?? null,
-    token: submitToken(payment, method.id, shown),
-    shown,
-    instructions: instructed?.markup ?? null,
-    'payer-name': masked('payer-name'),
-    'payer-email': masked('payer-email'),
-    'payer-phone': masked('payer-phone'),
-  };
-  return { frame, told };
+  const rows: Fact[] = [
+    [words.html('fact.payer_name'), masked('payer-name')],
+    [words.html('fact.payer_email'), masked('payer-email')],
+    [words.html('fact.payer_phone'), masked('payer-phone')],
+  ];
+  if (rows.every(([, value]) => value === null)) return null;
+  return html`<div class="contacts">
+<h3>${words.html('contact.heading')}</h3>
+${facts(rows)}
+<p><a href="${address({ method, edit: CONTACT })}" aria-label="${words.text('contact.change.what')}">${words.html('contact.change')}</a></p>
+</div>`;
+}
+
+/** The two ways out, which must not be confused: to leave for now, and to cancel for good. */
+function leaving({ words, address }: Visit, pending: Pending): Html {
+  const { return_url, cancel_url, merchant_name } = pending.payment;
+  return html`${wayOut(words, merchant_name, outTo(pending, return_url ?? cancel_url), 'back', 'plain')}
+<details class="cancel"><summary>${words.html('pending.cancel.summary')}</summary>
+<p>${words.html('pending.cancel.text')}</p>
+<p><a class="plain" href="${address({ view: 'cancel' })}">${words.html('pending.cancel.link')}</a></p>
+</details>`;
 }
 
 /** The question before a payment is cancelled for good. */

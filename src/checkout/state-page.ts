@@ -6,9 +6,8 @@ import type { Fact } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
-import type { LatestInstructions } from './instructions.ts';
-import { help, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
-import { methodName } from './pending-markup.ts';
+import { instructionsMarkup } from './instructions.ts';
+import { help, methodName, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
 import { framed, type Visit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
@@ -74,11 +73,7 @@ const STATES: Record<Exclude<Shown, 'pending'>, State> = {
 };
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
-export function statePage(
-  visit: Visit,
-  subject: Subject,
-  latest: LatestInstructions,
-): { status: number; text: string } {
+export function statePage(visit: Visit, subject: Subject): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
   const shown = shownStatus(payment) as Exclude<Shown, 'pending'>;
@@ -104,7 +99,7 @@ ${
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
-${shown === 'requires_review' && repeated(subject, latest)}
+${shown === 'requires_review' && repeated(subject)}
 ${shown === 'expired' && ask(visit, subject)}
 ${onward(visit, subject, state)}
 ${help(subject)}
@@ -140,19 +135,18 @@ function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
 }
 
 /** What the customer was told to do, again, as it stood when they said they would. */
-function repeated(subject: Subject, latest: LatestInstructions): Html | null {
+function repeated(subject: Subject): Html | null {
   const { payment, words } = subject;
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
     Details & { instructions: Instructions }
   >;
   if (!instructions) return null;
-  const told = latest.of(subject, JSON.stringify(instructions), () => instructions);
   const heading =
     instructions.kind === 'transfer'
       ? words.html('transfer.heading')
       : methodName(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
-${told?.markup}`;
+${instructionsMarkup(subject, instructions)}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */
