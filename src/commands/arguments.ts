@@ -46,3 +46,9 @@ export function parseFolder(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It is empty: name a folder.');
   return resolve(text);
 }
+
+/** The path of a file. Throws `InvalidArgumentError` for an empty text. */
+export function parseFile(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It is empty: name a file.');
+  return resolve(text);
+}

@@ -1,10 +1,11 @@
 // A backup as it lies: a folder named by its moment, with the store's files and a list of them, made whole or not at all.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { CHECKPOINT_FILES } from '../journal/checkpoint.ts';
+import { existing } from '../health/folders.ts';
+import { CHECKPOINT_FILES, PRIVATE_KEY_FILE } from '../journal/checkpoint.ts';
 import { type FileDigest, sync, writeDurably } from '../lib/durable-files.ts';
 import { formatTimestamp, HOUR_MS, systemClock } from '../lib/time.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -39,8 +40,12 @@ const listSchema = z.object({
   first_seal: z.string().nullable(),
   /** The hash of the newest seal, which vouches for all before it; null where there is none. */
   newest_seal: z.string().nullable(),
+  /** The names of the keys that what it restores needs. Undefined in backups that hold the checkpoint key themselves. */
+  keys: z.object({ checkpoint: z.string().nullable() }).optional(),
+  /** What was found wrong with it. Undefined if it was verified. */
+  unverified: z.string().optional(),
   files: z.partialRecord(
-    z.enum([...Object.values(DATABASE_FILE), ...CHECKPOINT_FILES]),
+    z.enum([...Object.values(DATABASE_FILE), ...CHECKPOINT_FILES, PRIVATE_KEY_FILE]),
     z.object({ bytes: z.int(), sha256: z.string() }),
   ),
 });
@@ -51,6 +56,12 @@ export type BackupList = z.infer<typeof listSchema>;
 /** The name of a backup made at `ms` (milliseconds since 1970): `2026-11-21T041700Z`. */
 function backupName(ms: number): string {
   return `${formatTimestamp(ms).slice(0, 19).replaceAll(':', '')}Z`;
+}
+
+/** Throws `Failure` if `path`, which may not exist yet, is in `storage`. */
+export function requireElsewhere(path: string, storage: string): void {
+  if (`${existing(path)}${sep}`.startsWith(`${existing(storage)}${sep}`))
+    throw new Failure(`${shownPath(path)} is in the storage, and would be lost with it: name one elsewhere`);
 }
 
 function unfinishedPath(folder: string, name: string): string {
@@ -105,11 +116,11 @@ export function backupNames(folder: string): string[] {
   return readdirSync(folder).filter(isBackup).sort();
 }
 
-/** What the backups of a folder say of themselves, the oldest first; those that cannot be read are left out. */
+/** What the verified backups of a folder say of themselves, the oldest first; those that cannot be read are left out. */
 export function readLists(folder: string): { name: string; list: BackupList }[] {
   return backupNames(folder).flatMap((name) => {
     const list = listOf(join(folder, name));
-    return list ? [{ name, list }] : [];
+    return list && list.unverified === undefined ? [{ name, list }] : [];
   });
 }
 
@@ -120,7 +131,8 @@ export function readLists(folder: string): { name: string; list: BackupList }[] 
 export function requireSameStore(folder: string, list: BackupList): void {
   const newest = readLists(folder).at(-1)?.list;
   if (!newest) return;
-  const isOther = newest.first_seal !== null && newest.first_seal !== list.first_seal;
+  const isUnknown = newest.first_seal === null || (list.unverified !== undefined && list.first_seal === null);
+  const isOther = !isUnknown && newest.first_seal !== list.first_seal;
   if (isOther || newest.storage !== list.storage)
     throw new Failure(
       `${shownPath(folder)} holds backups of another store, that of ${newest.storage} with the first seal ${newest.first_seal?.slice(0, 16)}: give each a folder of its own`,
@@ -129,7 +141,7 @@ export function requireSameStore(folder: string, list: BackupList): void {
 
 /**
  * Deletes the oldest backups beyond `keep`, of which `made` is one, whatever its name: a clock may have been ahead before.
- * Those that cannot be read count for nothing and stay. Returns the names of the deleted. Raises the system's errors.
+ * Those that cannot be read or were not verified count for nothing and stay. Returns the names of the deleted. Raises the system's errors.
  */
 export async function deleteOldest(folder: string, keep: number, made: string): Promise<string[]> {
   const others = readLists(folder).flatMap(({ name }) => (name === made ? [] : [name]));

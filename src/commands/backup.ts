@@ -1,27 +1,33 @@
 // counterfoil backup: copies a store as it is at one moment, beside its server, and verifies the copy before it counts.
 import { existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { basename, dirname, join } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { prepareStorage } from '../database/open.ts';
 import { endPostgresTools } from '../database/postgres-dump.ts';
 import { lockStore } from '../database/sqlite.ts';
-import { existing } from '../health/folders.ts';
 import { lostKey } from '../journal/checkpoint-signer.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { parseFolder } from './arguments.ts';
 import { configured } from './audit.ts';
-import { type BackupList, backupNames, deleteAbandoned, deleteOldest } from './backup-folder.ts';
+import {
+  type BackupList,
+  backupNames,
+  deleteAbandoned,
+  deleteOldest,
+  requireElsewhere,
+} from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 
 /** More is a mistake: a backup an hour for a year. */
 const KEEP_MAXIMUM = 9000;
 
-interface BackupOptions {
+interface Options {
   keep?: number;
+  unverified?: boolean;
   config?: string;
   json?: boolean;
 }
@@ -35,11 +41,22 @@ export function backupCommand(): Command {
       'then delete the oldest backups of the folder, this one counted and never deleted, beyond this many',
       parseKeep,
     )
+    .addOption(
+      new Option(
+        '--unverified',
+        'keep a copy that does not verify as well, marked so; restore takes it only with the same option',
+      ).conflicts('keep'),
+    )
     .option('--config <file>', 'configuration file')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  counterfoil backup /var/backups/counterfoil\n  counterfoil backup /var/backups/counterfoil --keep 30 --json',
+      `
+No key is in a backup, so that a stolen one opens nothing. counterfoil secrets backup saves the keys, sealed with a passphrase.
+
+Examples:
+  counterfoil backup /var/backups/counterfoil
+  counterfoil backup /var/backups/counterfoil --keep 30 --json`,
     )
     .action(backUp);
 }
@@ -51,8 +68,8 @@ function parseKeep(text: string): number {
   return number;
 }
 
-async function backUp(folder: string, options: BackupOptions): Promise<void> {
-  const { keep, json } = options;
+async function backUp(folder: string, options: Options): Promise<void> {
+  const { keep, unverified = false, json } = options;
   const begun = monotonicMs();
   const configuration = configured(options.config);
   const parent = await prepareFolder(folder, configuration);
@@ -61,7 +78,7 @@ async function backUp(folder: string, options: BackupOptions): Promise<void> {
     await deleteAbandoned(parent);
     const { path, list } = await tellInterrupted(
       'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
-      () => makeBackup(parent, configuration),
+      () => makeBackup(parent, configuration, { unverified }),
       endPostgresTools,
     );
     const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
@@ -90,22 +107,27 @@ function tell(
   seconds: number,
   json: boolean | undefined,
 ): void {
+  const fault = told.unverified ?? null;
   if (json) {
-    console.log(JSON.stringify({ backup: path, ...told, deleted, seconds: Number(seconds.toFixed(3)) }));
+    const made = { backup: path, ...told, unverified: fault, deleted, seconds: Number(seconds.toFixed(3)) };
+    console.log(JSON.stringify(made));
+    return;
+  }
+  if (fault !== null) {
+    console.log(
+      `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, NOT VERIFIED: ${fault}. It does not count as a backup, and is never deleted.`,
+    );
     return;
   }
   const older = deleted.length > 0 ? `, and deleted ${deleted.length} older` : '';
   console.log(
-    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified, in ${seconds.toFixed(1)} s${older}.`,
+    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified, in ${seconds.toFixed(1)} s${older}. No key is in it: counterfoil secrets backup saves those.`,
   );
 }
 
 /** The folder that backups go into, made where the one above it is there. Raises `Failure` where it cannot take one. */
 async function prepareFolder(folder: string, { storage }: Configuration): Promise<string> {
-  if (`${existing(folder)}${sep}`.startsWith(`${existing(storage)}${sep}`))
-    throw new Failure(
-      `${shownPath(folder)} is in the storage, and would be lost with it: name a folder elsewhere`,
-    );
+  requireElsewhere(folder, storage);
   // A disk that is not mounted shall not have its backups written into the place where it would be.
   if (!existsSync(dirname(folder)))
     throw new Failure(`${dirname(folder)} does not exist: make it, or mount it`);

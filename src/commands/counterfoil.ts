@@ -52,6 +52,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['export', async () => (await import('./export.ts')).exportCommand()],
   ['backup', async () => (await import('./backup.ts')).backupCommand()],
   ['restore', async () => (await import('./restore.ts')).restoreCommand()],
+  ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
 ]);
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */

@@ -8,7 +8,7 @@ import { knownMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../database/open.ts';
 import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
-import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
+import { CHECKPOINT_FILES, type CheckpointReading, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, type View, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
@@ -24,10 +24,17 @@ import {
 } from './backup-folder.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
-/** Makes one backup, whole or not at all. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors. */
+/** How a backup is made. */
+export interface BackupOptions {
+  /** Whether one that does not verify is kept as well, and marked so. */
+  unverified: boolean;
+}
+
+/** Makes one backup, whole or not at all. Throws `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors. */
 export async function makeBackup(
   folder: string,
   configuration: Configuration,
+  options: BackupOptions,
 ): Promise<{ path: string; list: BackupList }> {
   const { name, unfinished } = await beginBackup(folder);
   try {
@@ -37,7 +44,7 @@ export async function makeBackup(
       const from = join(configuration.storage, file);
       if (existsSync(from)) files[file] = await copyDurably(from, join(unfinished, file));
     }
-    const { engine, history } = await copyDatabase(configuration, unfinished);
+    const { engine, ...found } = await copyDatabase(configuration, unfinished, options);
     const file = DATABASE_FILE[engine];
     files[file] = await digestFile(join(unfinished, file));
     const list: BackupList = {
@@ -45,7 +52,7 @@ export async function makeBackup(
       version: VERSION,
       engine,
       storage: configuration.storage,
-      ...history,
+      ...found,
       files,
     };
     requireSameStore(folder, list);
@@ -60,27 +67,28 @@ type HistoryFacts = Pick<
   BackupList,
   'schema' | 'entries' | 'seals' | 'newest_entry_at' | 'first_seal' | 'newest_seal'
 >;
+/** What is known of a copy. */
+type Examined = HistoryFacts & Pick<BackupList, 'keys' | 'unverified'>;
 
 async function copyDatabase(
   configuration: Configuration,
   unfinished: string,
-): Promise<{ engine: 'sqlite' | 'postgres'; history: HistoryFacts }> {
+  options: BackupOptions,
+): Promise<{ engine: 'sqlite' | 'postgres' } & Examined> {
   const { database_url, storage } = configuration;
   if (database_url !== null) {
-    const history = await dumpDatabase(configuration, database_url, unfinished);
-    return { engine: 'postgres', history };
+    const examined = await dumpDatabase(configuration, database_url, unfinished, options);
+    return { engine: 'postgres', ...examined };
   }
   const source = join(storage, SQLITE_FILE);
   const copy = join(unfinished, DATABASE_FILE.sqlite);
   await requireRoom(unfinished, [source, `${source}-wal`]);
   await withProgressBar('copying', (told) => copySqlite(source, copy, told));
-  const history = await readSqliteCopy(copy, async (view) => {
+  const examined = await readSqliteCopy(copy, async (view) => {
     const damage = await view.damage();
-    if (damage)
-      throw new Failure(`the database is damaged, and so is its copy, which was not kept: ${damage}`);
-    return view.snapshot((state) => examine(state, 'sqlite', unfinished));
+    return view.snapshot((state) => examine(state, 'sqlite', unfinished, options, damage));
   });
-  return { engine: 'sqlite', history };
+  return { engine: 'sqlite', ...examined };
 }
 
 /** What is dumped is the very state that is verified. */
@@ -88,37 +96,79 @@ async function dumpDatabase(
   configuration: Configuration,
   url: string,
   unfinished: string,
-): Promise<HistoryFacts> {
+  options: BackupOptions,
+): Promise<Examined> {
   const database = await openDatabase(configuration, () => {});
   try {
     return await database.snapshot(async (view) => {
       await dumpPostgres({ url, environment }, view, join(unfinished, DATABASE_FILE.postgres));
-      return examine(view, 'postgres', unfinished);
+      return examine(view, 'postgres', unfinished, options);
     });
   } finally {
     await database.close();
   }
 }
 
-/** How far the history of a copy goes, verified against the copied checkpoints. Raises `Failure` where it is not as it was written. */
-async function examine(view: View, engine: 'sqlite' | 'postgres', unfinished: string): Promise<HistoryFacts> {
-  const schema = await schemaVersion(view);
-  if (schema !== knownMigrations().length)
+/**
+ * How far the history of a copy goes, verified against the copied checkpoints. `damage` is what the engine found. Throws `Failure`
+ * if the copy is not as it was written, unless it may be `unverified`.
+ */
+async function examine(
+  view: View,
+  engine: 'sqlite' | 'postgres',
+  unfinished: string,
+  { unverified }: BackupOptions,
+  damage?: string,
+): Promise<Examined> {
+  const reading = readCheckpoints(unfinished);
+  const keys = { checkpoint: reading.key ?? null };
+  try {
+    const facts = await readFacts(view);
+    if (damage) throw new Failure(`the database is damaged, and so is its copy: ${damage}`);
+    await requireVerified(view, engine, reading);
+    return { ...facts, keys };
+  } catch (error) {
+    const isFault = error instanceof Failure || error instanceof DatabaseError;
+    if (!isFault || error instanceof NoStore) throw error;
+    if (unverified)
+      return { ...(await readFacts(view).catch(() => UNKNOWN)), keys, unverified: error.message };
+    if (error instanceof DatabaseError) throw error;
     throw new Failure(
-      `the store's schema is of version ${schema}, this program's is ${knownMigrations().length}: back it up with the program that serves it`,
+      `${error.message}. The copy was not kept. See counterfoil audit verify; --unverified keeps one all the same`,
     );
+  }
+}
+
+/** Throws `Failure` if the history is not as it was written, `DatabaseError`. */
+async function requireVerified(
+  view: View,
+  engine: 'sqlite' | 'postgres',
+  reading: CheckpointReading,
+): Promise<void> {
   try {
     const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
-    const reading = readCheckpoints(unfinished);
     await withProgressBar('verifying', (onProgress) =>
       verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
     );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
-    throw new Failure(
-      `the history is not as it was written, and the copy was not kept: ${error.message}. See counterfoil audit verify`,
-    );
+    throw new Failure(`the history is not as it was written: ${error.message}`);
   }
+}
+
+/** What is told of a history that cannot be read. */
+const UNKNOWN: HistoryFacts = {
+  schema: knownMigrations().length,
+  entries: 0,
+  seals: 0,
+  newest_entry_at: null,
+  first_seal: null,
+  newest_seal: null,
+};
+
+/** How far a history goes, as it says itself. Throws `Failure`, `DatabaseError`. */
+async function readFacts(view: View): Promise<HistoryFacts> {
+  const schema = await schemaVersion(view);
   const [first, newest] = [await findSeal(view, 1), await newestSeal(view)];
   return {
     schema,
@@ -130,13 +180,21 @@ async function examine(view: View, engine: 'sqlite' | 'postgres', unfinished: st
   };
 }
 
-/** How many migrations a store has seen. Raises `Failure` where it is none. */
+/** There is nothing to back up. */
+class NoStore extends Failure {}
+
+/** How many migrations a store has seen. Throws `Failure` if that is not what this program knows, or there is no store. */
 async function schemaVersion(view: View): Promise<number> {
+  const known = knownMigrations().length;
   try {
-    return (await appliedMigrations(view)).length;
+    const { length: schema } = await appliedMigrations(view);
+    if (schema === known) return schema;
+    throw new Failure(
+      `the store's schema is of version ${schema}, this program's is ${known}: back it up with the program that serves it`,
+    );
   } catch (error) {
     if (error instanceof DatabaseError && error.lacksTable)
-      throw new Failure('the database holds no store: nothing was ever served from here');
+      throw new NoStore('the database holds no store: nothing was ever served from here');
     throw error;
   }
 }

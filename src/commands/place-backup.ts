@@ -16,7 +16,7 @@ import { restorePostgres } from '../database/postgres-dump.ts';
 import { readSchema } from '../database/schema.ts';
 import { readSqliteCopy } from '../database/sqlite-copy.ts';
 import { strangeTables } from '../database/strange-tables.ts';
-import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
+import { CHECKPOINT_FILES, PRIVATE_KEY_FILE, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile, sync } from '../lib/durable-files.ts';
@@ -29,14 +29,29 @@ import {
   makeFolder,
   requireFiles,
 } from './backup-folder.ts';
+import { neededKeys } from './needed-keys.ts';
 import { Failure, withProgressBar } from './terminal.ts';
 
 /** What makes a store in a storage directory. The database first: what is left without it is none. */
-const STORE_FILES = [SQLITE_FILE, `${SQLITE_FILE}-wal`, `${SQLITE_FILE}-shm`, ...CHECKPOINT_FILES];
+const STORE_FILES = [
+  SQLITE_FILE,
+  `${SQLITE_FILE}-wal`,
+  `${SQLITE_FILE}-shm`,
+  ...CHECKPOINT_FILES,
+  PRIVATE_KEY_FILE, // in backups of earlier versions
+];
 
 /** The files of a store that are in `storage`. */
-export function storeFiles(storage: string): string[] {
+function storeFiles(storage: string): string[] {
   return STORE_FILES.filter((name) => existsSync(join(storage, name)));
+}
+
+/** The files in `storage` that a backup takes the place of. The private key stays if the backup needs that one and has none. */
+export function displacedFiles(storage: string, list: BackupList): string[] {
+  const holdsKey = list.files[PRIVATE_KEY_FILE] !== undefined;
+  const stays =
+    !holdsKey && list.keys !== undefined && neededKeys(list, storage).every(({ is_there }) => is_there);
+  return storeFiles(storage).filter((name) => !(stays && name === PRIVATE_KEY_FILE));
 }
 
 /**
@@ -65,12 +80,12 @@ export async function placeBackup(
         await restorePostgres(target, join(backup, DATABASE_FILE.postgres));
       });
     }
-    await bringUpToDate(settings, list.engine);
+    if (list.unverified === undefined) await bringUpToDate(settings, list.engine);
   } catch (error) {
     if (mayGiveUp) await rm(unfinished, { recursive: true, force: true });
     throw error;
   }
-  const aside = await placeFiles(unfinished, storage);
+  const aside = await placeFiles(unfinished, storage, list);
   await rm(unfinished, { recursive: true });
   await sync(storage);
   return aside;
@@ -91,7 +106,7 @@ async function copyFiles(backup: string, list: BackupList, unfinished: string): 
         : copyDurably(join(backup, name), join(unfinished, name), onBytes),
     );
   });
-  if (list.engine === 'postgres') return;
+  if (list.engine === 'postgres' || list.unverified !== undefined) return;
   const damage = await readSqliteCopy(join(unfinished, SQLITE_FILE), (copy) => copy.damage());
   if (damage) throw damaged(backup, damage);
 }
@@ -150,10 +165,14 @@ async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine
  * Puts what waits in `unfinished` in place, and what is there aside: the database goes first and comes last.
  * Returns where the old files are, if there were any.
  */
-async function placeFiles(unfinished: string, storage: string): Promise<string | undefined> {
+async function placeFiles(
+  unfinished: string,
+  storage: string,
+  list: BackupList,
+): Promise<string | undefined> {
   for (const name of storeFiles(unfinished)) await sync(join(unfinished, name));
   await sync(unfinished);
-  const aside = await moveAside(storage);
+  const aside = await moveAside(storage, displacedFiles(storage, list));
   for (const name of storeFiles(unfinished).reverse())
     await rename(join(unfinished, name), join(storage, name));
   await sync(storage);
@@ -161,8 +180,7 @@ async function placeFiles(unfinished: string, storage: string): Promise<string |
 }
 
 /** Every file has both names before the first loses its old one: a database is never parted from its write-ahead log. */
-async function moveAside(storage: string): Promise<string | undefined> {
-  const names = storeFiles(storage);
+async function moveAside(storage: string, names: readonly string[]): Promise<string | undefined> {
   if (names.length === 0) return undefined;
   const aside = await freshFolder(storage, 'replaced-');
   for (const name of names) await link(join(storage, name), join(aside, name));

@@ -10,11 +10,13 @@ import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
-import { placeBackup, storeFiles } from './place-backup.ts';
+import { type NeededKey, neededKeys } from './needed-keys.ts';
+import { displacedFiles, placeBackup } from './place-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 
 interface RestoreOptions {
   replace?: boolean;
+  unverified?: boolean;
   config?: string;
   json?: boolean;
 }
@@ -27,6 +29,7 @@ export function restoreCommand(): Command {
       '--replace',
       'where files of a store are in storage already, move them aside; nothing of them is deleted',
     )
+    .option('--unverified', 'take a backup that is marked as not verified, and put it in place as it is')
     .option('--config <file>', 'configuration file')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -42,15 +45,20 @@ the storage directory, checkpoints above all: the database that held the store s
     .action(restore);
 }
 
-async function restore(backup: string, { replace = false, config, json }: RestoreOptions): Promise<void> {
+async function restore(backup: string, options: RestoreOptions): Promise<void> {
+  const { replace = false, unverified = false, config, json } = options;
   const configuration = readConfiguration(configurationFile(config));
   const list = readList(backup);
   requireFit(list, configuration);
-  requirePlace(configuration, replace);
+  if (list.unverified !== undefined && !unverified)
+    throw new Failure(
+      `${shownPath(backup)} was not verified when it was made: ${list.unverified}. Take one that was; --unverified puts this one in place as it is, faults included`,
+    );
+  requirePlace(list, configuration, replace);
 
   const release = holdStorage(configuration); // whatever state the store is in that is there
   try {
-    requirePlace(configuration, replace); // a server may have begun and ended meanwhile
+    requirePlace(list, configuration, replace); // a server may have begun and ended meanwhile
     const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
     const aside = await tellInterrupted(
       'the same command begins anew',
@@ -77,9 +85,9 @@ function requireFit({ engine, schema, version }: BackupList, { database_url }: C
 }
 
 /** Raises `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
-function requirePlace(configuration: Configuration, replace: boolean): void {
+function requirePlace(list: BackupList, configuration: Configuration, replace: boolean): void {
   const { storage } = configuration;
-  const [found] = storeFiles(storage);
+  const [found] = displacedFiles(storage, list);
   // What one that was cut short left was moved aside with leave, or put there by it.
   if (found && !replace && !isRestoreUnfinished(configuration))
     throw new Failure(
@@ -97,21 +105,23 @@ interface Restored extends StoreSettings {
 
 /** What is in place now, what is not in it, and what to do next. */
 function tell(
-  { entries, newest_entry_at }: BackupList,
+  list: BackupList,
   { backup, storage, database_url, aside, reached }: Restored,
   json: boolean | undefined,
 ): void {
+  const { entries, newest_entry_at, unverified = null } = list;
   const lost = Math.max(0, reached - entries);
+  const keys = neededKeys(list, storage);
   const database = database_url === null ? null : databaseName(database_url);
   if (json) {
     const told = { restored: backup, storage, database, entries, newest_entry_at };
-    console.log(JSON.stringify({ ...told, replaced: aside ?? null, lost_at_least: lost }));
+    console.log(JSON.stringify({ ...told, unverified, keys, replaced: aside ?? null, lost_at_least: lost }));
     return;
   }
   const newest = newest_entry_at === null ? '' : `, the newest of ${newest_entry_at}`;
   const place = [...(database ? [`the database ${database}`] : []), shownPath(storage)].join(' and ');
   const lines = [
-    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; verified.`,
+    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; ${unverified === null ? 'verified' : `NOT VERIFIED: ${unverified}`}.`,
     'Whatever was changed since is not in it.',
   ];
   if (lost > 0)
@@ -119,8 +129,21 @@ function tell(
       `That is ${counted(lost, 'entry', 'entries')} at least: a checkpoint vouched for entry ${reached}.`,
     );
   if (aside) lines.push(`What was there is in ${shownPath(aside)}. Keep it: it shows what was lost.`);
+  for (const key of keys) lines.push(keyLine(key));
   lines.push(
     'Next: counterfoil doctor, then start the server. On other nodes of the store move checkpoints.jsonl away and keep it.',
   );
   console.log(lines.join('\n'));
 }
+
+/** Whether a key that the store needs is there, and what to do if not. */
+function keyLine({ name, id, is_there }: NeededKey): string {
+  if (is_there) return `It needs the ${name} ${id}, which is here.`;
+  return `It needs the ${name} ${id}, which is NOT here, and no server starts without it: counterfoil secrets restore FILE puts it back. ${LOST[name]}`;
+}
+
+/** What is left to do where a key was never saved. */
+const LOST: Readonly<Record<NeededKey['name'], string>> = {
+  'checkpoint key':
+    'If it is lost, move checkpoints.jsonl and checkpoint-key.pub.pem away and keep them: the next start makes a new key.',
+};

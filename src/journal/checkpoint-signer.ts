@@ -6,13 +6,12 @@ import {
   ftruncateSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { syncNow, useFile } from '../lib/durable-files.ts';
+import { placeDurably, syncNow, useFile } from '../lib/durable-files.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { checkpointFiles, PRIVATE_KEY_FILE } from './checkpoint.ts';
 import {
@@ -39,17 +38,6 @@ export class CheckpointRefused extends Error {
 }
 
 const hasContent = (file: string) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
-
-/** Puts a whole file in place, or none: a crash leaves no half of it. */
-function placeDurably(file: string, content: string | Buffer): void {
-  const unfinished = `${file}.new`;
-  useFile(unfinished, 'w', (descriptor) => {
-    writeFileSync(descriptor, content);
-    fsyncSync(descriptor);
-  });
-  renameSync(unfinished, file);
-  syncNow(dirname(file));
-}
 
 /** Appends a line, or, where that fails, leaves nothing of it for the next to be glued to. */
 function appendDurably(file: string, line: string): void {
@@ -90,7 +78,7 @@ export function lostKey(directory: string): string | undefined {
   const { file } = checkpointFiles(directory);
   if (hasContent(privateFile) || !hasContent(file)) return undefined;
   const name = basename(file);
-  return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back, or move ${name} away and keep it`;
+  return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back (counterfoil secrets restore, if it was saved), or move ${name} away and keep it`;
 }
 
 /** The directory's private key, made the first time, with its public key beside it. Raises `CheckpointKeyLost`. */
@@ -108,7 +96,10 @@ function loadPrivateKey(directory: string): KeyObject {
   try {
     privateKey = createPrivateKey(readFileSync(privateFile));
   } catch (error) {
-    throw new CheckpointKeyLost(`${privateFile} is not a private key: put the key back`, { cause: error });
+    throw new CheckpointKeyLost(
+      `${privateFile} is not a private key: put the key back (counterfoil secrets restore, if it was saved)`,
+      { cause: error },
+    );
   }
   if (!hasContent(publicKeyFile))
     placeDurably(publicKeyFile, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));

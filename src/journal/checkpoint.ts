@@ -1,4 +1,5 @@
 // Checkpoints, signed statements of how far the history had come: where they lie, and all of them read and checked in order.
+import { createPrivateKey } from 'node:crypto';
 import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
@@ -12,8 +13,8 @@ import {
 const FILE = 'checkpoints.jsonl';
 const PUBLIC_KEY_FILE = 'checkpoint-key.pub.pem';
 export const PRIVATE_KEY_FILE = 'checkpoint-key.pem';
-/** All that signing leaves in a storage directory. Copied in this order, checkpoints never lack their key. */
-export const CHECKPOINT_FILES = [FILE, PUBLIC_KEY_FILE, PRIVATE_KEY_FILE] as const;
+/** What vouches for a history, without the private key. Copied in this order, checkpoints never lack their public key. */
+export const CHECKPOINT_FILES = [FILE, PUBLIC_KEY_FILE] as const;
 /** So much is read, and checked, at once: some 30 checkpoints in some 3 ms. */
 const PIECE_BYTES = 8 * 1024;
 /** No line of ours is nearly as long. */
@@ -30,6 +31,15 @@ export interface CheckpointReading {
 /** Where a directory's checkpoints stand, and the public key to check them with. */
 export function checkpointFiles(directory: string): { file: string; publicKeyFile: string } {
   return { file: join(directory, FILE), publicKeyFile: join(directory, PUBLIC_KEY_FILE) };
+}
+
+/** The name of a directory's private key; undefined if there is none, or none that can be read. */
+export function privateKeyName(directory: string): string | undefined {
+  try {
+    return checkpointKey(createPrivateKey(readFileSync(join(directory, PRIVATE_KEY_FILE)))).name;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A checkpoint file as far as it was taken: each line with its signature checked, up to the first that is not right. */

@@ -1,7 +1,8 @@
 // Files and folders that are on the disk before anybody relies on them, and what tells two files apart.
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** Read at once: large enough for a disk, small enough for memory. */
 const PIECE_BYTES = 1024 * 1024;
@@ -48,6 +49,17 @@ export async function writeDurably(file: string, text: string): Promise<void> {
     await handle.writeFile(text);
     await handle.sync();
   });
+}
+
+/** Puts a whole file in place, or none: a crash leaves no half of it. Throws the system's errors. */
+export function placeDurably(file: string, content: string | Buffer): void {
+  const unfinished = `${file}.new`;
+  useFile(unfinished, 'w', (descriptor) => {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  });
+  renameSync(unfinished, file);
+  syncNow(dirname(file));
 }
 
 /** Answers when a file's bytes, or the names in a folder, are on the disk. Raises the system's errors. */

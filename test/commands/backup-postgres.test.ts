@@ -1,7 +1,7 @@
 // counterfoil backup and restore of a store in PostgreSQL, by PostgreSQL's own tools, and the lines that docs/operating/backup-and-move.md gives by hand.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -75,7 +75,6 @@ describe('on PostgreSQL', {
     const path = await place.backUp();
     assert.deepEqual(readdirSync(path).sort(), [
       'backup.json',
-      'checkpoint-key.pem',
       'checkpoint-key.pub.pem',
       'checkpoints.jsonl',
       'counterfoil.dump',
@@ -130,6 +129,8 @@ describe('on PostgreSQL', {
     const { payments, checkpoints } = await verify(fresh, empty);
     assert.deepEqual({ payments, checkpoints }, { payments: 3, checkpoints: 1 });
 
+    const key = 'checkpoint-key.pem'; // of the node that made it: no backup holds one
+    cpSync(join(storage, key), join(fresh, key));
     const restarted = await serve(fresh, empty);
     await create(restarted, 1);
     assert.equal(await restarted.end('SIGTERM'), 0);

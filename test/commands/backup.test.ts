@@ -24,7 +24,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { isInstalled } from '../support/proxy.ts';
 import { verifySqlite } from '../support/read-only-store.ts';
 
-const FILES = ['backup.json', 'checkpoint-key.pem', 'checkpoint-key.pub.pem', 'counterfoil.sqlite'];
+const FILES = ['backup.json', 'checkpoint-key.pub.pem', 'counterfoil.sqlite'];
 const isFinished = (name: string) => /^2\d{3}-.*Z$/.test(name) && !name.startsWith('2020');
 const mode = (path: string) => statSync(path).mode & 0o777;
 
@@ -44,7 +44,10 @@ describe('backup', () => {
   test('beside a server it is a private folder named by its moment, with one file for the database, told in one line', async () => {
     const { code, stdout, stderr } = await place.command(['backup', place.folder]);
     assert.deepEqual([code, stderr], [0, '']);
-    const [, entries, shown] = /^Backed up (\d+) entries to (\S+), verified, in \d\.\d s\.\n$/.exec(stdout)!;
+    const [, entries, shown] =
+      /^Backed up (\d+) entries to (\S+), verified, in \d\.\d s\. No key is in it: counterfoil secrets backup saves those\.\n$/.exec(
+        stdout,
+      )!;
     assert.equal(entries, '3');
     const path = resolve(tmpdir(), shown!);
     assert.match(path, /\/\d{4}-\d\d-\d\dT\d{6}Z$/);
@@ -194,7 +197,7 @@ describe('backup', () => {
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(
       stderr,
-      /^counterfoil: the history is not as it was written, and the copy was not kept: .*\n$/,
+      /^counterfoil: the history is not as it was written: .*\. The copy was not kept\. See counterfoil audit verify; .*\n$/,
     );
     assert.deepEqual(folderContents(place.folder), before);
   });
@@ -202,12 +205,11 @@ describe('backup', () => {
   test('one that lacks the checkpoint key is made, and says that no server will start on it', async () => {
     const storage = place.freshStorage();
     cpSync(await place.backUp(), storage, { recursive: true });
-    rmSync(join(storage, 'checkpoint-key.pem'));
     const { code, stderr } = await place.command(['backup', join(dirname(place.folder), 'no-key')], storage);
     assert.equal(code, 0, stderr);
     assert.match(
       stderr,
-      /^counterfoil: no server will start on what this backup restores: \S+\/checkpoint-key\.pem is missing or empty, but .* put the key back, or .*\n$/,
+      /^counterfoil: no server will start on what this backup restores: \S+\/checkpoint-key\.pem is missing or empty, but .* put the key back \(counterfoil secrets restore.*\), or .*\n$/,
     );
   });
 

@@ -1,7 +1,7 @@
 // counterfoil restore: the whole store or none of it, never over another, and never from a damaged backup.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -70,6 +70,76 @@ describe('restore', () => {
     assert.equal((await place.command(['audit', 'verify'], storage)).code, 0);
   });
 
+  test('it says which key it needs: what to do where that is not here, and that it stays where it is', async () => {
+    const key = 'checkpoint-key.pem';
+    const { keys } = JSON.parse(readFileSync(join(newer, 'backup.json'), 'utf8'));
+    const storage = place.freshStorage();
+    const without = await place.command(['restore', newer], storage);
+    assert.ok(
+      without.stdout.includes(
+        `It needs the checkpoint key ${keys.checkpoint}, which is NOT here, and no server starts without it: counterfoil secrets restore FILE puts it back. If it is lost, move checkpoints.jsonl `,
+      ),
+      without.stdout,
+    );
+    const refused = await place.command(['serve'], storage);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(
+      refused.stderr,
+      /checkpoint-key\.pem is missing or empty, .* put the key back \(counterfoil/,
+    );
+
+    cpSync(join(harness.store.storage, key), join(storage, key));
+    const again = await place.command(['restore', newer, '--replace', '--json'], storage);
+    const told = JSON.parse(again.stdout);
+    assert.deepEqual(told.keys, [{ name: 'checkpoint key', id: keys.checkpoint, is_there: true }]);
+    assert.equal(readdirSync(told.replaced).includes(key), false, 'a key that stays has no copy');
+    assert.equal(
+      readFileSync(join(storage, key), 'utf8'),
+      readFileSync(join(harness.store.storage, key), 'utf8'),
+    );
+
+    const first = place.freshStorage();
+    mkdirSync(first, { mode: 0o700 });
+    cpSync(join(harness.store.storage, key), join(first, key));
+    const { code, stderr } = await place.command(['restore', newer], first);
+    assert.equal(code, 0, `the key may be put back before: ${stderr}`);
+  });
+
+  test('a key that the backup does not need is in its way, and goes aside', async () => {
+    const key = 'checkpoint-key.pem';
+    const storage = place.freshStorage();
+    mkdirSync(storage, { mode: 0o700 });
+    const other = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+    writeFileSync(join(storage, key), other, { mode: 0o600 });
+    assert.match(
+      (await place.command(['restore', newer], storage)).stderr,
+      /checkpoint-key\.pem is there already/,
+    );
+    const { stdout } = await place.command(['restore', newer, '--replace', '--json'], storage);
+    const { replaced, keys } = JSON.parse(stdout);
+    assert.equal(readFileSync(join(replaced, key), 'utf8'), other);
+    assert.equal(existsSync(join(storage, key)), false);
+    assert.equal(keys[0].is_there, false);
+  });
+
+  test('a backup of an earlier version, which holds its key, brings it along', async () => {
+    const key = 'checkpoint-key.pem';
+    const backup = join(dirname(place.folder), 'with-key');
+    cpSync(newer, backup, { recursive: true });
+    cpSync(join(harness.store.storage, key), join(backup, key));
+    edit(backup, (list) => {
+      delete list.keys;
+      Object.assign(list.files, { [key]: digestOf(join(backup, key)) });
+    });
+    const storage = place.freshStorage();
+    const { code, stdout, stderr } = await place.command(['restore', backup], storage);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.doesNotMatch(stdout, /It needs/);
+    assert.deepEqual(readFileSync(join(storage, key)), readFileSync(join(backup, key)));
+    assert.equal((await place.command(['restore', older, '--replace'], storage)).code, 0);
+    assert.deepEqual(readFileSync(join(storage, key)), readFileSync(join(backup, key)));
+  });
+
   test('while a server holds the store it is refused', async () => {
     const refused = await place.command(['restore', newer, '--replace']);
     assert.equal(refused.code, 1);
@@ -121,7 +191,7 @@ describe('restore', () => {
   };
   const edit = (
     backup: string,
-    change: (list: { schema: number; files: Record<string, unknown> }) => void,
+    change: (list: { schema: number; files: Record<string, unknown>; keys?: unknown }) => void,
   ) => {
     const file = join(backup, 'backup.json');
     const list = JSON.parse(readFileSync(file, 'utf8'));

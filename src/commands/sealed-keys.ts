@@ -1,0 +1,93 @@
+// The keys of an installation as one text, sealed with a passphrase: Argon2id derives a key, AES-256-GCM encrypts with it.
+import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { Failure } from './terminal.ts';
+
+const FORMAT = 'counterfoil keys';
+const VERSION = 1;
+/** Argon2id (RFC 9106), about a second. Part of version 1: a file names no cost, so that a forged one cannot ask for all memory. */
+const COST = { memory: 256 * 1024, passes: 4, parallelism: 1, tagLength: 32 };
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A key by what it is for, and by its public id. */
+const keyId = z.object({ name: z.string(), id: z.string() });
+export type KeyId = z.infer<typeof keyId>;
+
+const headSchema = z.object({
+  format: z.literal(FORMAT),
+  version: z.literal(VERSION),
+  /** `2026-11-21T04:17:00+00:00` */
+  made_at: z.string(),
+  /** Which keys are inside. */
+  keys: z.array(keyId),
+  /** base64url, as the two below. */
+  salt: z.string(),
+  nonce: z.string(),
+});
+const sealedSchema = headSchema.extend({ sealed: z.string() });
+type Head = z.infer<typeof headSchema>;
+
+/** The keys of an installation. */
+export interface Keys {
+  made_at: string;
+  keys: KeyId[];
+  /** The content of each key file by its name. */
+  files: Record<string, string>;
+}
+
+/** Seals keys with a passphrase. Returns a JSON document. */
+export async function sealKeys({ made_at, keys, files }: Keys, passphrase: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const nonce = randomBytes(NONCE_BYTES);
+  const head: Head = {
+    format: FORMAT,
+    version: VERSION,
+    made_at,
+    keys,
+    salt: salt.toString('base64url'),
+    nonce: nonce.toString('base64url'),
+  };
+  const cipher = createCipheriv('aes-256-gcm', await derive(passphrase, salt), nonce);
+  cipher.setAAD(associated(head));
+  const sealed = Buffer.concat([cipher.update(JSON.stringify(files)), cipher.final(), cipher.getAuthTag()]);
+  return `${JSON.stringify({ ...head, sealed: sealed.toString('base64url') }, null, 2)}\n`;
+}
+
+/** Opens what `sealKeys` returned. Throws `Failure` if the text is no such document, was changed, or has another passphrase. */
+export async function openKeys(text: string, passphrase: string): Promise<Keys> {
+  const { sealed, ...head } = parseSealed(text);
+  const bytes = Buffer.from(sealed, 'base64url');
+  const key = await derive(passphrase, Buffer.from(head.salt, 'base64url'));
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(head.nonce, 'base64url'), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(associated(head));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    const files = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]);
+    return { made_at: head.made_at, keys: head.keys, files: JSON.parse(files.toString('utf8')) };
+  } catch {
+    throw new Failure('the passphrase is another one, or the file was changed');
+  }
+}
+
+function parseSealed(text: string): z.infer<typeof sealedSchema> {
+  try {
+    return sealedSchema.parse(JSON.parse(text));
+  } catch {
+    throw new Failure('the file is none that counterfoil secrets backup of this version made');
+  }
+}
+
+/** What is not encrypted is authenticated. */
+function associated({ format, version, made_at, keys, salt, nonce }: Head): Buffer {
+  const ids = keys.map(({ name, id }) => [name, id]);
+  return Buffer.from(JSON.stringify([format, version, made_at, ids, salt, nonce]));
+}
+
+async function derive(passphrase: string, nonce: Buffer): Promise<Buffer> {
+  return promisify(argon2)('argon2id', { message: passphrase, nonce, ...COST });
+}
