@@ -245,6 +245,17 @@ describe('the proxies', () => {
     assert.ok(largest > bodyLimit! && largest < 2 * bodyLimit!);
   });
 
+  test('wait longer than any answer takes, and less than they may spend on asking another node', () => {
+    const seconds = (text: string, name: string) => Number(new RegExp(`${name} (\\d+)s`).exec(text)![1]);
+    const answeredWithinS = 9;
+    const silence = seconds(nginx, 'proxy_read_timeout');
+    assert.ok(silence > answeredWithinS);
+    assert.ok(seconds(nginx, 'proxy_next_upstream_timeout') > 2 * silence);
+    const caddySilence = seconds(caddy, 'response_header_timeout');
+    assert.ok(caddySilence > answeredWithinS);
+    assert.ok(seconds(caddy, 'lb_try_duration') > caddySilence);
+  });
+
   test('pass on to the port that the service takes', () => {
     for (const text of [nginx, caddy])
       assert.match(text, new RegExp(`\\b127\\.0\\.0\\.1:${DEFAULTS.port}\\b`));

@@ -1,11 +1,10 @@
 // nginx and Caddy as this machine has them, run with the configurations of deploy/ on free ports.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { ROOT } from './command.ts';
 import { freePort } from './free-ports.ts';
 import { type Endpoint, HOST } from './https-client.ts';
@@ -27,6 +26,8 @@ export interface RunningProxy extends Endpoint {
   plainPort: number;
   /** What it wrote of the requests it passed on. */
   accessLog(): string;
+  /** What it wrote of failures: to a log of its own or to standard error. */
+  errorLog(): string;
   stop(): Promise<void>;
 }
 
@@ -86,7 +87,7 @@ export async function startNginx(upstreams: readonly number[]): Promise<RunningP
   const child = spawn('nginx', ['-e', `${folder}/error.log`, '-c', `${folder}/nginx.conf`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  return running(child, place, 'SIGQUIT', () => readFileSync(join(folder, 'counterfoil.log'), 'utf8'));
+  return running(child, place, 'SIGQUIT');
 }
 
 /** Runs Caddy with deploy/Caddyfile in front of the services at these ports. */
@@ -94,7 +95,7 @@ export async function startCaddy(upstreams: readonly number[]): Promise<RunningP
   const place = await workplace();
   const { folder, certificate, key, port, plainPort } = place;
   const site = replaced(readFileSync(join(ROOT, 'deploy/Caddyfile'), 'utf8'), [
-    [/\{\n/, `{\n\tadmin off\n\thttp_port ${plainPort}\n\thttps_port ${port}\n\tskip_install_trust\n`],
+    [/^\{\n/m, `{\n\tadmin off\n\thttp_port ${plainPort}\n\thttps_port ${port}\n\tskip_install_trust\n`],
     [/^pay\.example \{\n/m, `pay.example {\n\ttls ${certificate} ${key}\n`],
     [/^(\t*reverse_proxy) 127\.0\.0\.1:8080/gm, `$1 ${upstreams.map((one) => `127.0.0.1:${one}`).join(' ')}`],
     [/\/var\/log\/caddy/g, folder],
@@ -104,7 +105,7 @@ export async function startCaddy(upstreams: readonly number[]): Promise<RunningP
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
   });
-  return running(child, place, 'SIGTERM', () => readFileSync(join(folder, 'counterfoil.log'), 'utf8'));
+  return running(child, place, 'SIGTERM');
 }
 
 /** The proxy once it listens. Fails with what it said where it ended instead. */
@@ -112,9 +113,11 @@ async function running(
   child: ChildProcess,
   { folder, certificate, port, plainPort }: Workplace,
   stopSignal: NodeJS.Signals,
-  accessLog: () => string,
 ): Promise<RunningProxy> {
-  const said = text(child.stderr!);
+  let said = '';
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+  });
   const exited = once(child, 'exit');
   const stop = async () => {
     child.kill(stopSignal);
@@ -127,11 +130,21 @@ async function running(
   while (!(await listens(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`the proxy does not listen: ${await said}`);
+      throw new Error(`the proxy does not listen: ${said}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  return { port, plainPort, certificate: readFileSync(certificate, 'utf8'), accessLog, stop };
+  return {
+    port,
+    plainPort,
+    certificate: readFileSync(certificate, 'utf8'),
+    accessLog: () => readFileSync(join(folder, 'counterfoil.log'), 'utf8'),
+    errorLog() {
+      const file = join(folder, 'counterfoil-error.log');
+      return existsSync(file) ? said + readFileSync(file, 'utf8') : said;
+    },
+    stop,
+  };
 }
 
 function listens(port: number): Promise<boolean> {
