@@ -4,11 +4,11 @@ import { after, before, describe, test } from 'node:test';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Payment } from '../../src/payments/payment.ts';
-import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, TYPED } from '../support/customer.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { KEYS, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
+import { type Nodes, startNodes } from './nodes.ts';
 
 const CONTESTS = Number(process.env.COUNTERFOIL_RUNS) || 1000;
 /** Contests of the rarer kinds: for each thousand of the others. */
