@@ -1,7 +1,16 @@
 // What is installed is what package-lock.json names: every package by its hash, the Node that runs it too, and no script on the way.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -36,6 +45,27 @@ test('no package that production installs has an install script, and none runs i
   const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript);
   for (const [path, { dev }] of scripted) assert.ok(dev, `${path} has an install script`);
   assert.ok(!('allowScripts' in packageJson));
+});
+
+/** What `npm ci --omit=dev --omit=optional` installs: neither tools nor the Node binary. */
+const production = locked.filter(([, { dev, optional }]) => !dev && !optional).map(([path]) => path);
+
+/** Bytes of a package's files, without the packages inside it. */
+function sizeOf(path: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(join(ROOT, path), { withFileTypes: true })) {
+    if (entry.name === 'node_modules') continue;
+    const inside = join(path, entry.name);
+    bytes += entry.isDirectory() ? sizeOf(inside) : lstatSync(join(ROOT, inside)).size;
+  }
+  return bytes;
+}
+
+test('production has at most 100 packages of at most 60 MB', () => {
+  const bytes = production.reduce((sum, path) => sum + sizeOf(path), 0);
+  assert.ok(production.includes('node_modules/fastify') && bytes > 10e6, `${bytes} bytes`);
+  assert.ok(production.length <= 100, `${production.length} packages`);
+  assert.ok(bytes <= 60e6, `${Math.round(bytes / 1e6)} MB`);
 });
 
 test('the Node of package-lock.json is one exact version on every machine, and this test runs on it', () => {

@@ -1,15 +1,10 @@
 // Passkeys (WebAuthn level 3) as a second factor: a key pair on the administrator's device, bound to the console's own address.
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
-import type {
-  AuthenticationResponseJSON,
-  PublicKeyCredentialCreationOptionsJSON,
-  PublicKeyCredentialRequestOptionsJSON,
-  RegistrationResponseJSON,
-} from '@simplewebauthn/server';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
 import type { Passkey } from './rows.ts';
+import { verifyAssertion, verifyRegistration } from './webauthn.ts';
 
 export type { Passkey };
 
@@ -22,10 +17,7 @@ export interface Place {
   origin: string;
 }
 
-/** Loaded when the first passkey comes: it takes a third of the time in which the service is ready. */
-const webauthn = () => import('@simplewebauthn/server');
-
-/** COSE (RFC 9053): EdDSA, ES256, RS256. Named, since asking this runtime for others makes it print warnings. */
+/** COSE (RFC 9053): EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257];
 /** How long a browser lets its user look for their device. */
 const PATIENCE_MS = 5 * MINUTE_MS;
@@ -49,48 +41,36 @@ export function registrationChallenge({ id, salt, version }: Administrator): str
 }
 
 /** What `navigator.credentials.create` takes (as JSON), for a passkey that is none of those there are. */
-export async function registrationOptions(
+export function registrationOptions(
   place: Place,
   administrator: Administrator,
   existing: readonly Passkey[],
-): Promise<PublicKeyCredentialCreationOptionsJSON> {
-  const { generateRegistrationOptions } = await webauthn();
-  return generateRegistrationOptions({
-    rpName: 'Counterfoil',
-    rpID: place.rpId,
-    userName: administrator.email,
-    userDisplayName: administrator.name,
-    userID: bytes(administrator.id, 'utf8'),
-    challenge: bytes(registrationChallenge(administrator), 'base64url'),
+) {
+  const { id, email, name } = administrator;
+  return {
+    rp: { name: 'Counterfoil', id: place.rpId },
+    user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
+    challenge: registrationChallenge(administrator),
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
     timeout: PATIENCE_MS,
-    attestationType: 'none',
-    excludeCredentials: existing.map(credential),
-    supportedAlgorithmIDs: ALGORITHMS,
+    attestation: 'none',
+    excludeCredentials: existing.map(descriptor),
     authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
-  });
+  };
 }
 
 /** The passkey in what a browser sent after `registrationOptions` (its JSON, parsed); nothing where that is not right. */
-export async function verifiedRegistration(
+export function verifiedRegistration(
   place: Place,
   administrator: Administrator,
   response: unknown,
-): Promise<NewPasskey | undefined> {
-  const { verifyRegistrationResponse } = await webauthn();
+): NewPasskey | undefined {
   try {
-    const { verified, registrationInfo } = await verifyRegistrationResponse({
-      response: response as RegistrationResponseJSON,
-      expectedChallenge: registrationChallenge(administrator),
-      expectedOrigin: place.origin,
-      expectedRPID: place.rpId,
-      supportedAlgorithmIDs: ALGORITHMS,
-      requireUserVerification: false, // the password has proved who they are; this proves what they hold
-    });
-    if (!verified) return undefined;
-    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    const challenge = registrationChallenge(administrator);
+    const { id, publicKey, counter, transports } = verifyRegistration(response, { ...place, challenge });
     return {
       credential_id: id,
-      public_key: Buffer.from(publicKey).toString('base64url'),
+      public_key: publicKey,
       counter,
       transports: JSON.stringify(transports.filter((one) => /^[a-z-]{1,20}$/.test(one)).slice(0, 8)),
     };
@@ -100,56 +80,35 @@ export async function verifiedRegistration(
 }
 
 /** What `navigator.credentials.get` takes (as JSON). `challenge` is the ticket's. */
-export async function authenticationOptions(
-  place: Place,
-  passkeys: readonly Passkey[],
-  challenge: string,
-): Promise<PublicKeyCredentialRequestOptionsJSON> {
-  const { generateAuthenticationOptions } = await webauthn();
-  return generateAuthenticationOptions({
-    rpID: place.rpId,
-    allowCredentials: passkeys.map(credential),
-    challenge: bytes(challenge, 'base64url'),
+export function authenticationOptions(place: Place, passkeys: readonly Passkey[], challenge: string) {
+  return {
+    rpId: place.rpId,
+    allowCredentials: passkeys.map(descriptor),
+    challenge,
     timeout: PATIENCE_MS,
+    // The password has proved who they are. A passkey proves what they hold.
     userVerification: 'preferred',
-  });
+  };
 }
 
 /** The passkey that signed what a browser sent after `authenticationOptions`, and its new count; nothing where none did. */
-export async function verifiedAuthentication(
+export function verifiedAuthentication(
   place: Place,
   passkeys: readonly Passkey[],
   challenge: string,
   response: unknown,
-): Promise<{ passkey: Passkey; counter: number } | undefined> {
-  const sent = response as AuthenticationResponseJSON | null;
+): { passkey: Passkey; counter: number } | undefined {
+  const sent = response as { id?: unknown } | null;
   const passkey = passkeys.find(({ credential_id }) => credential_id === sent?.id);
   if (!passkey) return undefined;
-  const { verifyAuthenticationResponse } = await webauthn();
+  const credential = { publicKey: passkey.public_key, counter: passkey.counter };
   try {
-    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      response: sent!,
-      expectedChallenge: challenge,
-      expectedOrigin: place.origin,
-      expectedRPID: place.rpId,
-      requireUserVerification: false,
-      // A count that does not grow raises: the key may have been copied.
-      credential: {
-        ...credential(passkey),
-        publicKey: bytes(passkey.public_key, 'base64url'),
-        counter: passkey.counter,
-      },
-    });
-    return verified ? { passkey, counter: authenticationInfo.newCounter } : undefined;
+    return { passkey, counter: verifyAssertion(response, { ...place, challenge }, credential) };
   } catch {
     return undefined;
   }
 }
 
-function credential({ credential_id, transports }: Passkey): { id: string; transports: string[] } {
-  return { id: credential_id, transports: JSON.parse(transports) as string[] };
-}
-
-function bytes(text: string, encoding: 'utf8' | 'base64url'): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(text, encoding));
+function descriptor({ credential_id, transports }: Passkey) {
+  return { id: credential_id, transports: JSON.parse(transports) as string[], type: 'public-key' };
 }

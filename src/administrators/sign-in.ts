@@ -138,7 +138,7 @@ export async function completeWithPasskey(
   caller: Caller = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
   return complete(parts, ticket, { requestId, caller }, async ({ passkeys, challenge }) => {
-    const used = await verifiedAuthentication(place, passkeys, challenge, response);
+    const used = verifiedAuthentication(place, passkeys, challenge, response);
     return used && { factor: 'passkey', change: {}, used };
   });
 }

@@ -22,7 +22,7 @@ import { parsed } from './sign-in.ts';
 async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { baseUrl, address, token, form, query } = context;
   const { row, passkeys } = await own(context);
-  const button = await newPasskeyButton(baseUrl, row, passkeys, 'Add a passkey');
+  const button = newPasskeyButton(baseUrl, row, passkeys, 'Add a passkey');
   const wrong = Object.keys(faults).length > 0;
   const done = doneIn(query);
   const one = (
@@ -65,7 +65,7 @@ async function takePasskey(context: Context): Promise<Outcome> {
   if (Object.keys(faults).length > 0) return passkeysPage(context, faults);
   const { row } = await own(context);
   const credential = parsed(form.get('credential') ?? '');
-  const passkey = place && (await verifiedRegistration(place, row, credential));
+  const passkey = place && verifiedRegistration(place, row, credential);
   if (!passkey) return passkeysPage(context, { name: 'The passkey could not be checked. Add it again' });
   try {
     const added = await addPasskey(context, asking(context), passkey, name);

@@ -97,15 +97,15 @@ export function totpIn(
 }
 
 /** The button that makes a passkey; nothing where browsers make none at this address. */
-export async function newPasskeyButton(
+export function newPasskeyButton(
   baseUrl: string,
   administrator: Administrator,
   existing: readonly Passkey[],
   label: string,
-): Promise<Html | undefined> {
+): Html | undefined {
   const place = passkeyPlace(baseUrl);
   if (!place) return undefined;
-  const options = await registrationOptions(place, administrator, existing);
+  const options = registrationOptions(place, administrator, existing);
   return passkeyButton('create', options, label, html`A passkey needs JavaScript, which is off.`);
 }
 

@@ -102,7 +102,7 @@ async function factorIn(
     const app = totpIn(form, now);
     return 'faults' in app ? app : { factor: app };
   }
-  const passkey = await verifiedRegistration(place, administrator, parsed(credential));
+  const passkey = verifiedRegistration(place, administrator, parsed(credential));
   return passkey
     ? { factor: { passkey, name: FIRST_PASSKEY } }
     : { faults: { code: 'Your passkey could not be checked. Try again, or use an authenticator app' } };
@@ -117,7 +117,7 @@ async function setUpPage(
 ): Promise<Shown> {
   const { email, name, role } = administrator;
   const wrong = Object.keys(faults).length > 0;
-  const passkey = await newPasskeyButton(place.baseUrl, administrator, [], 'Use a passkey instead');
+  const passkey = newPasskeyButton(place.baseUrl, administrator, [], 'Use a passkey instead');
   return {
     title: 'Set up your account',
     wrong,

@@ -112,7 +112,7 @@ export async function factorPage({ place, formKey }: Visit, parts: FactorParts):
   const wrong = Object.keys(faults).length > 0;
   const options =
     passkeyPlace && passkeys.length > 0
-      ? await authenticationOptions(passkeyPlace, passkeys, challenge)
+      ? authenticationOptions(passkeyPlace, passkeys, challenge)
       : undefined;
   const hasApp = administrator.totp_secret !== null;
   return {

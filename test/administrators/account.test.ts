@@ -225,28 +225,24 @@ for (const engine of ENGINES) {
       const bo = await person();
       const { email } = bo.administrator;
       const device = new Authenticator();
-      const options = await registrationOptions(PLACE, await now(bo), []);
+      const options = registrationOptions(PLACE, await now(bo), []);
       assert.deepEqual([options.rp.id, options.attestation], ['pay.example', 'none']);
       assert.equal(options.challenge, registrationChallenge(await now(bo)));
       const response = device.register(at(PLACE, options.challenge));
       const elsewhere = { ...PLACE, origin: 'https://evil.example' };
-      assert.equal(await verifiedRegistration(elsewhere, await now(bo), response), undefined);
+      assert.equal(verifiedRegistration(elsewhere, await now(bo), response), undefined);
       for (const nonsense of [null, 1, {}, { id: 'x' }])
-        assert.equal(await verifiedRegistration(PLACE, await now(bo), nonsense), undefined);
-      const made = await verifiedRegistration(PLACE, await now(bo), response);
+        assert.equal(verifiedRegistration(PLACE, await now(bo), nonsense), undefined);
+      const made = verifiedRegistration(PLACE, await now(bo), response);
       const added = await addPasskey(parts, asking(bo), made!, 'Key on the ring');
       assert.ok('passkey' in added);
-      assert.equal(
-        await verifiedRegistration(PLACE, await now(bo), response),
-        undefined,
-        'its challenge is used',
-      );
+      assert.equal(verifiedRegistration(PLACE, await now(bo), response), undefined, 'its challenge is used');
       await assert.rejects(addPasskey(parts, asking(bo), made!, 'Again'), { code: 'conflict' });
 
       const open = async () => {
         const ticket = await ticketFor(parts, email);
         const opened = (await openTicket(parts.database, ticket, parts.clock.now()))!;
-        const { challenge } = await authenticationOptions(PLACE, opened.passkeys, opened.challenge);
+        const { challenge } = authenticationOptions(PLACE, opened.passkeys, opened.challenge);
         return { ticket, challenge };
       };
       const complete = async (ticket: string, sent: unknown) => {
@@ -283,7 +279,7 @@ for (const engine of ENGINES) {
       for (const device of devices) {
         const row = await now(bo);
         const sent = device.register(at(PLACE, registrationChallenge(row)));
-        await addPasskey(parts, asking(bo), (await verifiedRegistration(PLACE, row, sent))!, 'Key');
+        await addPasskey(parts, asking(bo), verifiedRegistration(PLACE, row, sent)!, 'Key');
       }
       // Only the passkeys are left.
       await commit(async (transaction) => {
@@ -365,7 +361,7 @@ for (const engine of ENGINES) {
       const device = new Authenticator();
       const row = await now(bo);
       const sent = device.register(at(PLACE, registrationChallenge(row)));
-      await addPasskey(parts, asking(bo), (await verifiedRegistration(PLACE, row, sent))!, 'Key');
+      await addPasskey(parts, asking(bo), verifiedRegistration(PLACE, row, sent)!, 'Key');
       const { link } = await commit((transaction) => reset(transaction, id, OPERATOR), id);
       assert.equal(await isIn(bo.secret), false);
       assert.deepEqual(await passkeysOf(parts.database, id), []);
@@ -424,7 +420,7 @@ for (const engine of ENGINES) {
       const { id } = bo.administrator;
       const device = new Authenticator();
       const sent = device.register(at(PLACE, registrationChallenge(bo.administrator)));
-      const made = await verifiedRegistration(PLACE, bo.administrator, sent);
+      const made = verifiedRegistration(PLACE, bo.administrator, sent);
       await addPasskey(parts, { principal: bo.principal, password: PASSWORD, requestId: null }, made!, 'Key');
       await parts.journal.commit((transaction) =>
         createToken(transaction, { administratorId: id, role: 'auditor', name: 'T', days: 1 }, OPERATOR),

@@ -1,5 +1,12 @@
 // A security key in software: makes credentials and signs as a browser would send it, with whatever a test wants to be wrong.
-import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  type webcrypto,
+} from 'node:crypto';
 
 const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 const digest = (data: string | Buffer) => createHash('sha256').update(data).digest();
@@ -20,10 +27,55 @@ function cbor(value: number | string | Buffer | Map<unknown, unknown>): Buffer {
   return Buffer.concat([head(5, value.size), ...pairs]);
 }
 
+/** The kinds of key that passkeys have: COSE algorithm, key pair, public key in COSE form, and hash of signatures. */
+const KINDS = {
+  ES256: {
+    pair: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    cose: ({ x, y }: webcrypto.JsonWebKey) => [
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, part(x)],
+      [-3, part(y)],
+    ],
+    hash: 'sha256',
+  },
+  EdDSA: {
+    pair: () => generateKeyPairSync('ed25519'),
+    cose: ({ x }: webcrypto.JsonWebKey) => [
+      [1, 1],
+      [3, -8],
+      [-1, 6],
+      [-2, part(x)],
+    ],
+    hash: null,
+  },
+  RS256: {
+    pair: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    cose: ({ n, e }: webcrypto.JsonWebKey) => [
+      [1, 3],
+      [3, -257],
+      [-1, part(n)],
+      [-2, part(e)],
+    ],
+    hash: 'sha256',
+  },
+};
+export type Kind = keyof typeof KINDS;
+export const KEY_KINDS = Object.keys(KINDS) as Kind[];
+
+const part = (text = '') => Buffer.from(text, 'base64url');
+
 export class Authenticator {
-  readonly #key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  readonly #kind: Kind;
+  readonly #key: { publicKey: KeyObject; privateKey: KeyObject };
   readonly #id = randomBytes(32);
   counter = 0;
+
+  constructor(kind: Kind = 'ES256') {
+    this.#kind = kind;
+    this.#key = KINDS[kind].pair();
+  }
 
   get credentialId(): string {
     return b64(this.#id);
@@ -42,16 +94,8 @@ export class Authenticator {
 
   /** What a browser sends after `navigator.credentials.create`. */
   register({ challenge, rpId, origin }: { challenge: string; rpId: string; origin: string }): unknown {
-    const { x, y } = this.#key.publicKey.export({ format: 'jwk' });
-    const cose = cbor(
-      new Map<number, unknown>([
-        [1, 2],
-        [3, -7],
-        [-1, 1],
-        [-2, Buffer.from(x!, 'base64url')],
-        [-3, Buffer.from(y!, 'base64url')],
-      ]),
-    );
+    const jwk = this.#key.publicKey.export({ format: 'jwk' });
+    const cose = cbor(new Map(KINDS[this.#kind].cose(jwk) as [number, unknown][]));
     const length = Buffer.from([0, this.#id.length]);
     const authData = this.#data(rpId, Buffer.concat([Buffer.alloc(16), length, this.#id, cose]));
     const attestationObject = cbor(
@@ -88,7 +132,7 @@ export class Authenticator {
       response: {
         clientDataJSON: b64(client),
         authenticatorData: b64(authenticatorData),
-        signature: b64(sign('sha256', signed, this.#key.privateKey)),
+        signature: b64(sign(KINDS[this.#kind].hash, signed, this.#key.privateKey)),
       },
     };
   }
