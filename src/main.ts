@@ -25,6 +25,7 @@ import { KeyUses, startKeyUses } from './merchants/key-uses.ts';
 import { Offer } from './methods/offer.ts';
 import type { Measurements } from './metrics/measurements.ts';
 import { startSweeper } from './payments/expire.ts';
+import { rehearseCreate } from './payments/rehearse.ts';
 import { ReviewFigures } from './payments/review/figures.ts';
 import { freePlaces } from './start/addresses.ts';
 import { openListeners, openMetrics } from './start/listeners.ts';
@@ -95,11 +96,13 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const keyUsesWriter = startKeyUses(keyUses, log);
   undo.add(() => keyUsesWriter.stop());
   const offer = new Offer(configuration.methods, directory);
-  const health = new Health(
+  const health = new Health({
     journal,
-    () => follower.isFollowing(),
-    () => hasRoom(configuration),
-  );
+    isFollowing: () => follower.isFollowing(),
+    hasRoom: () => hasRoom(configuration),
+    rehearsal: rehearseCreate,
+    log,
+  });
   const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;

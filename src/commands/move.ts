@@ -144,11 +144,8 @@ async function requireSource(source: Database, from: StoreSettings): Promise<voi
 }
 
 async function requireTarget(target: Database): Promise<void> {
-  const lack = await missingRight(target);
-  if (lack !== undefined)
-    throw new Failure(
-      `the account of the target ${lack}: let it own the database (alter database … owner to …)`,
-    );
+  const right = await missingRight(target);
+  if (right && !right.isLater) throw new Failure(`the account of the target ${right.lack}: ${right.mend}`);
 }
 
 const engines = ({ to }: MoveOptions) =>

@@ -46,6 +46,16 @@ export function schemaScript(engine: Database['engine']): string {
   return [MIGRATIONS_TABLE, ...knownMigrations().map(({ sql }) => forEngine(sql, engine))].join(';\n');
 }
 
+/** The statement of the migrations that makes an index or a trigger; undefined where none does. */
+export function creationOf(engine: Database['engine'], name: string): string | undefined {
+  const end = engine === 'sqlite' ? '[^;]*;[^;]*end' : '[^;]*';
+  const statement = new RegExp(
+    `\\bcreate (?:(?:unique )?index ${name}\\b[^;]*|trigger ${name}\\b${end})`,
+    'g',
+  );
+  return schemaScript(engine).match(statement)?.at(-1)?.replace(/\s+/g, ' ').trim();
+}
+
 /** The tables that it makes. */
 export function schemaTables(): string[] {
   const made = schemaScript('sqlite').matchAll(/\bcreate table (?:if not exists )?(\w+)/g);

@@ -9,8 +9,13 @@ import { queryFresh } from './sqlite.ts';
 const POSTGRES_FILE = new URL('./postgres-schema.txt', import.meta.url);
 
 /** Apart from the statistics that SQLite keeps of itself: nobody but SQLite can read or write anything by them. */
-const SQLITE_SCHEMA = `select type as kind, name, 'on ' || tbl_name || coalesce(': ' || sql, '') as definition from sqlite_schema
-  where not (type = 'table' and name in ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat3', 'sqlite_stat4'))`;
+const SQLITE_SCHEMA = `with ours as (select * from sqlite_schema
+  where not (type = 'table' and name in ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat3', 'sqlite_stat4')))
+  select type as kind, name, 'on ' || tbl_name || coalesce(': ' || sql, '') as definition from ours
+  union all
+  select 'column', ours.name || '.' || found.name, concat_ws(' ', found.type, case when found."notnull" then 'not null' end,
+    'default ' || found.dflt_value, case when found.pk then 'key ' || found.pk end, case when found.hidden then 'hidden' end)
+  from ours join pragma_table_xinfo(ours.name) found where ours.type = 'table'`;
 
 /** An object of a schema. `definition` is all that makes it what it is, in one text. */
 export interface SchemaObject {
@@ -22,7 +27,9 @@ export interface SchemaObject {
 export interface SchemaFault {
   /** A clause without its full stop: `index payments_by_status is missing`. */
   problem: string;
-  /** Of the object. */
+  is: 'missing' | 'changed' | 'added';
+  kind: string;
+  /** Of the object. A column's is `table.column`. */
   name: string;
   /** Whether all it means is that a trigger of ours no longer refuses changes: what is stored may still be right. */
   isGuard: boolean;
@@ -86,7 +93,7 @@ function missingFrom(found: readonly SchemaObject[], expected: readonly SchemaOb
   return missing.map(({ kind, name }) => {
     const other = found.find((one) => one.name === name);
     const problem = other ? `is now a ${other.kind}` : 'is missing';
-    return { problem: `${kind} ${name} ${problem}`, name, isGuard: kind === 'trigger' };
+    return { problem: `${kind} ${name} ${problem}`, is: 'missing', kind, name, isGuard: kind === 'trigger' };
   });
 }
 
@@ -96,6 +103,7 @@ function strangeIn(found: readonly SchemaObject[], expected: readonly SchemaObje
     const made = expected.find((other) => isSame(one, other));
     if (made?.definition === definition) return [];
     const problem = made ? 'is not as the migrations make it' : 'was added by another hand';
-    return [{ problem: `${kind} ${name} ${problem}`, name, isGuard: made?.kind === 'trigger' }];
+    const isGuard = made?.kind === 'trigger';
+    return [{ problem: `${kind} ${name} ${problem}`, is: made ? 'changed' : 'added', kind, name, isGuard }];
   });
 }

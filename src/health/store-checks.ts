@@ -8,6 +8,7 @@ import { newestSeal } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, MINUTE_MS } from '../lib/time.ts';
 import { type Check, failed, intoStore, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
+import { tables } from './schema-check.ts';
 
 /** How far this machine's clock may lie behind the newest entry. */
 const CLOCK_MAXIMUM_MS = MINUTE_MS;
@@ -20,12 +21,11 @@ const store: Check = {
   stage: 'later',
   async look({ store }) {
     if (!('database' in store)) return store.none;
-    const lack = await missingRight(store.database);
-    if (lack !== undefined)
-      return failed(
-        `The account that database_url names ${lack}`,
-        'let it own the database (alter database … owner to …), or name one that does',
-      );
+    const right = await missingRight(store.database);
+    if (right) {
+      const judge = right.isLater ? warning : failed;
+      return judge(`The account that database_url names ${right.lack}`, right.mend);
+    }
     return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
   },
 };
@@ -202,6 +202,7 @@ const verification: Check = {
 export const STORE_CHECKS: readonly Check[] = [schema, durability, history_clock];
 export const LATER_STORE_CHECKS: readonly Check[] = [
   store,
+  tables,
   administrators,
   second_factors,
   checkpoint,

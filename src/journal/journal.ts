@@ -1,6 +1,6 @@
 // Every change goes through here: works that arrive during a commit become the next one, numbered, sealed, then answered.
 import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
-import { unavailable } from '../lib/errors.ts';
+import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { findSeal, lockHead, newestSeal, touchHead } from './queries.ts';
@@ -46,6 +46,12 @@ export interface CommitOutcome {
   at: number;
 }
 
+/** Works that failed as defects since the newest commit that stands; `at`, of the last of them, as in `CommitOutcome`. */
+export interface Defects {
+  inARow: number;
+  at: number;
+}
+
 export interface JournalOptions {
   largestBatch?: number | undefined;
   onCommit?: ((works: number) => void) | undefined;
@@ -55,6 +61,9 @@ export interface JournalOptions {
 function byRow(one: Waiting, other: Waiting): number {
   return one.row < other.row ? -1 : one.row > other.row ? 1 : 0;
 }
+
+/** Ends the transaction of a rehearsal, which went well. */
+class Rehearsed extends Error {}
 
 /** A work that must undo the whole batch because it failed after it had written. */
 class FailedAfterWriting extends Error {}
@@ -66,12 +75,14 @@ export class Journal {
   readonly #onCommit: ((works: number) => void) | undefined;
   readonly #onSeal: ((seal: Seal) => void) | undefined;
   readonly #queue: Waiting[] = [];
+  readonly #rehearsals: Waiting[] = [];
   readonly counters: JournalCounters = { commits: 0, works: 0, refused: 0 };
   #running: Promise<void> | undefined;
   /** Begins the next batch at once. */
   #begin: (() => void) | undefined;
   #closed = false;
   #newest: CommitOutcome | undefined;
+  #defects: Defects = { inARow: 0, at: Number.NEGATIVE_INFINITY };
 
   /**
    * `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. `onCommit` is told of each commit, and how
@@ -110,6 +121,19 @@ export class Journal {
     return this.#handIn(newestSeal, '');
   }
 
+  /**
+   * Runs `work` as `commit` does, with its rows, entry and seal, in a transaction of its own that is rolled back within `withinMs`
+   * milliseconds. Rejects with `unavailable` where the store takes no writes, and with the error where the work is a defect.
+   */
+  rehearse(work: Work<unknown>, withinMs: number): Promise<void> {
+    if (this.#closed) return Promise.reject(unavailable());
+    return new Promise((resolve, reject) => {
+      const dueMs = monotonicMs() + withinMs;
+      this.#rehearsals.push({ work, row: '', dueMs, resolve: () => resolve(), reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
   #handIn<T>(work: Work<T>, row: string): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const dueMs = monotonicMs() + ANSWER_MS;
@@ -129,6 +153,10 @@ export class Journal {
     return this.#newest;
   }
 
+  get defects(): Defects {
+    return this.#defects;
+  }
+
   /** Whether the store takes writes, found out by one that changes nothing. Raises `OperationalError` when it does not. */
   probe(): Promise<void> {
     return this.commit((transaction) => transaction.probe());
@@ -141,7 +169,7 @@ export class Journal {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#queue.length + this.#rehearsals.length > 0) {
       // Let the sockets that are readable by now hand in their works first: that is the whole batch. When it is full before, it
       // waits no longer: under a flood there is always a socket that is readable.
       if (this.#queue.length < this.#largestBatch) {
@@ -154,6 +182,8 @@ export class Journal {
       this.#refuseLate();
       const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
       if (batch.length > 0) await this.#run(batch);
+      const rehearsal = this.#rehearsals.shift();
+      if (rehearsal) await this.#runRehearsal(rehearsal);
     }
     this.#running = undefined;
   }
@@ -182,7 +212,10 @@ export class Journal {
     for (const answer of settle) answer();
     this.counters.commits += 1;
     this.counters.works += batch.length;
-    if (seal) this.#newest = { stands: true, at: monotonicMs() };
+    if (seal) {
+      this.#newest = { stands: true, at: monotonicMs() };
+      this.#defects.inARow = 0;
+    }
     try {
       if (seal) this.#onSeal?.(seal);
       this.#onCommit?.(batch.length);
@@ -208,7 +241,29 @@ export class Journal {
       await this.#run(batch.slice(0, middle));
       await this.#run(batch.slice(middle));
     } else {
-      batch[0]!.reject(error instanceof FailedAfterWriting ? error.cause : error);
+      this.#fail(batch[0]!, error instanceof FailedAfterWriting ? error.cause : error);
+    }
+  }
+
+  /** Rejects a work, and counts what is a defect: neither a refusal nor a row that another was quicker to insert. */
+  #fail({ reject }: Waiting, error: unknown): void {
+    const isConflict = error instanceof DatabaseError && error.failure === 'conflict';
+    if (!(error instanceof OperationalError || isConflict))
+      this.#defects = { inARow: this.#defects.inARow + 1, at: monotonicMs() };
+    reject(error);
+  }
+
+  async #runRehearsal(rehearsal: Waiting): Promise<void> {
+    const settle: (() => void)[] = [];
+    try {
+      await this.#database.transaction(async (queryable) => {
+        await this.#perform(queryable, [rehearsal], settle);
+        throw new Rehearsed();
+      }, rehearsal.dueMs - monotonicMs());
+    } catch (error) {
+      if (error instanceof Rehearsed) for (const answer of settle) answer();
+      else if (!(error instanceof DatabaseError) || error.failure === 'fault') rehearsal.reject(error);
+      else rehearsal.reject(Object.assign(unavailable(), { cause: error }));
     }
   }
 
@@ -231,7 +286,7 @@ export class Journal {
       } catch (error) {
         if (error instanceof DatabaseError) throw error;
         if (transaction.changed) throw new FailedAfterWriting('', { cause: error });
-        settle.push(() => waiting.reject(error)); // it had written nothing: its neighbours go on
+        settle.push(() => this.#fail(waiting, error)); // it had written nothing: its neighbours go on
         continue;
       } finally {
         isTouching ||= transaction.probing || (this.#database.engine === 'postgres' && !transaction.glancing);

@@ -2,7 +2,7 @@
 import { type Database, DatabaseError } from '../database/database.ts';
 import { newSalt, rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Work } from '../journal/transaction.ts';
+import type { Transaction, Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
@@ -101,18 +101,9 @@ export class Idempotency {
     }
     try {
       return await this.#journal.commit(async (transaction) => {
-        const { status, body } = await work(transaction);
-        const request_digest = saltedDigest(newSalt(), request);
-        const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
-        transaction.insert('idempotency_keys', kept);
-        transaction.record({
-          actor: 'idempotency',
-          action: 'answer.kept',
-          subject: ANSWER_SUBJECT_PREFIX + scope,
-          request_id: null,
-          facts: { row: rowDigest(KEPT_ANSWER_COLUMNS, kept) },
-        });
-        return { status, body, replayed: false };
+        const answer = await work(transaction);
+        keepAnswer(transaction, scope, request, answer);
+        return { ...answer, replayed: false };
       }, row);
     } catch (error) {
       if (isLast || !(error instanceof DatabaseError && error.failure === 'conflict')) throw error;
@@ -132,6 +123,25 @@ export class Idempotency {
     if (!seen || this.#database.engine === 'sqlite') return seen;
     return this.#journal.commit((transaction) => findAnswer(transaction, scope, notBefore));
   }
+}
+
+/** Keeps the answer to a request under `scope`. `scope` and `request` are digests. */
+export function keepAnswer(
+  transaction: Transaction,
+  scope: string,
+  request: string,
+  { status, body }: Answer,
+): void {
+  const request_digest = saltedDigest(newSalt(), request);
+  const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
+  transaction.insert('idempotency_keys', kept);
+  transaction.record({
+    actor: 'idempotency',
+    action: 'answer.kept',
+    subject: ANSWER_SUBJECT_PREFIX + scope,
+    request_id: null,
+    facts: { row: rowDigest(KEPT_ANSWER_COLUMNS, kept) },
+  });
 }
 
 /**

@@ -428,8 +428,8 @@ test('a PostgreSQL that does not let the service in, or not write, is a failure,
   for (const [env, said] of [
     [as(reader, { password: 'incorrect' }), /^The store cannot be opened: password authentication failed/],
     [as(reader, { pathname: '/nothing' }), /^The store cannot be opened: database "nothing" does not exist/],
-    [unlet, /^The account that database_url names may not read and write the table \w+\.$/],
-    [as(visitor), /^The account that database_url names may not read and write the table \w+\.$/],
+    [unlet, /^The account that database_url names may not select, insert, update in the table \w+\.$/],
+    [as(visitor), /^The account that database_url names may not insert, update in the table \w+\.$/],
     [as(reader), /^The account that database_url names may not write: its transactions are read-only\.$/],
   ] as const) {
     const found = await examine(made, env);

@@ -124,6 +124,8 @@ export interface Harness {
 }
 
 export interface HarnessOptions {
+  /** A store that is there already; `close` drops it. */
+  store?: Store;
   environment?: 'development' | 'production';
   /** Further lines of the configuration file. */
   configuration?: string;
@@ -132,7 +134,7 @@ export interface HarnessOptions {
 }
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
-  const store = await temporaryStore(engine);
+  const store = options.store ?? (await temporaryStore(engine));
   const others = engine === 'postgres' ? OTHER_NODES : undefined;
   const address = others ? `base_url: ${others}\n` : '';
   const file = writeConfiguration(store, options.environment, (options.configuration ?? '') + address);
