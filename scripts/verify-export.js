@@ -9,20 +9,23 @@ function must(holds, problem) {
   if (!holds) throw new Broken(problem);
 }
 const isNumber = (value) => Number.isSafeInteger(value) && value >= 0;
+const isText = (value) => typeof value === 'string';
+/** A line has the members of `value` in this order, once, and nothing else. */
+function mustBe(text, value) {
+  must(text === JSON.stringify(value), 'it is not written as an export is');
+}
 /** What has been read so far, and so what must come next. */
 const state = { line: 0, entry: 0, seal: 0, hash: '', checkpoints: 0, ended: false };
 /** Checkpoints stand behind all seals, in their order: seals are read again beside them, and none is kept. */
 const again = {};
 let header, open, newest, key, keyName;
 
-function readHeader(value) {
+function readHeader(value, text) {
   header = value;
-  const { format, version, first_entry, first_seal, hash_before, exported_at } = header;
+  const { format, version, entries, seals, first_entry, first_seal, hash_before, exported_at } = header;
   must(format === 'counterfoil audit export' && version === 1, 'it is no export of version 1');
-  must(
-    typeof exported_at === 'string' && Object.keys(header).length === 8,
-    'it says more or less than an export',
-  );
+  mustBe(text, { format, version, entries, seals, first_entry, first_seal, hash_before, exported_at });
+  must([exported_at, hash_before].every(isText), 'its header lacks something');
   must([first_entry, first_seal].every(isNumber) && first_seal > 0, 'it begins nowhere');
   const isWhole = first_seal === 1;
   must(isWhole === (hash_before === '') && isWhole === (first_entry === 1), 'it begins in the middle');
@@ -30,8 +33,10 @@ function readHeader(value) {
   Object.assign(again, { seal: state.seal, told: `${hash_before} ${state.entry}` });
 }
 
-function openSeal({ seal, first_entry, last_entry, at, hash }) {
+function openSeal({ seal, first_entry, last_entry, at, hash }, text) {
   closeSeal();
+  mustBe(text, { seal, first_entry, last_entry, at, hash });
+  must(isNumber(last_entry) && isNumber(at) && isText(hash), 'it is no seal');
   must(key === undefined, 'a seal stands behind the key');
   must(seal === state.seal + 1, `seal ${state.seal + 1} is missing`);
   must(first_entry === state.entry + 1, `seal ${seal} does not begin at entry ${state.entry + 1}`);
@@ -40,7 +45,9 @@ function openSeal({ seal, first_entry, last_entry, at, hash }) {
   open = { seal, first_entry, last_entry, hash, sum: createHash('sha256').update(`${first}\n`) };
 }
 
-function addEntry([number], text) {
+function addEntry(entry, text) {
+  const [number] = entry;
+  must(entry.length === 7, 'it is no entry');
   must(open && number <= open.last_entry, `entry ${number} stands behind its seal`);
   must(number === state.entry + 1, `entry ${state.entry + 1} is missing`);
   open.sum.update(`${text}\n`);
@@ -58,16 +65,27 @@ function closeSeal() {
   open = undefined;
 }
 
-function readKey(pem, given) {
+/** The one Ed25519 public key in a PEM text. */
+function parseKey(pem) {
+  const read = createPublicKey(pem);
+  const isOne = read.export({ type: 'spki', format: 'pem' }).trim() === pem.replaceAll('\r\n', '\n').trim();
+  if (!isOne || read.asymmetricKeyType !== 'ed25519')
+    throw new Error('the key is not one Ed25519 public key');
+  return read;
+}
+
+function readKey(pem, text, given) {
   closeSeal();
   must(key === undefined, 'a second key');
+  mustBe(text, { public_key: pem });
   const isWhole = header.entries === state.entry && header.seals === state.seal;
   must(isWhole, `of ${header.entries} entries it has ${state.entry}, of ${header.seals} seals ${state.seal}`);
   try {
-    key = given ?? (pem === null ? null : createPublicKey(pem));
+    key = pem === null ? null : parseKey(pem);
   } catch {
     throw new Broken('the key is none');
   }
+  must(!given || !key || given.equals(key), 'the key inside is another than the one given');
   const der = key?.export({ type: 'spki', format: 'der' });
   keyName = der && createHash('sha256').update(der).digest('hex').slice(0, 16);
 }
@@ -83,10 +101,11 @@ async function isSealed(number, told) {
   return again.seal !== number || again.told === told;
 }
 
-async function readCheckpoint(checkpoint) {
+async function readCheckpoint(checkpoint, text) {
   must(key, 'there is no key for the checkpoints');
   const { seal, last_entry, hash, signed_at, key: by, signature } = checkpoint ?? {};
-  const isOne = [hash, signed_at, by, signature].every((text) => typeof text === 'string');
+  mustBe(text, { checkpoint: { seal, last_entry, hash, signed_at, key: by, signature } });
+  const isOne = [hash, signed_at, by, signature].every(isText);
   must(isOne && isNumber(seal) && isNumber(last_entry), 'it is no checkpoint');
   const which = `the checkpoint of seal ${seal}, signed at ${signed_at},`;
   must(by === keyName, `${which} is signed with another key`);
@@ -113,16 +132,17 @@ function readLine(text, given) {
     throw new Broken('it is not JSON');
   }
   must(typeof value === 'object' && value !== null, 'it is no line of an export');
-  if (!header) return readHeader(value);
+  if (!header) return readHeader(value, text);
   if (Array.isArray(value)) return addEntry(value, text);
-  if ('seal' in value) return openSeal(value);
-  if ('public_key' in value) return readKey(value.public_key, given);
-  if ('checkpoint' in value) return readCheckpoint(value.checkpoint);
+  if ('seal' in value) return openSeal(value, text);
+  if ('public_key' in value) return readKey(value.public_key, text, given);
+  if ('checkpoint' in value) return readCheckpoint(value.checkpoint, text);
+  mustBe(text, { checkpoints: value.checkpoints });
   must(key !== undefined && value.checkpoints === state.checkpoints, 'checkpoints are missing');
   state.ended = true;
 }
 
-/** The lines of a file, a piece in memory at a time. Only a line feed ends one. */
+/** The lines of a file, a piece in memory at a time. Only a line feed ends one; what has none is no line. */
 async function* linesOf(file) {
   let rest = '';
   for await (const piece of createReadStream(file, 'utf8')) {
@@ -130,14 +150,14 @@ async function* linesOf(file) {
     rest = lines.pop();
     yield* lines;
   }
-  if (rest !== '') yield rest;
+  must(rest === '', 'the end is cut off');
 }
 
 try {
   const { values, positionals } = parseArgs({ options: { key: { type: 'string' } }, allowPositionals: true });
   if (positionals.length !== 1)
     throw new Error('usage: node verify-export.js export.ndjson [--key checkpoint-key.pub.pem]');
-  const given = values.key && createPublicKey(readFileSync(values.key));
+  const given = values.key && parseKey(readFileSync(values.key, 'utf8'));
   again.lines = linesOf(positionals[0]);
   for await (const line of linesOf(positionals[0])) await readLine(line, given);
   must(state.ended, 'the end is cut off');

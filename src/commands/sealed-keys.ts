@@ -6,8 +6,8 @@ import { Failure } from './terminal.ts';
 
 const FORMAT = 'counterfoil keys';
 const VERSION = 1;
-/** Argon2id (RFC 9106), about a second. Part of version 1: a file names no cost, so that a forged one cannot ask for all memory. */
-const COST = { memory: 256 * 1024, passes: 4, parallelism: 1, tagLength: 32 };
+/** Argon2id (RFC 9106): twice the memory that a password gets. Part of version 1: a file names no cost, so that a forged one cannot ask for all memory. */
+const COST = { memory: 128 * 1024, passes: 3, parallelism: 1, tagLength: 32 };
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -4,10 +4,10 @@ import { checkpointFiles } from './checkpoint.ts';
 import {
   type Checkpoint,
   type CheckpointKey,
-  checkpointKey,
   claimedCheckpoint,
   isSigned,
   orderFault,
+  readPublicKey,
 } from './checkpoint-statement.ts';
 
 /** So much is read at once: some 15 lines. */
@@ -82,7 +82,7 @@ export class CheckpointLookup {
 /** Without a public key nothing can be checked, and so nothing is shown. A start makes it again. */
 async function readKey(publicKeyFile: string): Promise<CheckpointKey | undefined> {
   try {
-    return checkpointKey(await readFile(publicKeyFile));
+    return readPublicKey(await readFile(publicKeyFile, 'utf8'));
   } catch {
     return undefined;
   }

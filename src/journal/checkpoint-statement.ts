@@ -24,9 +24,18 @@ export interface CheckpointKey {
   name: string;
 }
 
-/** `pem`: a public key, or a private one whose public one is meant. Raises an error where it is neither. */
-export function checkpointKey(pem: Buffer | KeyObject): CheckpointKey {
-  const publicKey = createPublicKey(pem);
+/** The one Ed25519 public key in a PEM text. Throws an error if it is none, or there is more, such as a private key. */
+export function readPublicKey(pem: string): CheckpointKey {
+  const key = createPublicKey(pem);
+  const written = key.export({ type: 'spki', format: 'pem' }).toString();
+  if (key.asymmetricKeyType !== 'ed25519' || written.trim() !== pem.replaceAll('\r\n', '\n').trim())
+    throw new Error('it is not one Ed25519 public key');
+  return checkpointKey(key);
+}
+
+/** `key`: a public key, or a private one whose public one is meant. */
+export function checkpointKey(key: KeyObject): CheckpointKey {
+  const publicKey = key.type === 'public' ? key : createPublicKey(key);
   const name = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex');

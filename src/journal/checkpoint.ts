@@ -8,6 +8,7 @@ import {
   type CheckpointKey,
   checkpointFault,
   checkpointKey,
+  readPublicKey,
 } from './checkpoint-statement.ts';
 
 const FILE = 'checkpoints.jsonl';
@@ -76,11 +77,11 @@ class Reading implements CheckpointReading {
 function beginReading(file: string, publicKeyFile: string): Reading | CheckpointReading {
   const isThere = existsSync(file);
   try {
-    const key = checkpointKey(readFileSync(publicKeyFile));
+    const key = readPublicKey(readFileSync(publicKeyFile, 'utf8'));
     return isThere ? new Reading(key) : { checkpoints: [], key: key.name };
   } catch {
     if (!isThere) return { checkpoints: [] };
-    const how = existsSync(publicKeyFile) ? 'is not a public key' : 'is missing';
+    const how = existsSync(publicKeyFile) ? 'is not one Ed25519 public key' : 'is missing';
     return { checkpoints: [], fault: { line: 1, problem: `${publicKeyFile} ${how}` } };
   }
 }

@@ -1,8 +1,9 @@
 // The history as lines of JSON that a third party can check without this program (docs/audit-format.md).
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { formatTimestamp } from '../lib/time.ts';
 import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
 import { checkpointFiles } from './checkpoint.ts';
+import { readPublicKey } from './checkpoint-statement.ts';
 import { entriesAfter, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
 import { NO_SEAL, type Seal } from './seal.ts';
 import type { View } from './seal-walk.ts';
@@ -15,14 +16,25 @@ export const EXPORT_VERSION = 1;
 export interface CheckpointFile {
   file: string;
   bytes: number;
+  /** PEM; null if the file is missing or is not one public key, so that nothing else ever leaves with an export. */
   public_key: string | null;
 }
 
 /** Taken before the view of the database, so that no checkpoint speaks of what is not in it. */
 export function markCheckpoints(directory: string): CheckpointFile {
   const { file, publicKeyFile } = checkpointFiles(directory);
-  const public_key = existsSync(publicKeyFile) ? readFileSync(publicKeyFile, 'utf8') : null;
-  return { file, bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0, public_key };
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return { file, bytes, public_key: publicKeyIn(publicKeyFile) };
+}
+
+function publicKeyIn(file: string): string | null {
+  try {
+    return readPublicKey(readFileSync(file, 'utf8'))
+      .publicKey.export({ type: 'spki', format: 'pem' })
+      .toString();
+  } catch {
+    return null;
+  }
 }
 
 export interface Exported {

@@ -1,6 +1,7 @@
 // A third party checks exports with the stand-alone verifier, which finds every edit of one. COUNTERFOIL_RUNS: how many.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -11,6 +12,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { viewSqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { buildHistory } from './history.ts';
+import { isRight } from './second-verifier.ts';
 import { told } from './tampering.ts';
 import { exportText, verifyExport } from './third-party.ts';
 
@@ -66,6 +68,12 @@ function saysTheSame(one: string, other: string): boolean {
   }
 }
 
+/** A checkpoint line whose members stand in another order. */
+function turned(line: string): string {
+  const { checkpoint } = JSON.parse(line);
+  return JSON.stringify({ checkpoint: Object.fromEntries(Object.entries(checkpoint).reverse()) });
+}
+
 test('an entry numbered twice is found, though its seal fits', async () => {
   const entry = (number: number): AuditEntry => ({
     number,
@@ -109,12 +117,75 @@ describe('edits of an export', () => {
   });
   after(() => service.store.drop());
 
+  test('the verifier and one written from the document alone judge keys and form the same', async () => {
+    const text = exports[0]!;
+    const lines = text.split('\n').slice(0, -1);
+    const at = lines.findIndex((line) => line.startsWith('{"public_key"'));
+    const key = lines[at]!;
+    const pem: string = JSON.parse(key).public_key;
+    assert.ok(lines.length > at + 2, 'there are checkpoints');
+    const written = (some: readonly string[]) => `${some.join('\n')}\n`;
+    const withKey = (public_key: unknown) => written(lines.with(at, JSON.stringify({ public_key })));
+    const withoutCheckpoints = (public_key: unknown) =>
+      written([...lines.slice(0, at), JSON.stringify({ public_key }), '{"checkpoints":0}']);
+    const pemOf = (one: KeyObject) =>
+      one.export({ type: one.type === 'public' ? 'spki' : 'pkcs8', format: 'pem' });
+    const other = generateKeyPairSync('ed25519');
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const seal = lines[1]!;
+    const cases: [how: string, text: string, kept: string | undefined, right: boolean][] = [
+      ['as it is', text, undefined, true],
+      ['with the key kept', text, pem, true],
+      ['with another key kept', text, pemOf(other.publicKey) as string, false],
+      ['the key twice', written(lines.toSpliced(at, 0, key)), undefined, false],
+      ['the key again behind a checkpoint', written(lines.toSpliced(at + 2, 0, key)), undefined, false],
+      ['null, then the key', written(lines.toSpliced(at, 0, '{"public_key":null}')), undefined, false],
+      ['null with checkpoints', withKey(null), undefined, false],
+      ['null with checkpoints and a key kept', withKey(null), pem, false],
+      ['null without checkpoints', withoutCheckpoints(null), undefined, true],
+      ['null without checkpoints and a key kept', withoutCheckpoints(null), pem, true],
+      ['another key without checkpoints', withoutCheckpoints(pemOf(other.publicKey)), undefined, true],
+      [
+        'another key than the one kept without checkpoints',
+        withoutCheckpoints(pemOf(other.publicKey)),
+        pem,
+        false,
+      ],
+      ['two keys in one text', withoutCheckpoints(pem + pem), undefined, false],
+      ['a private key', withoutCheckpoints(pemOf(other.privateKey)), undefined, false],
+      ['a key of another kind', withoutCheckpoints(pemOf(rsa.publicKey)), undefined, false],
+      ['no text for a key', withoutCheckpoints(1), undefined, false],
+      ['no line feed at the end', text.slice(0, -1), undefined, false],
+      ['a space', written(lines.with(1, seal.replace(':', ': '))), undefined, false],
+      ['a member twice', written(lines.with(1, seal.replace('{', '{"seal":1,'))), undefined, false],
+      ['a member more', written(lines.with(1, seal.replace('}', ',"more":1}'))), undefined, false],
+      ['members in another order', written(lines.with(at + 1, turned(lines[at + 1]!))), undefined, false],
+      ['a line of another kind', written(lines.toSpliced(at, 0, '{"note":"x"}')), undefined, false],
+      ['a second end', `${text}${lines.at(-1)}\n`, undefined, false],
+    ];
+    const file = join(folder, 'case.ndjson');
+    const keyFile = join(folder, 'kept.pem');
+    for (const [how, edit, kept, right] of cases) {
+      writeFileSync(file, edit);
+      if (kept !== undefined) writeFileSync(keyFile, kept);
+      const theirs = await verifyExport(file, ...(kept === undefined ? [] : ['--key', keyFile]));
+      assert.deepEqual([theirs.verified, isRight(edit, kept)], [right, right], `${how}: ${theirs.said}`);
+    }
+  });
+
+  test('the second verifier knows nothing of the program', () => {
+    const source = readFileSync(new URL('./second-verifier.ts', import.meta.url), 'utf8');
+    const imported = [...source.matchAll(/^import .* from '(.*)';$/gm)].map(([, name]) => name);
+    assert.deepEqual([imported, /\b(import\(|require\()/.test(source)], [['node:crypto'], false]);
+  });
+
   test(`each of ${EDITS} is found`, { timeout: Infinity }, async () => {
     const file = join(folder, 'edited.ndjson');
     const misses: string[] = [];
     for (const text of exports) {
       writeFileSync(file, text);
       assert.match((await verifyExport(file)).said, /^Verified: /);
+      assert.equal(isRight(text), true);
     }
     for (let i = 0; i < EDITS; ) {
       const text = random.pick(exports);
@@ -123,6 +194,7 @@ describe('edits of an export', () => {
       i++;
       writeFileSync(file, edit.text);
       const { verified, said } = await verifyExport(file);
+      if (isRight(edit.text)) misses.push(`${edit.how}: right by the document`);
       if (verified || !/^Broken in line \d+: .+\.$/.test(said)) misses.push(`${edit.how}: "${said}"`);
     }
     assert.equal(misses.length, 0, told(misses, random.seed));

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { readCheckpoints, readCheckpointsPatiently } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
+import { markCheckpoints } from '../../src/journal/export.ts';
 import type { Seal } from '../../src/journal/seal.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -134,12 +135,24 @@ describe('what is read', () => {
     assert.equal(fault()?.line, 1);
   });
 
-  test('a public key that is none is a fault', async () => {
+  test('a public key that is none, or more than one, is a fault, and leaves with no export', async () => {
     await sign(seal(1));
-    for (const content of ['', 'none']) {
+    const whole = readFileSync(path('checkpoint-key.pub.pem'), 'utf8');
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey;
+    for (const content of [
+      '',
+      'none',
+      whole + whole,
+      readFileSync(path('checkpoint-key.pem'), 'utf8'),
+      whole + readFileSync(path('checkpoint-key.pem'), 'utf8'),
+      rsa.export({ type: 'spki', format: 'pem' }),
+    ]) {
       writeFileSync(path('checkpoint-key.pub.pem'), content);
-      assert.match(fault()!.problem, /checkpoint-key\.pub\.pem is not a public key/);
+      assert.match(fault()!.problem, /checkpoint-key\.pub\.pem is not one Ed25519 public key/);
+      assert.equal(markCheckpoints(directory).public_key, null);
     }
+    writeFileSync(path('checkpoint-key.pub.pem'), `\n${whole.replaceAll('\n', '\r\n')}\n`);
+    assert.deepEqual([fault(), markCheckpoints(directory).public_key], [undefined, whole]);
   });
 });
 
