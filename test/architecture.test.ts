@@ -24,6 +24,7 @@ const LAYERS = [
   ['payments'],
   ['administrators', 'methods'],
   ['merchants'],
+  ['secrets'],
   ['journal'],
   ['database'],
   ['lib'],

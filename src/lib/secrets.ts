@@ -18,7 +18,7 @@ export function sha256Hex(text: string): string {
 }
 
 /** HMAC with SHA-256 (RFC 2104) of UTF-8 text, base64url without padding: 43 characters. */
-export function hmac(key: string, text: string): string {
+export function hmac(key: string | Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 

@@ -1,0 +1,141 @@
+// The key ring: encrypts what the store must give back, and authenticates what browsers bring back, with keys that are not in the store.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { hmac, isSame } from '../lib/secrets.ts';
+import { type SecretKey, subkey } from './key.ts';
+import { SecretKeysUnfit } from './key-file.ts';
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** `sealed.<key id>.<nonce>.<ciphertext and tag>`, the last two in base64url. */
+const SEALED = /^sealed\.([0-9a-f]{16})\.([\w-]{16})\.([\w-]{22,})$/;
+
+/** Where a sealed text stands in the store. It opens nowhere else. */
+export interface Cell {
+  table: string;
+  /** The row's id. */
+  row: string;
+  column: string;
+}
+
+/** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
+export type Purpose =
+  | 'sign-in ticket'
+  | 'device'
+  | 'session seen'
+  | 'passkey challenge'
+  | 'console form'
+  | 'checkout form'
+  | 'registration form';
+
+/** Whether a text of a column is sealed, by whatever key. */
+export function isSealed(text: string): boolean {
+  return SEALED.test(text);
+}
+
+/** The id of the key that a text is sealed with; undefined if it is not sealed. */
+export function sealedWith(text: string): string | undefined {
+  return SEALED.exec(text)?.[1];
+}
+
+/** A key with what is derived from it, each once. */
+class RingKey {
+  readonly id: string;
+  readonly #key: SecretKey;
+  readonly #derived = new Map<string, Uint8Array>();
+
+  constructor(key: SecretKey) {
+    this.id = key.id;
+    this.#key = key;
+  }
+
+  for(use: string): Uint8Array {
+    const found = this.#derived.get(use) ?? subkey(this.#key, use);
+    this.#derived.set(use, found);
+    return found;
+  }
+}
+
+export class KeyRing {
+  readonly #read: () => readonly SecretKey[];
+  #keys: readonly RingKey[];
+  #current: RingKey;
+
+  /** `read` returns the keys as they are kept now. `current` is the id of the key to seal with. Throws `SecretKeysUnfit`. */
+  constructor(read: () => readonly SecretKey[], current: string) {
+    this.#read = read;
+    this.#keys = read().map((key) => new RingKey(key));
+    this.#current = this.#known(current);
+  }
+
+  /** The id of the key that it seals with. */
+  get current(): string {
+    return this.#current.id;
+  }
+
+  /** Reads the keys again and seals with `current` from now on. Throws `SecretKeysUnfit` if that is not among them. */
+  use(current: string): void {
+    this.#keys = this.#read().map((key) => this.#find(key.id) ?? new RingKey(key));
+    this.#current = this.#known(current);
+  }
+
+  /** Encrypts `text` for one cell: AES-256-GCM with a random nonce, the cell as associated data. */
+  seal(cell: Cell, text: string): string {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#current.for('seal'), nonce);
+    cipher.setAAD(associated(cell));
+    const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `sealed.${this.#current.id}.${nonce.toString('base64url')}.${bytes.toString('base64url')}`;
+  }
+
+  /**
+   * Decrypts what `seal` returned for the same cell. Reads the keys again if it does not know the key. Throws `SecretKeysUnfit` if
+   * the key is missing, and `Error` if the text was changed or stands in another cell.
+   */
+  open(cell: Cell, sealed: string): string {
+    const [, id, nonce, text] = SEALED.exec(sealed) ?? [];
+    if (id === undefined) throw new Error(`${placeOf(cell)} is not sealed`);
+    if (!this.#find(id)) this.use(this.#current.id);
+    const bytes = Buffer.from(text!, 'base64url');
+    const decipher = createDecipheriv(CIPHER, this.#known(id).for('seal'), Buffer.from(nonce!, 'base64url'), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(associated(cell));
+    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    try {
+      return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString(
+        'utf8',
+      );
+    } catch (cause) {
+      throw new Error(`${placeOf(cell)} was changed, or sealed for another place`, { cause });
+    }
+  }
+
+  /** Authenticates `text` for one purpose: HMAC with SHA-256, base64url, 43 characters. */
+  mac(purpose: Purpose, text: string): string {
+    return hmac(this.#current.for(`mac ${purpose}`), text);
+  }
+
+  /** Whether `given` is a MAC of `text` for `purpose`, by any key of the ring: one from before a rotation goes on. */
+  isMac(purpose: Purpose, text: string, given: string): boolean {
+    return this.#keys.some((key) => isSame(given, hmac(key.for(`mac ${purpose}`), text)));
+  }
+
+  #find(id: string): RingKey | undefined {
+    return this.#keys.find((key) => key.id === id);
+  }
+
+  #known(id: string): RingKey {
+    const found = this.#find(id);
+    if (!found) throw new SecretKeysUnfit(`the key ${id} for secrets in the store is missing`);
+    return found;
+  }
+}
+
+function associated({ table, row, column }: Cell): Buffer {
+  return Buffer.from(JSON.stringify([table, row, column]));
+}
+
+function placeOf({ table, row, column }: Cell): string {
+  return `${column} of ${row} in ${table}`;
+}
