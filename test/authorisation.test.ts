@@ -184,7 +184,8 @@ const ROWS: Row[] = [
   { route: 'GET /console/account/passkeys/remove', expected: SESSIONS_READ, in: 404 },
   { route: 'POST /console/account/passkeys/remove', expected: FORMS_NOWHERE, in: 404 },
   { route: 'POST /console/account/recovery-codes/file', expected: FORMS_READ, in: 400 },
-  { route: 'POST /console/account/sessions', expected: FORMS_READ, in: 303 },
+  { route: 'GET /console/account/sessions', expected: SESSIONS_READ, in: 200 },
+  { route: 'POST /console/account/sessions', expected: FORMS_READ, in: 422 },
 
   { route: 'GET /console/queue', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/payments', expected: SESSIONS_READ, in: 200 },

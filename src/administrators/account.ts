@@ -121,19 +121,29 @@ export async function changePassword(
   });
 }
 
-/** Ends all sessions of `principal` but the one they ask with. Raises `unavailable`, `DatabaseError`. */
+/** Ends all sessions of whoever asks but the one they ask with. */
+export async function signOutElsewhere(
+  parts: Parts,
+  asking: Asking,
+): Promise<{ ended: number } | PasswordRefusal> {
+  const proved = await prove(parts, asking);
+  if ('refused' in proved) return proved;
+  return { ended: await endOtherSessions(parts, asking.principal, asking.requestId) };
+}
+
+/** The same without the password. Returns how many it ended. Raises `unavailable`, `DatabaseError`. */
 export async function endOtherSessions(
   { journal }: Parts,
   principal: Principal,
   requestId: string | null,
-): Promise<void> {
+): Promise<number> {
   const act = { actor: principal.actor, request_id: requestId };
-  await journal.commit(async (transaction) => {
+  return journal.commit(async (transaction) => {
     // The row first: whoever is signing in as them has been waited for, or finds it changed.
     const changed = await changeAdministrator(transaction, principal.id, undefined, {});
     if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
     recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
-    await endAllSessions(transaction, principal.id, act, principal.session);
+    return endAllSessions(transaction, principal.id, act, principal.session);
   }, principal.id);
 }
 

@@ -55,7 +55,8 @@ export function registrationOptions(
     timeout: PATIENCE_MS,
     attestation: 'none',
     excludeCredentials: existing.map(descriptor),
-    authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
+    // Preferred: a passkey that a browser finds by itself opens where its owner may not be named yet.
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
   };
 }
 
@@ -79,7 +80,10 @@ export function verifiedRegistration(
   }
 }
 
-/** What `navigator.credentials.get` takes (as JSON). `challenge` is the ticket's. */
+/**
+ * What `navigator.credentials.get` takes (as JSON). `challenge` is the ticket's. Without `passkeys` the browser offers those that it
+ * finds for this place by itself.
+ */
 export function authenticationOptions(place: Place, passkeys: readonly Passkey[], challenge: string) {
   return {
     rpId: place.rpId,

@@ -14,6 +14,7 @@ import {
   endSessions,
   findSessionOwner,
   insertSession,
+  openSessionsOf,
   type SessionOwner,
 } from './queries.ts';
 import { actorOf } from './record.ts';
@@ -24,6 +25,8 @@ export type { Factor, Session };
 /** A session nobody uses ends after this long, and any after SESSION_ABSOLUTE_MS. */
 export const SESSION_IDLE_MS = 15 * MINUTE_MS;
 export const SESSION_ABSOLUTE_MS = 8 * HOUR_MS;
+/** Sessions that one administrator may have at a time. One more ends the oldest. */
+export const SESSIONS_MAXIMUM = 5;
 /** How old what a cookie says of its last use may be before it is written anew. */
 const REFRESH_MS = MINUTE_MS;
 /** How far the clocks of nodes may differ. */
@@ -108,7 +111,18 @@ export async function startSession(
   await insertSession(transaction, session);
   const act = { actor: actorOf(administratorId), request_id: requestId };
   recordRow(transaction, act, 'session.started', SESSION_COLUMNS, session, { factor });
+  await endBeyondMaximum(transaction, administratorId, act);
   return { secret, session };
+}
+
+/** Ends the oldest sessions of an administrator who has more than SESSIONS_MAXIMUM. The caller has changed the administrator's row. */
+async function endBeyondMaximum(transaction: Transaction, administratorId: string, act: Act): Promise<void> {
+  const open = await openSessionsOf(transaction, administratorId, transaction.now);
+  for (const { id } of open.slice(SESSIONS_MAXIMUM)) {
+    const [ended] = await endSessions(transaction, administratorId, { only: id });
+    if (ended)
+      recordRow(transaction, act, 'session.ended', SESSION_COLUMNS, ended, { reason: 'too_many_sessions' });
+  }
 }
 
 /** Ends the session of `principal`; that it has ended already is no failure. */

@@ -13,6 +13,7 @@ import {
   passwordRefusal,
   plainEmail,
   recordFailure,
+  type Source,
   STRANGER,
   sourceOf,
   throttledUntil,
@@ -84,7 +85,7 @@ export async function openTicket(
 }
 
 /** A ticket for `administrator` as they are now: any change of their row, and a sign-in is one, makes it void. */
-function newTicket({ id, version, salt }: Administrator, now: number): string {
+export function newTicket({ id, version, salt }: Administrator, now: number): string {
   const body = [id, version, now + TICKET_MS, randomBytes(32).toString('base64url')].join('.');
   return `${body}.${ticketSeal(salt, body)}`;
 }
@@ -143,7 +144,8 @@ export async function completeWithPasskey(
   });
 }
 
-interface Proof {
+/** A second factor that was right, and what it changes in its administrator's row. */
+export interface Proof {
   factor: Factor;
   change: AdministratorChange;
   used?: { passkey: Passkey; counter: number };
@@ -153,19 +155,20 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
 
 /**
  * One work: the ticket is used, right or wrong, by a change of the row it was made for. Of two requests with one ticket, one
- * code or one signature, on whatever nodes, one finds the row as it was; guesses cannot be made side by side.
+ * code or one signature, on whatever nodes, one finds the row as it was; guesses cannot be made side by side. `source`: by what
+ * failures are counted, if not by what the caller brings.
  */
-async function complete(
+export async function complete(
   { database, journal, clock }: Parts,
   ticket: string,
-  { requestId, caller }: { requestId: string | null; caller: Caller },
+  { requestId, caller, source: given }: { requestId: string | null; caller: Caller; source?: Source },
   prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
 ): Promise<SignedIn | FactorRefusal> {
   const opened = await openTicket(database, ticket, clock.now());
   if (!opened) return { refused: 'expired' };
   const { id, version, email } = opened.administrator;
   return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
-    const source = sourceOf(email, opened.administrator, caller, transaction.now);
+    const source = given ?? sourceOf(email, opened.administrator, caller, transaction.now);
     const until = await throttledUntil(transaction, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until };
     const proof = await prove(opened, transaction.now);

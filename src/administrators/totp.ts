@@ -5,8 +5,11 @@ import { SECOND_MS } from '../lib/time.ts';
 const ISSUER = 'Counterfoil';
 const PERIOD_S = 30;
 const DIGITS = 6;
-/** Steps before and after the present one whose codes are taken: for clocks that differ. */
-const WINDOW = 1;
+/**
+ * Steps whose codes are accepted, counted from the present one. RFC 6238, 5.2 allows one step for the delay between app and server.
+ * A code that has not begun yet is refused. So a code is good for 30 seconds after it is first shown, and 30 more.
+ */
+const STEPS = [0, -1];
 const SECRET_BYTES = 20; // as long as the SHA-1 that it keys (RFC 4226, R6)
 const SECRET = /^[A-Z2-7]{32,128}$/;
 
@@ -33,10 +36,12 @@ export function acceptedStep(
 ): number | undefined {
   const token = code.replaceAll(/\s/g, '');
   if (!SECRET.test(secret) || !/^\d{6}$/.test(token)) return undefined;
-  const delta = totp(secret, '').validate({ token, timestamp: nowMs, window: WINDOW });
-  if (delta === null) return undefined;
-  const step = Math.floor(nowMs / (PERIOD_S * SECOND_MS)) + delta;
-  return lastStep !== null && step <= lastStep ? undefined : step;
+  const app = totp(secret, '');
+  const now = Math.floor(nowMs / (PERIOD_S * SECOND_MS));
+  const step = STEPS.map((delta) => now + delta).find(
+    (one) => app.validate({ token, timestamp: one * PERIOD_S * SECOND_MS, window: 0 }) !== null,
+  );
+  return step === undefined || (lastStep !== null && step <= lastStep) ? undefined : step;
 }
 
 function totp(secret: string, label: string): TOTP {

@@ -7,7 +7,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { errorSummary, type Faults } from './parts.ts';
 import type { Context, Route, Shown } from './route.ts';
-import { timeOfDay } from './sign-in.ts';
+import { timeOfDay } from './sign-in-whole.ts';
 
 export const EMPTY: Faults = {};
 

@@ -17,7 +17,7 @@ import {
 import { currentPasswordField, newPasskeyButton } from './factor-parts.ts';
 import { errorSummary, field, moment, notice, said } from './parts.ts';
 import type { Context, Outcome, Route, Shown } from './route.ts';
-import { parsed } from './sign-in.ts';
+import { parsed } from './sign-in-whole.ts';
 
 async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { baseUrl, address, token, form, query } = context;

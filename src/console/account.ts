@@ -2,13 +2,14 @@
 import { Readable } from 'node:stream';
 import {
   changePassword,
-  endOtherSessions,
   renewRecoveryCodes,
   replaceTotp,
+  signOutElsewhere,
 } from '../administrators/account.ts';
 import { failuresSince } from '../administrators/failures.ts';
 import { openSessionsOf, sessionBefore } from '../administrators/queries.ts';
 import { codesLeft } from '../administrators/recovery-codes.ts';
+import { SESSIONS_MAXIMUM } from '../administrators/session.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import {
@@ -36,7 +37,7 @@ import {
 } from './factor-parts.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Outcome, Route, Shown } from './route.ts';
-import { signedInCookies } from './sign-in.ts';
+import { signedInCookies } from './signed-in.ts';
 
 /** What failed with their address since they signed in the time before this. */
 async function failedAttempts(context: Context): Promise<Html> {
@@ -48,7 +49,7 @@ async function failedAttempts(context: Context): Promise<Html> {
 }
 
 async function accountPage(context: Context): Promise<Shown> {
-  const { address, query, token, keys, principal, database, now } = context;
+  const { address, query, keys, principal, database, now } = context;
   const { row, passkeys } = await own(context);
   const sessions = await openSessionsOf(database, principal.id, now);
   const done = doneIn(query);
@@ -83,7 +84,8 @@ ${rows([
       (one) =>
         html`<li>Since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(this browser)</strong>`}, until ${moment(context, one.expires_at)} at the latest</li>`,
     )}</ul>
-${sessions.length > 1 && html`<form method="post" action="${address('/account/sessions')}">${token}<button class="secondary">Sign out everywhere else</button></form>`}
+<p class="hint">At most ${SESSIONS_MAXIMUM} at a time: signing in once more signs you out where you signed in first.</p>
+${sessions.length > 1 && html`<p>${change('/account/sessions', 'Sign out everywhere else')}</p>`}
 </section>
 <section class="part">
 <h2>Keyboard shortcuts</h2>
@@ -177,8 +179,22 @@ async function codesFile({ form }: Context): Promise<Outcome> {
   };
 }
 
+function sessionsPage(context: Context, faults = EMPTY): Shown {
+  return formPage(context, {
+    title: 'Sign out everywhere else',
+    path: '/account/sessions',
+    button: 'Sign out everywhere else',
+    faults,
+    lead: html`<p>You stay signed in in this browser.</p>`,
+    inside: currentPasswordField(faults),
+  });
+}
+
 async function endOthers(context: Context): Promise<Outcome> {
-  await endOtherSessions(context, context.principal, context.request.id);
+  const missing = passwordMissing(context);
+  if (missing !== EMPTY) return sessionsPage(context, missing);
+  const ended = await signOutElsewhere(context, asking(context));
+  if ('refused' in ended) return sessionsPage(context, refusalFaults(context, ended));
   return { to: context.address('/account', { done: 'sessions' }) };
 }
 
@@ -192,5 +208,6 @@ export const accountRoutes: Route[] = [
   form('/account/recovery-codes', takeNewCodes),
   form('/account/recovery-codes/file', codesFile, '/account/recovery-codes'),
   ...passkeyRoutes,
-  form('/account/sessions', endOthers, '/account'),
+  page('/account/sessions', async (context) => sessionsPage(context)),
+  form('/account/sessions', endOthers),
 ];

@@ -14,8 +14,10 @@ import type { ConsoleParts } from './route.ts';
 import { routes } from './routes.ts';
 import { findRoute } from './routing.ts';
 import { setUpForm, showSetUp, takeSetUp } from './set-up.ts';
-import { deviceOf, showSignIn, takeFactor, takePassword, timeOfDay } from './sign-in.ts';
+import { showSignIn, takeFactor, takePassword } from './sign-in.ts';
 import { carriedIn, signInPage } from './sign-in-page.ts';
+import { timeOfDay } from './sign-in-whole.ts';
+import { deviceOf } from './signed-in.ts';
 import { createThrottle } from './throttle.ts';
 import { type Place, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
 
@@ -96,7 +98,10 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
       page(await visitOf(request, reply, place));
 
   app.get('/sign-in', look(showSignIn));
-  app.post('/sign-in', door(takePassword, signInAgain));
+  app.post(
+    '/sign-in',
+    door((visit, form) => takePassword(visit, form, routes), signInAgain),
+  );
   app.get(
     '/sign-in/factor',
     look((visit) => seeOther(visit, `${place.path}/sign-in`)),

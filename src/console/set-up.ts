@@ -21,7 +21,8 @@ import {
 import { tokenField } from './form-guard.ts';
 import { errorSummary, type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
-import { parsed, signedInCookies } from './sign-in.ts';
+import { parsed } from './sign-in-whole.ts';
+import { signedInCookies } from './signed-in.ts';
 import { show, type Visit } from './visit.ts';
 
 const FIRST_PASSKEY = 'First passkey';

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Administrator } from '../administrators/administrator.ts';
 import type { Passkey, Place as PasskeyPlace } from '../administrators/passkey.ts';
-import { authenticationOptions } from '../administrators/passkey.ts';
+import { authenticationOptions, passkeyPlace } from '../administrators/passkey.ts';
 import { type Html, html } from '../lib/html.ts';
 import { packDraft, targetOf } from './draft.ts';
 import { tokenField } from './form-guard.ts';
@@ -42,17 +42,25 @@ export function askToSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> 
   return show(visit, signInPage(visit, { carried: { next, draft }, status: 401, told: why }));
 }
 
-interface SignInParts {
+export interface SignInParts {
   carried: Carried;
   email?: string;
   faults?: Faults;
   status?: number;
   told?: string | undefined;
+  /** Where the second factor is taken by the same form: until when its passkey's challenge is accepted, and what asks for one. */
+  whole?: { expires: number; options: object | undefined };
+}
+
+/** What asks a browser for any passkey that it has for this place; undefined where passkeys do not work. */
+export async function passkeyOptions(baseUrl: string, challenge: string): Promise<object | undefined> {
+  const passkeys = passkeyPlace(baseUrl);
+  return passkeys && (await authenticationOptions(passkeys, [], challenge));
 }
 
 export function signInPage(
   { place, formKey }: Visit,
-  { carried, email = '', faults = {}, status, told }: SignInParts,
+  { carried, email = '', faults = {}, status, told, whole }: SignInParts,
 ): Shown {
   const wrong = Object.keys(faults).length > 0;
   // One sentence for both fields is one line of the summary.
@@ -80,13 +88,34 @@ ${field({
   fault: faults.password,
   attributes: { type: 'password', autocomplete: 'current-password' },
 })}
-<button class="primary">Continue</button>
+${whole && wholeFields(whole, faults)}
+<button class="primary">${whole ? 'Sign in' : 'Continue'}</button>
 </form>
 <details class="aside"><summary>Forgot your password?</summary>
 <p>Whoever runs this service makes you a link to set up your account anew, with <code>counterfoil administrators reset</code> and your email address.</p>
 </details>`,
   };
 }
+
+/** The fields of the second factor beside the password. */
+function wholeFields({ expires, options }: NonNullable<SignInParts['whole']>, faults: Faults): Html {
+  return html`<section class="part">
+<h2>Sign in without waiting</h2>
+<p>Too many wrong passwords or codes came for this email address. You need not wait if you enter your password and a recovery code${options && ', or your password and use your passkey'}.</p>
+<input type="hidden" name="expires" value="${expires}">
+${field({
+  name: 'recovery-code',
+  label: 'Recovery code',
+  hint: RECOVERY_HINT,
+  value: '',
+  fault: faults['recovery-code'],
+  attributes: LITERAL,
+})}
+${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. Use a recovery code instead.`)}
+</section>`;
+}
+
+const RECOVERY_HINT = 'One of the ten you kept when you set up your account. It works once.';
 
 /** What is written in one direction and is no word. */
 export const LITERAL = {
@@ -139,7 +168,7 @@ ${
 ${field({
   name: 'recovery-code',
   label: 'Recovery code',
-  hint: 'One of the ten you kept when you set up your account. It works once.',
+  hint: RECOVERY_HINT,
   value: '',
   fault: faults['recovery-code'],
   attributes: LITERAL,

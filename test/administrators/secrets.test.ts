@@ -142,12 +142,12 @@ test('the longest password is looked at in a second, and nobody waits for it', a
   assert.equal(await weakness('correct horse battery staple', ana, turn), undefined);
 });
 
-test('a code of the app is that of RFC 6238, one step to either side of now, and later than the last', () => {
+test('a code of the app is that of RFC 6238, of this step or the one before, never of the next, and later than the last', () => {
   const code = '287082'; // at 59 s: 94287082 of appendix B, its last six digits
   const step = (ms: number, last: number | null = null) => acceptedStep(RFC_SECRET, code, ms, last);
   assert.deepEqual(
-    [step(0), step(29_999), step(59_000), step(89_999), step(90_000)],
-    [1, 1, 1, 1, undefined],
+    [step(0), step(29_999), step(30_000), step(59_000), step(89_999), step(90_000)],
+    [undefined, undefined, 1, 1, 1, undefined],
   );
   assert.deepEqual([step(59_000, 0), step(59_000, 1), step(59_000, 2)], [1, undefined, undefined]);
   assert.equal(acceptedStep(RFC_SECRET, ' 287 082', 59_000, null), 1);

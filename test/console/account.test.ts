@@ -5,6 +5,7 @@ import { recordFailure } from '../../src/administrators/failures.ts';
 import { findAdministrator } from '../../src/administrators/queries.ts';
 import {
   type Account,
+  type Client,
   codeOf,
   formOf,
   MANY_SIGN_INS,
@@ -60,13 +61,40 @@ for (const engine of ENGINES)
       const client = await signIn(harness);
       harness.clock.advance(30_000);
       const { client: other } = await signInAs(harness, client.account);
-      const page = await client.get('/account');
-      const ended = await client.send(page, {}, 'Sign out everywhere else');
+      const page = await client.get((await client.get('/account')).link('Sign out everywhere else'));
+      const password = { 'current-password': client.account.password };
+      for (const typed of [{}, { 'current-password': 'not the right one' }])
+        assert.equal((await client.send(page, typed)).status, 422);
+      assert.equal((await other.get('/account')).h1, 'Your account', 'nothing ends without the password');
+      const ended = await client.send(page, password);
       assert.match(ended.body, /Everywhere else you are signed out/);
       assert.equal((await other.get('/account')).h1, 'Sign in');
       for (const path of ['/account', '/account/passkeys'])
         for (const done of ['constructor', 'toString', '__proto__', 'x'])
           assert.doesNotMatch((await client.get(`${path}?done=${done}`)).body, /native code|object Object/);
+      await harness.verify();
+    });
+
+    test('a sixth sign-in ends the oldest session, and the history says why.', async () => {
+      const { account, ...first } = await signIn(harness); // the second: setting up began one
+      const later: Client[] = [];
+      for (let i = 0; i < 4; i++) {
+        harness.clock.advance(30_000);
+        later.push((await signInAs(harness, account)).client);
+      }
+      assert.equal((await first.get('/account')).h1, 'Your account', 'five go on beside each other');
+      harness.clock.advance(30_000);
+      later.push((await signInAs(harness, account)).client);
+      assert.equal((await first.get('/account')).h1, 'Sign in');
+      for (const client of later) assert.equal((await client.get('/account')).h1, 'Your account');
+      const ended = await harness.service.database.query<{ facts: string }>(
+        "select facts from audit_entries where action = 'session.ended' and actor = ?",
+        `administrator:${account.administrator.id}`,
+      );
+      assert.deepEqual(
+        ended.map(({ facts }) => (JSON.parse(facts) as { reason: string }).reason),
+        ['too_many_sessions', 'too_many_sessions'],
+      );
       await harness.verify();
     });
 

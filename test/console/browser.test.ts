@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { recordFailure, STRANGER, sourceOf } from '../../src/administrators/failures.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { loaded, startChromium } from '../support/chromium.ts';
 import { type Account, codeOf, createAccount, MANY_SIGN_INS } from '../support/console.ts';
@@ -112,6 +113,21 @@ test('a passkey sets an account up and signs it in, and another is added and rem
   await page.getByRole('button', { name: 'Use your passkey' }).click();
   await arrive(page, '/account/passkeys');
   assert.match(await page.locator('main').innerText(), /used last/);
+
+  await page.context().clearCookies(); // as in a new browser, which the passkey went along to
+  await harness.service.journal.commit((transaction) => {
+    for (let i = 0; i < 10; i++) {
+      const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
+      const source = sourceOf(account.email, undefined, caller, harness.clock.now());
+      recordFailure(transaction, account.email, 'password', null, source);
+    }
+  });
+  await page.goto(`${base}/account/passkeys`);
+  await enterPassword(page, account);
+  assert.match(await page.locator('main').innerText(), /Too many attempts[\s\S]*You need not wait/);
+  await page.fill('#password', account.password);
+  await page.getByRole('button', { name: 'Use your passkey' }).click();
+  await arrive(page, '/account/passkeys');
 
   await takeAway(); // another device: the first would say that it holds one of this account already
   await giveAuthenticator(page);

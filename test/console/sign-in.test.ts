@@ -129,6 +129,30 @@ for (const engine of ENGINES)
       await signInAs(harness, account);
     });
 
+    test('ten wrong passwords from three networks do not keep out a new browser with a recovery code.', async () => {
+      const account = await createAccount(harness);
+      const { email, password } = account;
+      await harness.service.journal.commit((transaction) => {
+        for (let i = 0; i < 10; i++) {
+          const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
+          const source = sourceOf(email, undefined, caller, harness.clock.now());
+          recordFailure(transaction, email, 'password', null, source);
+        }
+      });
+      const client = newClient(harness);
+      const waiting = await client.send(await client.get('/sign-in?next=/account'), { email, password });
+      assert.equal(waiting.status, 429);
+      assert.match(waiting.body, /You need not wait/);
+      const recovery = { 'recovery-code': account.recoveryCodes[0]! };
+      const without = await client.send(waiting, { ...recovery, email });
+      assert.match(without.text, /href="#password">Enter your password</);
+      const wrong = await client.send(without, { ...recovery, password: 'not the right one' });
+      assert.equal(wrong.status, 422);
+      assert.match(wrong.text, /or passkey is not right/);
+      const page = await client.send(wrong, { ...recovery, password });
+      assert.equal(page.h1, 'Your account');
+    });
+
     test('a stranger’s failures do not keep out a browser that has signed in, nor does signing out make it one.', async () => {
       const { account, ...known } = await signIn(harness);
       await known.send(await known.get('/account'), {}, 'Sign out');

@@ -1,0 +1,103 @@
+// Signing in by one form with password and second factor: the way in for an unknown browser while strangers must wait.
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Queryable } from '../database/database.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import type { Administrator } from './administrator.ts';
+import {
+  type Caller,
+  type Parts,
+  type PasswordRefusal,
+  passwordRefusal,
+  plainEmail,
+  sourceOfHolder,
+} from './failures.ts';
+import { type Place, verifiedAuthentication } from './passkey.ts';
+import { findAdministratorByEmail, passkeysOf } from './queries.ts';
+import { spend } from './recovery-codes.ts';
+import type { Passkey } from './rows.ts';
+import { complete, newTicket, type Proof, type SignedIn } from './sign-in.ts';
+
+/** How long a page with a challenge may stay open. */
+const CHALLENGE_MS = 5 * MINUTE_MS;
+
+/** A second factor that nobody guesses. A code of an authenticator app is none: it has six digits. */
+export type StrongFactor =
+  | { recoveryCode: string }
+  /** `response`: the JSON that the browser sent, parsed. `expires`: as `newChallenge` returned it. */
+  | { response: unknown; expires: number; place: Place };
+
+/** What one form holds. */
+export interface Whole {
+  email: string;
+  password: string;
+  factor: StrongFactor;
+}
+
+/**
+ * A challenge (base64url) for a passkey of the administrator with the address `email`, and until when it is accepted (milliseconds
+ * since 1970). Looks the same if there is no such administrator. Throws `DatabaseError`.
+ */
+export async function newChallenge(
+  database: Pick<Queryable, 'query'>,
+  email: string,
+  now: number,
+): Promise<{ challenge: string; expires: number }> {
+  const administrator = await findAdministratorByEmail(database, plainEmail(email));
+  const expires = now + CHALLENGE_MS;
+  const challenge = administrator
+    ? challengeOf(administrator, expires)
+    : randomBytes(32).toString('base64url');
+  return { challenge, expires };
+}
+
+/** Any change of the administrator's row makes the challenge void, and a sign-in is a change. */
+function challengeOf({ id, salt, version }: Administrator, expires: number): string {
+  return createHmac('sha256', salt)
+    .update(JSON.stringify(['sign-in passkey', id, version, expires]))
+    .digest('base64url');
+}
+
+/**
+ * Signs in with password and second factor at once. The factor is checked first: the password is not looked at before the factor is
+ * right, so the answer tells nothing about a password. Failures of strangers do not count here. Whoever holds a right factor has five
+ * wrong passwords in 15 minutes. Returns `wrong` whatever is wrong. Throws `unavailable`, `DatabaseError`.
+ */
+export async function signInAtOnce(
+  parts: Parts,
+  { email, password, factor }: Whole,
+  requestId: string | null,
+  caller: Caller,
+): Promise<SignedIn | PasswordRefusal> {
+  const plain = plainEmail(email);
+  const administrator = await findAdministratorByEmail(parts.database, plain);
+  if (!administrator) return { refused: 'wrong' };
+  const now = parts.clock.now();
+  const passkeys = await passkeysOf(parts.database, administrator.id);
+  if (!(await proofOf(factor, administrator, passkeys, now))) return { refused: 'wrong' };
+  const source = sourceOfHolder(administrator);
+  const attempt = { email: plain, administrator, password, source, requestId };
+  const refusal = await passwordRefusal(parts, attempt);
+  if (refusal) return refusal;
+  const ticket = newTicket(administrator, parts.clock.now());
+  const done = await complete(parts, ticket, { requestId, caller, source }, (opened, at) =>
+    proofOf(factor, opened.administrator, opened.passkeys, at),
+  );
+  return 'refused' in done && done.refused !== 'throttled' ? { refused: 'wrong' } : done;
+}
+
+async function proofOf(
+  factor: StrongFactor,
+  administrator: Administrator,
+  passkeys: readonly Passkey[],
+  now: number,
+): Promise<Proof | undefined> {
+  if ('recoveryCode' in factor) {
+    const { recovery_codes } = administrator;
+    const left = recovery_codes === null ? undefined : spend(recovery_codes, factor.recoveryCode);
+    return left === undefined ? undefined : { factor: 'recovery_code', change: { recovery_codes: left } };
+  }
+  const { response, expires, place } = factor;
+  if (expires <= now || expires > now + CHALLENGE_MS) return undefined;
+  const used = await verifiedAuthentication(place, passkeys, challengeOf(administrator, expires), response);
+  return used && { factor: 'passkey', change: {}, used };
+}

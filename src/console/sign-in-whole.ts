@@ -1,0 +1,84 @@
+// The sign-in form that takes password and second factor at once, and the page that offers it.
+import type { FastifyReply } from 'fastify';
+import { passkeyPlace } from '../administrators/passkey.ts';
+import {
+  newChallenge,
+  type StrongFactor,
+  signInAtOnce,
+  type Whole,
+} from '../administrators/sign-in-at-once.ts';
+import { SECOND_MS } from '../lib/time.ts';
+import type { Route, Shown } from './route.ts';
+import { type Carried, passkeyOptions, type SignInParts, signInPage } from './sign-in-page.ts';
+import { callerOf, enter } from './signed-in.ts';
+import { show, type Visit } from './visit.ts';
+
+const WRONG_WHOLE = 'Email address, password, or recovery code or passkey is not right';
+
+/** The longest of what is read of a field; nothing longer can be right. */
+export const FIELD_MAXIMUM = 1024;
+export const read = (form: URLSearchParams, name: string) => (form.get(name) ?? '').slice(0, FIELD_MAXIMUM);
+
+/** The second factor that came along with the password, if any. */
+export function strongFactorIn({ place }: Visit, form: URLSearchParams): StrongFactor | undefined {
+  const credential = form.get('credential') ?? '';
+  const passkeys = passkeyPlace(place.baseUrl);
+  if (credential !== '' && passkeys)
+    return { response: parsed(credential), expires: Number(read(form, 'expires')), place: passkeys };
+  const recoveryCode = read(form, 'recovery-code').trim();
+  return recoveryCode === '' ? undefined : { recoveryCode };
+}
+
+/** Both steps in one. */
+export async function takeWhole(
+  visit: Visit,
+  whole: Whole,
+  carried: Carried,
+  routes: readonly Route[],
+): Promise<FastifyReply> {
+  const done = await signInAtOnce(visit.place, whole, visit.request.id, callerOf(visit));
+  if (!('refused' in done)) return enter(visit, done, carried, routes);
+  const { email } = whole;
+  if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
+  const faults = { email: WRONG_WHOLE, password: WRONG_WHOLE, 'recovery-code': WRONG_WHOLE };
+  return show(visit, await wholePage(visit, { carried, email, faults }));
+}
+
+/** The sign-in page that takes the second factor as well. */
+export async function wholePage(visit: Visit, parts: SignInParts): Promise<Shown> {
+  const { database, baseUrl } = visit.place;
+  const challenge = await newChallenge(database, parts.email ?? '', visit.now);
+  return signInPage(visit, {
+    ...parts,
+    whole: { expires: challenge.expires, options: await passkeyOptions(baseUrl, challenge.challenge) },
+  });
+}
+
+/** Too many failures with one e-mail address, known or not. */
+export async function tooMany(
+  visit: Visit,
+  carried: Carried,
+  email: string,
+  until: number,
+): Promise<FastifyReply> {
+  const { place, reply, now } = visit;
+  reply.header('retry-after', String(Math.max(1, Math.ceil((until - now) / SECOND_MS))));
+  const faults = { email: `Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
+  return show(visit, await wholePage(visit, { carried, email, faults, status: 429 }));
+}
+
+/** A moment as the minute after it, so that whoever waits until then is let in. */
+export function timeOfDay(timeZone: string, ms: number): string {
+  const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
+  const format = { hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...format, hourCycle: 'h23' }).format(minute);
+}
+
+/** What a browser sent of a passkey; `null`, which is no passkey, where it is not JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

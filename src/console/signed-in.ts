@@ -1,0 +1,62 @@
+// What a browser brings to signing in, and what it takes away: cookies, and the way to where somebody was going.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { claimedOwner, knownDevice, newDevice } from '../administrators/device.ts';
+import { findAdministrator } from '../administrators/queries.ts';
+import { cookieValue } from '../administrators/session.ts';
+import type { Caller, SignedIn } from '../administrators/sign-in.ts';
+import { site } from '../http/network.ts';
+import { readCookieOf, setCookie } from './cookies.ts';
+import { showPackedDraft } from './guard.ts';
+import type { Route } from './route.ts';
+import type { Carried } from './sign-in-page.ts';
+import { type Place, seeOther, type Visit } from './visit.ts';
+
+/** What this browser brings along. */
+export function callerOf({ request, place }: Visit): Caller {
+  const { cookie } = request.headers;
+  return {
+    network: site(request.ip),
+    device: readCookieOf(cookie, 'device', place.baseUrl),
+    session: readCookieOf(cookie, 'session', place.baseUrl),
+  };
+}
+
+/** What tells the browser of a request from others, where somebody has signed in with it. Raises `DatabaseError`. */
+export async function deviceOf(
+  { database, clock, baseUrl }: Place,
+  { headers }: FastifyRequest,
+): Promise<string | undefined> {
+  const cookie = readCookieOf(headers.cookie, 'device', baseUrl);
+  const owner = claimedOwner(cookie);
+  const administrator = owner === undefined ? undefined : await findAdministrator(database, owner);
+  return administrator && knownDevice(administrator, cookie, clock.now());
+}
+
+/** The cookies of a browser with which somebody has just proved who they are. */
+export function signedInCookies(
+  { secret, session, administrator }: SignedIn,
+  baseUrl: string,
+  now: number,
+): string[] {
+  return [
+    setCookie('session', cookieValue(secret, session, now), baseUrl),
+    setCookie('device', newDevice(administrator, now), baseUrl),
+  ];
+}
+
+/** Lets somebody in, with a new session's cookie, and leads to where they were going. */
+export async function enter(
+  visit: Visit,
+  signedIn: SignedIn,
+  { next, draft }: Carried,
+  routes: readonly Route[],
+): Promise<FastifyReply> {
+  const { place, reply, now } = visit;
+  const { secret, administrator, session } = signedIn;
+  reply.header('set-cookie', signedInCookies(signedIn, place.baseUrl, now));
+  if (next === undefined || draft === undefined) return seeOther(visit, place.path + (next ?? ''));
+  const { id, name, email, role } = administrator;
+  const principal = { id, name, email, role, actor: `administrator:${id}`, session: session.id, token: null };
+  const entered: Visit = { ...visit, principal, formKey: { kind: 'session', secret } };
+  return showPackedDraft(entered, routes, next, draft);
+}
