@@ -101,7 +101,7 @@ ${whole && wholeFields(whole, faults)}
 function wholeFields({ expires, options }: NonNullable<SignInParts['whole']>, faults: Faults): Html {
   return html`<section class="part">
 <h2>Sign in without waiting</h2>
-<p>Too many wrong passwords or codes came for this email address. You need not wait if you enter your password and a recovery code${options && ', or your password and use your passkey'}.</p>
+<p>Too many wrong passwords or codes came for this email address. You need not wait: enter your password with a recovery code${options && ', or with your passkey'}.</p>
 <input type="hidden" name="expires" value="${expires}">
 ${field({
   name: 'recovery-code',
