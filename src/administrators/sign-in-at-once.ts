@@ -73,24 +73,24 @@ export async function signInAtOnce(
   if (!administrator) return { refused: 'wrong' };
   const now = parts.clock.now();
   const passkeys = await passkeysOf(parts.database, administrator.id);
-  if (!(await proofOf(factor, administrator, passkeys, now))) return { refused: 'wrong' };
+  if (!proofOf(factor, administrator, passkeys, now)) return { refused: 'wrong' };
   const source = sourceOfHolder(administrator);
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
   if (refusal) return refusal;
   const ticket = newTicket(administrator, parts.clock.now());
-  const done = await complete(parts, ticket, { requestId, caller, source }, (opened, at) =>
+  const done = await complete(parts, ticket, { requestId, caller, source }, async (opened, at) =>
     proofOf(factor, opened.administrator, opened.passkeys, at),
   );
   return 'refused' in done && done.refused !== 'throttled' ? { refused: 'wrong' } : done;
 }
 
-async function proofOf(
+function proofOf(
   factor: StrongFactor,
   administrator: Administrator,
   passkeys: readonly Passkey[],
   now: number,
-): Promise<Proof | undefined> {
+): Proof | undefined {
   if ('recoveryCode' in factor) {
     const { recovery_codes } = administrator;
     const left = recovery_codes === null ? undefined : spend(recovery_codes, factor.recoveryCode);
@@ -98,6 +98,6 @@ async function proofOf(
   }
   const { response, expires, place } = factor;
   if (expires <= now || expires > now + CHALLENGE_MS) return undefined;
-  const used = await verifiedAuthentication(place, passkeys, challengeOf(administrator, expires), response);
+  const used = verifiedAuthentication(place, passkeys, challengeOf(administrator, expires), response);
   return used && { factor: 'passkey', change: {}, used };
 }

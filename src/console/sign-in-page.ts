@@ -53,9 +53,9 @@ export interface SignInParts {
 }
 
 /** What asks a browser for any passkey that it has for this place; undefined where passkeys do not work. */
-export async function passkeyOptions(baseUrl: string, challenge: string): Promise<object | undefined> {
+export function passkeyOptions(baseUrl: string, challenge: string): object | undefined {
   const passkeys = passkeyPlace(baseUrl);
-  return passkeys && (await authenticationOptions(passkeys, [], challenge));
+  return passkeys && authenticationOptions(passkeys, [], challenge);
 }
 
 export function signInPage(

@@ -50,7 +50,7 @@ export async function wholePage(visit: Visit, parts: SignInParts): Promise<Shown
   const challenge = await newChallenge(database, parts.email ?? '', visit.now);
   return signInPage(visit, {
     ...parts,
-    whole: { expires: challenge.expires, options: await passkeyOptions(baseUrl, challenge.challenge) },
+    whole: { expires: challenge.expires, options: passkeyOptions(baseUrl, challenge.challenge) },
   });
 }
 

@@ -92,7 +92,7 @@ for (const engine of ENGINES)
     test('a passkey lets its owner in, once for each challenge and for five minutes', async () => {
       const cy = await attacked();
       const device = new Authenticator();
-      const made = await verifiedRegistration(
+      const made = verifiedRegistration(
         PLACE,
         await rowOf(cy),
         device.register({ ...PLACE, challenge: registrationChallenge(await rowOf(cy)) }),
