@@ -27,7 +27,7 @@ test('a payment and a request are found by the lines that stand there', async (t
   const shell = (line: string) => {
     const here = line
       .replaceAll('\\|', '|')
-      .replace('counterfoil ', `${process.execPath} ${COMMAND} `)
+      .replace(/^counterfoil /, `${process.execPath} ${COMMAND} `)
       .replace('journalctl --unit counterfoil --output cat', `cat ${join(storage, 'log')}`)
       .replace(/pay_\w+/, payment)
       .replace(/req_\w+/, request);
