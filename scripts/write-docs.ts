@@ -58,6 +58,10 @@ metrics:
 # tls:
 #   certificate: ./tls/fullchain.pem
 #   key: ./tls/privkey.pem
+security:
+  contact: security@shop.example
+  policy: https://shop.example/security
+  languages: [en, de]
 nodes: 1
 backups: ./backups
 allow_root: false
@@ -228,6 +232,13 @@ that name finds them and nothing else, any other name does not find them. The na
 ## metrics
 
 ${table(schema.properties!.metrics!, false)}
+
+## security
+
+Where somebody who finds a weakness reads whom to tell: \`/.well-known/security.txt\` of the API's, the console's and the administrators' host name.
+It ends half a year after the day it is read.
+
+${table(schema.properties!.security!, false)}
 
 ## tls
 

@@ -19,6 +19,7 @@ import { at, openApiDocument } from './http/openapi.ts';
 import type { PolicyReport } from './http/policy-reports.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import type { Refuse } from './http/refused-keys.ts';
+import { addSecurityText, type SecurityContact } from './http/security-text.ts';
 import { createShell, type ShellParts } from './http/shell.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import type { Journal } from './journal/journal.ts';
@@ -33,7 +34,7 @@ import type { ReviewFigures } from './payments/review/figures.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
-import { isSecure, type Places, type Site } from './settings/places.ts';
+import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
@@ -66,6 +67,8 @@ export interface AppParts {
   rateLimits: RateLimits | null;
   /** What refuses keys and tokens: one for all sites, which count together. */
   refuse: Refuse;
+  /** What security.txt says; null where there is none. */
+  security: SecurityContact | null;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
   /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; nothing where all may. */
@@ -91,6 +94,7 @@ export async function buildApp(
     observe,
   });
   for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
+  if (parts.security) addSecurityText(app, parts.security, { ...parts, origins: originsOf(site, places) });
   const pages = {
     asOperationalError,
     report: (error: unknown, requestId: string) =>

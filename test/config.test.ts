@@ -94,6 +94,7 @@ test('what is left out has its default', () => {
     console: {},
     admin: {},
     metrics: null,
+    security: null,
     tls: null,
     nodes: 1,
     backups: null,

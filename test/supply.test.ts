@@ -103,3 +103,25 @@ test('the installation fails and names the package where npm leaves out the Node
   assert.equal(status, 1);
   assert.match(stderr, new RegExp(`npm ci did not install ${name} ${version}\\. Check`));
 });
+
+test('npm run sbom names every package of production with its hash, and nothing else', () => {
+  const bom = JSON.parse(
+    execFileSync(process.execPath, ['scripts/sbom.ts'], { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 26 }),
+  );
+  assert.equal(bom.bomFormat, 'CycloneDX');
+  const { name, type, version } = bom.metadata.component;
+  assert.deepEqual([name, type, version], ['counterfoil', 'application', packageJson.version]);
+  const packages = lockFile.packages as Record<string, Locked>;
+  const expected = production.map((path) => {
+    const { version, integrity } = packages[path]!;
+    const [, digest] = integrity!.split('-');
+    return `${path.replace(/^.*node_modules\//, '')} ${version} ${Buffer.from(digest!, 'base64').toString('hex')}`;
+  });
+  const named = bom.components.map(
+    (one: { name: string; version: string; hashes: { alg: string; content: string }[] }) =>
+      `${one.name} ${one.version} ${one.hashes.find(({ alg }) => alg === 'SHA-512')!.content}`,
+  );
+  assert.deepEqual(named.sort(), expected.sort());
+  const refs = new Set(bom.components.map((one: { 'bom-ref': string }) => one['bom-ref']));
+  for (const { dependsOn } of bom.dependencies) for (const ref of dependsOn) assert.ok(refs.has(ref), ref);
+});

@@ -43,6 +43,13 @@ export function webAddressFault(text: string, rule: { httpsOnly: boolean }): str
   return undefined;
 }
 
+/** The address that a contact opens: of a web address itself, `mailto:` of an e-mail address, `tel:` of a phone number. */
+export function contactAddress(contact: string): string {
+  if (contact.includes('://')) return contact;
+  if (contact.includes('@')) return `mailto:${encodeURIComponent(contact).replace('%40', '@')}`;
+  return `tel:${contact.replace(/[^+\d]/g, '')}`;
+}
+
 /** The path of a base URL, without a slash at its end. */
 export function pathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/+$/, '');

@@ -1,5 +1,6 @@
 // The settings of how the service is reached, by whom it is joined, and how much it takes.
 import { z } from 'zod';
+import { webAddressFault } from '../lib/web-address.ts';
 import { BASE_URL_CHECK, baseUrl, CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
 
 export const rateLimitsSchema = z.strictObject({
@@ -87,6 +88,26 @@ export const metricsSchema = z.strictObject({
     .describe('Address to listen on: one that monitoring alone reaches.')
     .meta({ check: 'an address of this machine' }),
   port: z.int().min(1).max(65535).default(9464).describe('Port to listen on.'),
+});
+
+export const securitySchema = z.strictObject({
+  contact: z
+    .string()
+    .refine((text) => isContact(text) && !/^http:/i.test(text), CONTACT_FAULT.replace('http or ', ''))
+    .describe('Whom to tell of a weakness.')
+    .meta({ check: CONTACT_CHECK.replace('http or ', '') }),
+  policy: z
+    .string()
+    .refine((text) => !webAddressFault(text, { httpsOnly: true }), 'must be an https URL')
+    .optional()
+    .describe('Page that says how reports are handled.')
+    .meta({ check: 'https URL' }),
+  languages: z
+    .array(z.string().regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag such as en'))
+    .max(20)
+    .default([])
+    .describe('Languages to write in.')
+    .meta({ check: 'language tags' }),
 });
 
 export const tlsSchema = z.strictObject({

@@ -62,9 +62,18 @@ function isApart(settings: PlaceSettings, surface: 'console' | 'admin'): boolean
 }
 
 /** Whether all that a site serves is reached by https. */
-export function isSecure({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places): boolean {
+export function isSecure(site: Site, places: Places): boolean {
+  return urlsOf(site, places).every(isHttps);
+}
+
+/** The origins that a site is reached at, each once. */
+export function originsOf(site: Site, places: Places): string[] {
+  return [...new Set(urlsOf(site, places).map((url) => new URL(url).origin))];
+}
+
+function urlsOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places): string[] {
   const urls = surfaces.map((surface) => baseUrls[surface]);
-  return [...urls, ...(surfaces.includes('public') ? [checkoutBaseUrl] : [])].every(isHttps);
+  return [...urls, ...(surfaces.includes('public') ? [checkoutBaseUrl] : [])];
 }
 
 /** Puts a surface on the listener of its address, to the site of its host name. */

@@ -5,7 +5,14 @@ import { isCurrency, parseAmount } from '../lib/money.ts';
 import { isTimeZone } from '../lib/time.ts';
 import { METHOD_GROUPS, methodsSchema } from '../methods/settings.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
-import { metricsSchema, placeSchema, rateLimitsSchema, registrationSchema, tlsSchema } from './operation.ts';
+import {
+  metricsSchema,
+  placeSchema,
+  rateLimitsSchema,
+  registrationSchema,
+  securitySchema,
+  tlsSchema,
+} from './operation.ts';
 import { BASE_URL_CHECK, baseUrl, isNetwork } from './parts.ts';
 
 const reviewSchema = z.strictObject({
@@ -137,6 +144,12 @@ export const configurationSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('The certificate to speak https with, where no proxy does. Read again on SIGHUP.'),
+  security: securitySchema
+    .nullable()
+    .default(null)
+    .describe(
+      'What `/.well-known/security.txt` of every host name says (RFC 9116). Without it there is no such file.',
+    ),
   nodes: z
     .int()
     .min(1)
@@ -193,6 +206,7 @@ const GROUPS: Readonly<Record<string, { shape: object }>> = {
   console: placeSchema,
   admin: placeSchema,
   metrics: metricsSchema,
+  security: securitySchema,
   tls: tlsSchema,
   merchants: merchantSchema,
   'merchants.keys': keySchema,

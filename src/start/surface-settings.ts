@@ -14,6 +14,7 @@ type SurfaceSettings = Pick<
   | 'limits'
   | 'rateLimits'
   | 'registration'
+  | 'security'
   | 'trustProxy'
   | 'mayComePlain'
 >;
@@ -39,6 +40,7 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
       contact: registration.contact,
       limits: { perAddress: registration.per_address, perHour: registration.per_hour },
     },
+    security: configuration.security,
     trustProxy: trust_proxy,
     mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
   };

@@ -1,0 +1,37 @@
+// GET /.well-known/security.txt: whom to tell of a weakness in this installation (RFC 9116).
+import type { FastifyInstance } from 'fastify';
+import { type Clock, DAY_MS } from '../lib/time.ts';
+import { contactAddress } from '../lib/web-address.ts';
+import { API_HEADERS } from './headers.ts';
+
+export const SECURITY_TEXT_PATH = '/.well-known/security.txt';
+
+/** RFC 9116 recommends less than a year. Counted from the day of the request, so that nobody has to renew the file. */
+const VALID_DAYS = 180;
+
+/** What the file says: an e-mail address, phone number or https URL; the address of a policy; language tags. */
+export interface SecurityContact {
+  contact: string;
+  policy?: string | undefined;
+  languages: readonly string[];
+}
+
+/** Adds the route at the root of the host, whatever the path of its base URL. `origins`: of the site's base URLs. */
+export function addSecurityText(
+  app: FastifyInstance,
+  { contact, policy, languages }: SecurityContact,
+  { origins, clock }: { origins: readonly string[]; clock: Clock },
+): void {
+  app.get(SECURITY_TEXT_PATH, (_request, reply) => {
+    const today = Math.floor(clock.now() / DAY_MS);
+    const lines = [
+      `Contact: ${contactAddress(contact)}`,
+      `Expires: ${new Date((today + VALID_DAYS) * DAY_MS).toISOString().replace('.000', '')}`,
+      ...origins.map((origin) => `Canonical: ${origin}${SECURITY_TEXT_PATH}`),
+      ...(policy === undefined ? [] : [`Policy: ${policy}`]),
+      ...(languages.length === 0 ? [] : [`Preferred-Languages: ${languages.join(', ')}`]),
+    ];
+    reply.headers({ ...API_HEADERS, 'content-type': 'text/plain; charset=utf-8' });
+    return reply.send(`${lines.join('\n')}\n`);
+  });
+}
