@@ -39,7 +39,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a retry safe: the same key with the same request gets the first answer again for 7 days, with `Idempotency-Replayed: true`.',
+    'Makes a retry safe: the same key with the same request gets the first answer again for 7 days, with `Idempotency-Replayed: true`. Sent at most once.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
 /** A merchant's key, as everything under /v1 asks for. */

@@ -155,12 +155,8 @@ function tenantOf(request: FastifyRequest): Tenant {
 
 /** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */
 function withIdempotencyKeyChecked<T>(request: FastifyRequest, check: () => T): T {
-  const key = request.headers['idempotency-key'];
-  if (
-    key === undefined ||
-    (typeof key === 'string' && key.length <= IDEMPOTENCY_KEY_MAXIMUM && /^[\x20-\x7e]+$/.test(key))
-  )
-    return check();
+  const fault = idempotencyKeyFault(request);
+  if (fault === undefined) return check();
   let details: ErrorDetails = {};
   try {
     check();
@@ -168,10 +164,18 @@ function withIdempotencyKeyChecked<T>(request: FastifyRequest, check: () => T): 
     if (!(error instanceof OperationalError && error.details)) throw error;
     details = error.details;
   }
-  throw validationFailed({
-    ...details,
-    'Idempotency-Key': `Must be 1 to ${IDEMPOTENCY_KEY_MAXIMUM} printable ASCII characters.`,
-  });
+  throw validationFailed({ ...details, 'Idempotency-Key': fault });
+}
+
+/** The sentence that says what is wrong with a request's `Idempotency-Key`, or undefined. Node joins equal headers with a comma. */
+function idempotencyKeyFault({ headers, raw }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  const names = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'idempotency-key');
+  if (names.length > 1) return 'Must be sent once.';
+  return key.length <= IDEMPOTENCY_KEY_MAXIMUM && /^[\x20-\x7e]+$/.test(String(key))
+    ? undefined
+    : `Must be 1 to ${IDEMPOTENCY_KEY_MAXIMUM} printable ASCII characters.`;
 }
 
 interface ListQuery {

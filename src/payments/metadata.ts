@@ -7,6 +7,8 @@ import { NUMBERED, shownPath } from './card-data.ts';
 const BYTES_MAXIMUM = 16 * 1024;
 const KEYS_MAXIMUM = 100;
 const DEPTH_MAXIMUM = 5;
+/** Many programs read a text only up to this character, and PostgreSQL's `jsonb` refuses it. */
+const NUL = '\0';
 const TOO_LARGE = `Must be at most ${BYTES_MAXIMUM} bytes of JSON.`;
 
 /** Adds what is wrong with a metadata object to `faults`: size, keys, depth, text, numbers, card numbers. */
@@ -20,6 +22,7 @@ export function checkMetadata(metadata: object, faults: ErrorDetails): void {
       if (characters > BYTES_MAXIMUM)
         faults.metadata = TOO_LARGE; // nothing of it is searched further
       else if (!value.isWellFormed()) faults[shownPath(path)] = 'Must be well-formed Unicode.';
+      else if (value.includes(NUL)) faults[shownPath(path)] = 'Must not contain the character U+0000.';
       else if (holdsCardNumber(value)) faults[shownPath(path)] = NUMBERED;
     } else if (typeof value === 'number') {
       if (holdsCardNumber(String(value))) faults[shownPath(path)] = NUMBERED;
@@ -35,6 +38,7 @@ export function checkMetadata(metadata: object, faults: ErrorDetails): void {
         if (named) {
           keys++;
           if (!name.isWellFormed()) faults.metadata = 'Must have names in well-formed Unicode.';
+          else if (name.includes(NUL)) faults.metadata = 'Must have names without the character U+0000.';
           else if (holdsCardNumber(name)) faults[shownPath([...path, name])] = NUMBERED;
         }
         visit(inner, [...path, name], depth + 1);

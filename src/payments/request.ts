@@ -75,7 +75,7 @@ export const paymentRequestSchema = z.object(
       )
       .meta({ type: 'object', additionalProperties: true })
       .nullish()
-      .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels.'),
+      .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels, no U+0000.'),
     expires_in: z
       .int('Must be a whole number.')
       .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)

@@ -139,7 +139,7 @@ for (const engine of ENGINES) {
 
     test('metadata is any JSON object, kept exactly.', async () => {
       const metadata = {
-        text: 'a\tb\u0000',
+        text: 'a\tb\u0001',
         number: -1.5e-7,
         yes: true,
         nothing: null,
@@ -155,6 +155,12 @@ for (const engine of ENGINES) {
       assert.equal((await service.create({ metadata: null })).metadata, null);
       for (const value of [[], 'x', 1, true])
         assertFaults(await post({ amount: 1, metadata: value }), ['metadata'], 'type');
+    });
+
+    test('metadata holds no U+0000, neither in a text nor in a name.', async () => {
+      assertFaults(await post({ amount: 1, metadata: { a: ['x', 'b\0'] } }), ['metadata.a.1'], 'text');
+      assertFaults(await post({ amount: 1, metadata: { 'a\0': 1 } }), ['metadata'], 'name');
+      assertFaults(await post({ amount: 1, metadata: { a: { '\0b': 1 } } }), ['metadata'], 'name below');
     });
 
     test('metadata has at most 16 KiB, 100 names and 5 levels.', async () => {

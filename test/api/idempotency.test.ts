@@ -5,6 +5,7 @@ import { DAY_MS } from '../../src/lib/time.ts';
 import {
   type Answer,
   type Harness,
+  KEY,
   LIVE_KEY,
   OTHER_KEY,
   startHarness,
@@ -12,6 +13,7 @@ import {
 } from '../support/harness.ts';
 import { heldUp } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
+import { encodeRequest, exchange, parseAnswers } from '../support/wire-client.ts';
 
 /** A twin is waited for so long, and some. */
 const WAITED_MS = 1900;
@@ -98,6 +100,33 @@ for (const engine of ENGINES) {
       assert.equal((await cancel('shared', mine.json.data.id)).status, 200);
     });
 
+    test('a request with two keys, equal ones too, is refused by name with its other faults, and nothing is done.', async () => {
+      const merchant_reference = 'two-keys';
+      const { id } = await service.create({ merchant_reference });
+      const send = (method: string, path: string, keys: string[], body?: object) =>
+        wire(service, method, path, keys, body);
+      for (const keys of [
+        ['a', 'b'],
+        ['a', 'a'],
+      ]) {
+        const created = await send('POST', '/v1/payments', keys, { amount: 1, merchant_reference });
+        assert.equal(created.status, 422);
+        assert.deepEqual(JSON.parse(created.body).error.details, { 'Idempotency-Key': 'Must be sent once.' });
+        const cancelled = await send('POST', `/v1/payments/${id}/cancel`, keys);
+        assert.deepEqual(JSON.parse(cancelled.body).error.details, {
+          'Idempotency-Key': 'Must be sent once.',
+        });
+      }
+      const both = await send('POST', '/v1/payments', ['a', 'b'], { amount: 0 });
+      assert.deepEqual(Object.keys(JSON.parse(both.body).error.details), ['amount', 'Idempotency-Key']);
+      const { json } = await service.request(`/v1/payments?merchant_reference=${merchant_reference}`);
+      assert.deepEqual(
+        json.data.map((payment: { status: string }) => payment.status),
+        ['pending'],
+      );
+      assert.equal((await send('POST', '/v1/payments', ['a, b'], { amount: 1 })).status, 201);
+    });
+
     test('a key is 1 to 255 printable ASCII characters.', async () => {
       for (const key of ['x', '~'.repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"', 'a b', '!'])
         assert.equal((await create(key)).status, 201, key);
@@ -161,3 +190,19 @@ test('the same key in the other mode is another key.', async () => {
     await service.close();
   }
 });
+
+/** Sends a request with several lines of `Idempotency-Key`, which fetch would join into one. */
+async function wire(service: Harness, method: string, path: string, keys: string[], body?: object) {
+  const bytes = encodeRequest({
+    method,
+    path,
+    headers: [
+      ['Authorization', `Bearer ${KEY}`],
+      ['Content-Type', 'application/json'],
+      ...keys.map((key): [string, string] => ['Idempotency-Key', key]),
+    ],
+    body: Buffer.from(JSON.stringify(body ?? {})),
+  });
+  const [answer] = parseAnswers(await exchange(Number(new URL(service.origin).port), bytes));
+  return answer!;
+}

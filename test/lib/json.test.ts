@@ -1,4 +1,4 @@
-// JSON numbers are kept or told apart as inexact, never rounded, and never at length.
+// JSON numbers are kept or told apart as inexact, never rounded, and never at length; no object has a member twice.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INEXACT, parseJson } from '../../src/lib/json.ts';
@@ -55,6 +55,49 @@ test('the longest number takes no longer than a moment', () => {
   ]) {
     const begun = threadMs();
     assert.equal(parse(text), INEXACT, text.slice(0, 10));
+    const tookMs = threadMs() - begun;
+    assert.ok(tookMs < MOMENT_MS, `${text.slice(0, 10)}: ${tookMs} ms`);
+  }
+});
+
+const isInvalidJson = { code: 'invalid_json' };
+
+test('an object that has a member twice is invalid, at any depth and however its names are escaped', () => {
+  for (const text of [
+    '{"amount":1,"amount":2}',
+    '{"amount":1,"amount":1}',
+    '{"amount":1,"\\u0061mount":1}',
+    '{"" : 1, "" : 2}',
+    '{"1":1,"1":2}',
+    '{"\\"":1,"\\u0022":2}',
+    '{"\\\\":1,"\\u005c":2}',
+    '{"a":{"b":[0,{"c":1,"d":2,"c":{}}]}}',
+    '[[{"a":{},"a":{"b":1}}]]',
+    '{"a":{"b":1,"c":2,"d":3},"a":{}}',
+    '{"amount":1e2,"amount":1e3}',
+    `{"amount":1,"x":${'[{"y":'.repeat(1000)}{"z":1,"z":2}${'}]'.repeat(1000)}}`,
+  ])
+    assert.throws(() => parse(text), isInvalidJson, text.slice(0, 80));
+});
+
+test('names that only look alike, that stand in other objects, or inside strings are not the same member', () => {
+  for (const text of [
+    '{"a":1,"A":2,"a ":3,"\u00e4":4,"a\u0308":5}',
+    '{"a":{"a":{"a":1}},"b":[{"a":1},{"a":1},null,"a"]}',
+    '{"a":"\\"a\\":1,","b":"{\\"a\\":1,\\"a\\":2}","c":":::","d":"\\\\","e":"\\\\\\"" }',
+    '{"amount" \n:\t1 , "b"\r:2}',
+    '{"toString":1,"valueOf":2,"hasOwnProperty":3}',
+    '":"',
+    '[":",{},[]]',
+  ])
+    assert.deepEqual(parse(text), JSON.parse(text), text);
+});
+
+test('the longest list, and the most members, take no longer than a moment', () => {
+  const members = Array.from({ length: 6000 }, (_, i) => `"m${i}":1`).join();
+  for (const text of [`{${members}}`, `[${'{},'.repeat(20_000)}1]`, `["${'\\"'.repeat(30_000)}"]`]) {
+    const begun = threadMs();
+    parse(text);
     const tookMs = threadMs() - begun;
     assert.ok(tookMs < MOMENT_MS, `${text.slice(0, 10)}: ${tookMs} ms`);
   }
