@@ -4,15 +4,33 @@ import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { clearPayment, deleteAnswersOf } from './erasure/queries.ts';
+import { deleteAnswersOf } from './erasure/queries.ts';
 import { expireDuePayment } from './expire.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
-import type { Payment } from './payment.ts';
-import { findPayment, paymentsAfter } from './queries.ts';
+import { MOVES, type Payment, STATUSES } from './payment.ts';
+import { changePayment, findPayment, paymentsAfter } from './queries.ts';
 import { recordPayment } from './record.ts';
 import { paymentNotFound } from './transition.ts';
 
 const PAGE = 500;
+
+/** The statuses in which a payment stays: no move starts from them. */
+const FINAL = STATUSES.filter((status) => Object.values(MOVES).every(({ from }) => from !== status));
+
+/** The columns that may tell who paid or what for. URLs are erased whole, because a path may name a person too. */
+const CLEARED = {
+  description: null,
+  return_url: null,
+  cancel_url: null,
+  customer: null,
+  metadata: null,
+  payment_details: null,
+  submission: null,
+  review_message: null,
+  payer_email: null,
+  payer_account: null,
+  review: null,
+} as const satisfies Partial<Payment>;
 
 /**
  * Erases a payment's personal data and the answers kept about it; returns how many those were. What was erased before is
@@ -20,7 +38,7 @@ const PAGE = 500;
  */
 export async function erasePayment(transaction: Transaction, id: string, act: Act): Promise<number> {
   await expireDuePayment(transaction, id);
-  const erased = await clearPayment(transaction, id, newSalt());
+  const erased = await changePayment(transaction, id, { status: FINAL }, { ...CLEARED, salt: newSalt() });
   if (!erased) {
     const payment = await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();

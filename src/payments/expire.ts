@@ -4,7 +4,8 @@ import type { Transaction } from '../journal/transaction.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { type Clock, HOUR_MS, SECOND_MS } from '../lib/time.ts';
 import { forgetOldAnswers } from './idempotency.ts';
-import { expirePayment, findDuePayments } from './queries.ts';
+import { MOVES } from './payment.ts';
+import { findDuePayments, findPayment, movePayment } from './queries.ts';
 import { recordPayment } from './record.ts';
 
 const SWEEP_EVERY_MS = SECOND_MS;
@@ -26,12 +27,15 @@ export async function expireDuePayments(journal: Journal): Promise<number> {
   return expired.filter(Boolean).length;
 }
 
-/** Writes down that a payment has expired, if it has and nobody did. Returns whether it was written now. */
+/** Cancels a payment whose time has passed. Returns false if it is not due or another node was quicker. */
 export async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
-  const payment = await expirePayment(transaction, id);
-  if (!payment) return false; // not due, or another node was quicker
+  const pending = await findPayment(transaction, id);
+  if (!pending) return false;
+  const written = { status_reason: 'expired', updated_at: pending.expires_at } as const;
+  const payment = await movePayment(transaction, 'expire', id, {}, written);
+  if (!payment) return false;
   recordPayment(transaction, { actor: 'clock', request_id: null }, 'payment.cancelled', payment, {
-    from: 'pending',
+    from: MOVES.expire.from,
     reason: 'expired',
   });
   return true;

@@ -5,14 +5,21 @@ import type { Mode } from '../merchants/merchant.ts';
 export const STATUSES = ['pending', 'requires_review', 'approved', 'rejected', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Every move there is. `submit`, `cancel` and `expire` start where the customer still may pay, the others where a person decides. */
-export const MOVES = {
-  submit: { from: 'pending', to: 'requires_review' },
-  cancel: { from: 'pending', to: 'cancelled' },
-  expire: { from: 'pending', to: 'cancelled' },
+interface MoveRule {
+  from: Status;
+  to: Status;
+  /** Whether the payment's time must be ahead or must have passed. Undefined if it does not count. */
+  expiry?: 'ahead' | 'passed';
+}
+
+/** Every move there is. The customer, the merchant and the clock make those from `pending`; an administrator makes the others. */
+export const MOVES: Readonly<Record<'submit' | 'cancel' | 'expire' | 'approve' | 'reject', MoveRule>> = {
+  submit: { from: 'pending', to: 'requires_review', expiry: 'ahead' },
+  cancel: { from: 'pending', to: 'cancelled', expiry: 'ahead' },
+  expire: { from: 'pending', to: 'cancelled', expiry: 'passed' },
   approve: { from: 'requires_review', to: 'approved' },
   reject: { from: 'requires_review', to: 'rejected' },
-} as const satisfies Record<string, { from: Status; to: Status }>;
+};
 export type Move = keyof typeof MOVES;
 
 export type StatusReason = 'expired' | 'cancelled_by_merchant' | 'cancelled_by_customer';

@@ -96,68 +96,68 @@ export function listPayments(database: Pick<Queryable, 'query'>, listing: Listin
   );
 }
 
-/** What a move writes besides the status. */
+/** The columns that a change may write besides the version. */
 export type Written = Partial<
-  Omit<
-    Payment,
-    'id' | 'merchant_id' | 'mode' | 'amount_minor' | 'currency' | 'status' | 'version' | 'updated_at'
-  >
+  Omit<Payment, 'id' | 'merchant_id' | 'mode' | 'amount_minor' | 'currency' | 'version' | 'created_at'>
 >;
 
+/** What must hold of a payment at the moment it is changed. */
+export interface Guard {
+  /** Columns and the values that they must have. */
+  is?:
+    | Partial<Pick<Payment, 'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at'>>
+    | undefined;
+  status?: readonly Status[];
+  /** Whether the payment's time must be `ahead` or must have `passed`. */
+  expiry?: 'ahead' | 'passed';
+  /** The administrator (`adm_…`) who may have claimed the payment. Nobody else may. */
+  holder?: string | undefined;
+}
+
 /**
- * The one statement that moves a payment. Its condition is the guard: of two moves at once, and of a move and the clock,
- * one finds the row as it must be, and the other finds nothing. No row back: absent, another's, or elsewhere by now.
+ * The one statement that changes a payment. Its condition is the guard: of two changes at once, on whatever nodes, and of a change and
+ * the clock, one finds the row as it must be. Returns the payment as it is now, or undefined if the guard did not hold.
  */
-export async function movePayment(
+export async function changePayment(
+  transaction: Transaction,
+  id: string,
+  { is = {}, status, expiry, holder }: Guard,
+  written: Written,
+): Promise<Payment | undefined> {
+  const { now } = transaction;
+  const set = Object.entries(written);
+  const conditions: [sql: string, values: (string | number)[]][] = [['id = ?', [id]]];
+  for (const [name, value] of Object.entries(is))
+    conditions.push(value === null ? [`${name} is null`, []] : [`${name} = ?`, [value]]);
+  if (status) conditions.push([`status in (${status.map(() => '?').join(', ')})`, [...status]]);
+  if (expiry) conditions.push([`expires_at ${expiry === 'ahead' ? '>' : '<='} ?`, [now]]);
+  if (holder !== undefined)
+    conditions.push(['(claimed_by is null or claimed_by = ? or claimed_until <= ?)', [holder, now]]);
+  const rows = await transaction.change<Payment>(
+    `update payments set version = version + 1${set.map(([name]) => `, ${name} = ?`).join('')}
+     where ${conditions.map(([sql]) => sql).join(' and ')} returning ${COLUMNS}`,
+    ...set.map(([, value]) => value ?? null),
+    ...conditions.flatMap(([, values]) => values),
+  );
+  return rows[0];
+}
+
+/** Moves a payment along the table of moves. Returns undefined if it is not where the move starts, or the guard did not hold. */
+export function movePayment(
   transaction: Transaction,
   move: Move,
   id: string,
-  tenant: Tenant | undefined,
-  written: Written,
+  guard: Omit<Guard, 'status' | 'expiry'>,
+  written: Omit<Written, 'status'>,
 ): Promise<Payment | undefined> {
-  const { from, to } = MOVES[move];
-  const columns = Object.keys(written) as (keyof Written)[];
-  const rows = await transaction.change<Payment>(
-    `update payments set status = ?, updated_at = ?, version = version + 1${columns.map((name) => `, ${name} = ?`).join('')}
-     where id = ? and status = ? ${from === 'pending' ? 'and expires_at > ?' : ''}
-     ${tenant ? 'and merchant_id = ? and mode = ?' : ''} returning ${COLUMNS}`,
-    to,
-    transaction.now,
-    ...columns.map((name) => written[name] ?? null),
-    id,
-    from,
-    ...(from === 'pending' ? [transaction.now] : []),
-    ...(tenant ? [tenant.merchant_id, tenant.mode] : []),
-  );
-  return rows[0];
+  const { from, to, expiry } = MOVES[move];
+  const where = { ...guard, status: [from], ...(expiry && { expiry }) };
+  return changePayment(transaction, id, where, { status: to, updated_at: transaction.now, ...written });
 }
 
 /** Up to `limit` pending payments whose time has passed, those that have waited longest. */
 export function findDuePayments(transaction: Transaction, limit: number): Promise<{ id: string }[]> {
   return transaction.query<{ id: string }>(`${DUE} order by expires_at limit ? + 0`, transaction.now, limit);
-}
-
-/** Cancels a payment whose time has passed. The condition is the guard, so that nodes never both do it. */
-export async function expirePayment(transaction: Transaction, id: string): Promise<Payment | undefined> {
-  const rows = await transaction.change<Payment>(
-    `update payments set status = 'cancelled', status_reason = 'expired', updated_at = expires_at, version = version + 1
-     where id = ? and status = 'pending' and expires_at <= ? returning ${COLUMNS}`,
-    id,
-    transaction.now,
-  );
-  return rows[0];
-}
-
-/** Notes that a new link was asked for, once, on a payment that was written down as expired. */
-export async function markLinkRequested(transaction: Transaction, id: string): Promise<Payment | undefined> {
-  const rows = await transaction.change<Payment>(
-    `update payments set link_requested_at = ?, updated_at = ?, version = version + 1
-     where id = ? and status_reason = 'expired' and link_requested_at is null returning ${COLUMNS}`,
-    transaction.now,
-    transaction.now,
-    id,
-  );
-  return rows[0];
 }
 
 /** How many payments of a merchant were created since a moment (milliseconds since 1970), live and test; at most `maximum` + 1. */

@@ -4,7 +4,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
 import type { Payment } from './payment.ts';
-import { markLinkRequested } from './queries.ts';
+import { changePayment } from './queries.ts';
 import { recordPayment } from './record.ts';
 import { transition } from './transition.ts';
 
@@ -53,7 +53,9 @@ export function cancelByCustomer(transaction: Transaction, id: string, requestId
 export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
   // The sweeper may have yet to write that it expired: the order of the history is the order of things.
   await expireDuePayment(transaction, id);
-  const asked = await markLinkRequested(transaction, id);
+  const { now } = transaction;
+  const guard = { is: { status_reason: 'expired', link_requested_at: null } } as const;
+  const asked = await changePayment(transaction, id, guard, { link_requested_at: now, updated_at: now });
   if (!asked) throw new OperationalError('invalid_status', 'No new link can be asked for, or one was.');
   recordPayment(transaction, { actor: CUSTOMER, request_id: requestId }, 'payment.link_requested', asked);
   return asked;

@@ -23,9 +23,8 @@ export function wrongStatus(status: Status, move: Move): OperationalError {
 }
 
 /**
- * Moves a payment of `tenant`, or anybody's where none is given, and records it. Raises `not_found` where there is no such payment, `invalid_status` where it is
- * not in the status the move starts from, its time having passed included. What administrators decide goes through
- * `review/decide.ts`, which guards it further.
+ * Moves a payment of `tenant`, or of anyone if undefined, and records it. Throws `not_found`, and `invalid_status` if the payment is not
+ * where the move starts or its time has passed. Administrators' moves go through `actOn`, which also guards version and claim.
  */
 export async function transition(
   transaction: Transaction,
@@ -36,7 +35,7 @@ export async function transition(
   written: Written,
   facts: Facts = {},
 ): Promise<Payment> {
-  const moved = await movePayment(transaction, move, id, tenant, written);
+  const moved = await movePayment(transaction, move, id, { is: tenant }, written);
   if (!moved) {
     const payment = tenant
       ? await findPaymentOf(transaction, tenant, id)

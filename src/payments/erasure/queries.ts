@@ -1,41 +1,6 @@
-// The SQL that erases: personal data out of a payment, the answers about it, and what a file still holds of both.
+// The SQL that erases the answers about a payment, and what a file still holds of deleted rows.
 import type { Database } from '../../database/database.ts';
 import type { Transaction } from '../../journal/transaction.ts';
-import { MOVES, PAYMENT_COLUMNS, type Payment } from '../payment.ts';
-
-/** Statuses that something may still come of: some move starts from them. */
-const OPEN = [...new Set(Object.values(MOVES).map(({ from }) => from))];
-
-/** What may tell who paid, or what for. An address's path may name a person as well as its query: it goes whole. */
-const PERSONAL = [
-  'description',
-  'return_url',
-  'cancel_url',
-  'customer',
-  'metadata',
-  'payment_details',
-  'submission',
-  'review_message',
-  'payer_email',
-  'payer_account',
-  'review',
-] as const satisfies (keyof Payment)[];
-
-/** Empties a payment of personal data and gives it another salt. No row back: absent, or something may still come of it. */
-export async function clearPayment(
-  transaction: Transaction,
-  id: string,
-  salt: string,
-): Promise<Payment | undefined> {
-  const rows = await transaction.change<Payment>(
-    `update payments set ${PERSONAL.map((name) => `${name} = null`).join(', ')}, salt = ?, version = version + 1
-     where id = ? and status not in (${OPEN.map(() => '?').join(', ')}) returning ${PAYMENT_COLUMNS.join(', ')}`,
-    salt,
-    id,
-    ...OPEN,
-  );
-  return rows[0];
-}
 
 /** Deletes the answers that speak of a payment: each was kept at the moment of one of its entries. */
 export function deleteAnswersOf(transaction: Transaction, payment: string): Promise<{ scope: string }[]> {

@@ -5,11 +5,10 @@ import type { Facts } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payment.ts';
-import { findPayment } from '../queries.ts';
+import { changePayment, findPayment, movePayment, type Written } from '../queries.ts';
 import { recordPayment } from '../record.ts';
 import { paymentNotFound, wrongStatus } from '../transition.ts';
 import { claimOf } from './claim-time.ts';
-import { changeReviewed, type ReviewWritten } from './queries.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided } from './told.ts';
 
@@ -18,7 +17,9 @@ const LOOKS = 10;
 
 /** What an act comes to, judged by the payment as it is: what it writes, and what the history says of it. */
 export interface Judgement {
-  written: ReviewWritten;
+  /** The move to make. Undefined if the payment stays where it is. */
+  move?: Move;
+  written: Omit<Written, 'status'>;
   action: string;
   facts?: Facts;
   /** Whether it is done whoever has claimed the payment. */
@@ -42,8 +43,11 @@ export async function actOn(
     if (!payment) throw paymentNotFound();
     const judgement = await judge(payment);
     if (!judgement) return payment;
-    const holder = judgement.whoeverHasIt ? undefined : principal.id;
-    const changed = await changeReviewed(transaction, payment, holder, judgement.written);
+    const { move, written, whoeverHasIt } = judgement;
+    const guard = { is: { version: payment.version }, holder: whoeverHasIt ? undefined : principal.id };
+    const changed = move
+      ? await movePayment(transaction, move, id, guard, written)
+      : await changePayment(transaction, id, guard, written);
     if (!changed) continue;
     const act = { actor: principal.actor, request_id: requestId };
     const by = {

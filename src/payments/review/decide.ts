@@ -51,7 +51,7 @@ export async function approve(
       return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
     }
     const facts = { from: MOVES.approve.from, ...amountOf(seen), approvals: before.length + 1 };
-    return { written: decided(transaction, 'approve', review), action: 'payment.approved', facts };
+    return { move: 'approve', written: decided(transaction, review), action: 'payment.approved', facts };
   });
   return { payment, outcome: payment.status === 'approved' ? 'approved' : 'awaiting_second' };
 }
@@ -69,8 +69,8 @@ export async function reject(
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from, reason, ...amountOf(seen) };
-    const written = { ...decided(transaction, 'reject', review), review_message: message };
-    return { written, action: 'payment.rejected', facts };
+    const written = { ...decided(transaction, review), review_message: message };
+    return { move: 'reject', written, action: 'payment.rejected', facts };
   });
   return { payment, outcome: 'rejected' };
 }
@@ -88,8 +88,8 @@ async function refuseUnlessFree(
   await refuseOtherVersion(transaction, payment, version);
 }
 
-function decided({ now }: Transaction, move: 'approve' | 'reject', review: string) {
-  return { status: MOVES[move].to, updated_at: now, decided_at: now, review, ...UNCLAIMED };
+function decided({ now }: Transaction, review: string) {
+  return { decided_at: now, review, ...UNCLAIMED };
 }
 
 function amountOf({ amount_minor, currency }: Payment): Facts {

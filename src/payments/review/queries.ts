@@ -1,6 +1,5 @@
-// The SQL of reviewing one payment: the statement that guards every act, and what other payments tell about it.
+// The SQL of reviewing one payment: what other payments, its merchant and administrators tell about it.
 import type { Queryable } from '../../database/database.ts';
-import type { Transaction } from '../../journal/transaction.ts';
 import { PAYMENT_COLUMNS, type Payment } from '../payment.ts';
 
 export { decidedBetween, type LastDecision, lastDecision } from './home/queries.ts';
@@ -17,39 +16,6 @@ export { type SearchFilter, searchPayments } from './search/queries.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENT_COLUMNS.join(', ');
-
-/** What an act of an administrator writes besides the version. */
-export type ReviewWritten = Partial<
-  Pick<
-    Payment,
-    'status' | 'updated_at' | 'decided_at' | 'review' | 'review_message' | 'claimed_by' | 'claimed_until'
-  >
->;
-
-/**
- * The one statement by which administrators change a payment. Its condition is the guard: of two acts at once, on whatever node, one
- * finds the payment as it was `seen`, and not claimed by another than `holder` (whoever claimed it, where none is given); the other
- * finds nothing. No row back: it has changed since it was seen.
- */
-export async function changeReviewed(
-  transaction: Transaction,
-  seen: Payment,
-  holder: string | undefined,
-  written: ReviewWritten,
-): Promise<Payment | undefined> {
-  const columns = Object.keys(written) as (keyof ReviewWritten)[];
-  const rows = await transaction.change<Payment>(
-    `update payments set version = version + 1${columns.map((name) => `, ${name} = ?`).join('')}
-     where id = ? and status = ? and version = ?
-     ${holder === undefined ? '' : 'and (claimed_by is null or claimed_by = ? or claimed_until <= ?)'} returning ${COLUMNS}`,
-    ...columns.map((name) => written[name] ?? null),
-    seen.id,
-    seen.status,
-    seen.version,
-    ...(holder === undefined ? [] : [holder, transaction.now]),
-  );
-  return rows[0];
-}
 
 /** Expired payments whose customers asked for a new link, those that asked last first. */
 export async function linksAskedFor(database: Reader, limit: number): Promise<Payment[]> {
