@@ -110,8 +110,6 @@ export interface Guard {
   status?: readonly Status[];
   /** Whether the payment's time must be `ahead` or must have `passed`. */
   expiry?: 'ahead' | 'passed';
-  /** The administrator (`adm_…`) who may have claimed the payment. Nobody else may. */
-  holder?: string | undefined;
 }
 
 /**
@@ -121,7 +119,7 @@ export interface Guard {
 export async function changePayment(
   transaction: Transaction,
   id: string,
-  { is = {}, status, expiry, holder }: Guard,
+  { is = {}, status, expiry }: Guard,
   written: Written,
 ): Promise<Payment | undefined> {
   const { now } = transaction;
@@ -131,8 +129,6 @@ export async function changePayment(
     conditions.push(value === null ? [`${name} is null`, []] : [`${name} = ?`, [value]]);
   if (status) conditions.push([`status in (${status.map(() => '?').join(', ')})`, [...status]]);
   if (expiry) conditions.push([`expires_at ${expiry === 'ahead' ? '>' : '<='} ?`, [now]]);
-  if (holder !== undefined)
-    conditions.push(['(claimed_by is null or claimed_by = ? or claimed_until <= ?)', [holder, now]]);
   const rows = await transaction.change<Payment>(
     `update payments set version = version + 1${set.map(([name]) => `, ${name} = ?`).join('')}
      where ${conditions.map(([sql]) => sql).join(' and ')} returning ${COLUMNS}`,

@@ -21,7 +21,7 @@ const NOBODY = `${PAYMENT_ID_PREFIX}rehearsal`;
 /** For `Journal.rehearse`, which rolls it back. Throws `DatabaseError`. */
 export async function rehearseCreate(transaction: Transaction): Promise<void> {
   const act = { actor: CALLER.actor, request_id: null };
-  await movePayment(transaction, 'cancel', NOBODY, undefined, { status_reason: 'cancelled_by_merchant' });
+  await movePayment(transaction, 'cancel', NOBODY, {}, { status_reason: 'cancelled_by_merchant' });
   const { id } = createPayment(transaction, CALLER, act, REQUEST, LIFETIME_S);
   keepAnswer(transaction, id, id, { status: 201, body: '' });
 }

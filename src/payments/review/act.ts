@@ -22,8 +22,6 @@ export interface Judgement {
   written: Omit<Written, 'status'>;
   action: string;
   facts?: Facts;
-  /** Whether it is done whoever has claimed the payment. */
-  whoeverHasIt?: boolean;
 }
 
 /**
@@ -43,8 +41,8 @@ export async function actOn(
     if (!payment) throw paymentNotFound();
     const judgement = await judge(payment);
     if (!judgement) return payment;
-    const { move, written, whoeverHasIt } = judgement;
-    const guard = { is: { version: payment.version }, holder: whoeverHasIt ? undefined : principal.id };
+    const { move, written } = judgement;
+    const guard = { is: { version: payment.version } }; // a claim counts a version too
     const changed = move
       ? await movePayment(transaction, move, id, guard, written)
       : await changePayment(transaction, id, guard, written);

@@ -29,7 +29,6 @@ export function claim(
       written: { claimed_by: principal.id, claimed_until: until },
       action: 'payment.claimed',
       facts: { until, taken_from },
-      whoeverHasIt: force,
     };
   });
 }

@@ -29,7 +29,6 @@ export function addNote(
     return {
       written: { review: withAct(transaction, seen, principal, { act: 'note', note: text }) },
       action: 'payment.noted',
-      whoeverHasIt: true,
     };
   });
 }
