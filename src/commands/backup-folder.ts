@@ -41,7 +41,7 @@ const listSchema = z.object({
   /** The hash of the newest seal, which vouches for all before it; null where there is none. */
   newest_seal: z.string().nullable(),
   /** The names of the keys that what it restores needs. Undefined in backups that hold the checkpoint key themselves. */
-  keys: z.object({ checkpoint: z.string().nullable() }).optional(),
+  keys: z.object({ checkpoint: z.string().nullable(), secrets: z.array(z.string()).default([]) }).optional(),
   /** What was found wrong with it. Undefined if it was verified. */
   unverified: z.string().optional(),
   files: z.partialRecord(

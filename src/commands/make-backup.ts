@@ -8,7 +8,7 @@ import { knownMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../database/open.ts';
 import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
-import { CHECKPOINT_FILES, type CheckpointReading, readCheckpoints } from '../journal/checkpoint.ts';
+import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, type View, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
@@ -22,6 +22,7 @@ import {
   finishBackup,
   requireSameStore,
 } from './backup-folder.ts';
+import { secretsKeyIds } from './node-keys.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 /** How a backup is made. */
@@ -45,6 +46,10 @@ export async function makeBackup(
       if (existsSync(from)) files[file] = await copyDurably(from, join(unfinished, file));
     }
     const { engine, ...found } = await copyDatabase(configuration, unfinished, options);
+    const keys = {
+      checkpoint: readCheckpoints(unfinished).key ?? null,
+      secrets: secretsKeyIds(configuration),
+    };
     const file = DATABASE_FILE[engine];
     files[file] = await digestFile(join(unfinished, file));
     const list: BackupList = {
@@ -53,6 +58,7 @@ export async function makeBackup(
       engine,
       storage: configuration.storage,
       ...found,
+      keys,
       files,
     };
     requireSameStore(folder, list);
@@ -68,7 +74,7 @@ type HistoryFacts = Pick<
   'schema' | 'entries' | 'seals' | 'newest_entry_at' | 'first_seal' | 'newest_seal'
 >;
 /** What is known of a copy. */
-type Examined = HistoryFacts & Pick<BackupList, 'keys' | 'unverified'>;
+type Examined = HistoryFacts & Pick<BackupList, 'unverified'>;
 
 async function copyDatabase(
   configuration: Configuration,
@@ -120,18 +126,15 @@ async function examine(
   { unverified }: BackupOptions,
   damage?: string,
 ): Promise<Examined> {
-  const reading = readCheckpoints(unfinished);
-  const keys = { checkpoint: reading.key ?? null };
   try {
     const facts = await readFacts(view);
     if (damage) throw new Failure(`the database is damaged, and so is its copy: ${damage}`);
-    await requireVerified(view, engine, reading);
-    return { ...facts, keys };
+    await requireVerified(view, engine, unfinished);
+    return facts;
   } catch (error) {
     const isFault = error instanceof Failure || error instanceof DatabaseError;
     if (!isFault || error instanceof NoStore) throw error;
-    if (unverified)
-      return { ...(await readFacts(view).catch(() => UNKNOWN)), keys, unverified: error.message };
+    if (unverified) return { ...(await readFacts(view).catch(() => UNKNOWN)), unverified: error.message };
     if (error instanceof DatabaseError) throw error;
     throw new Failure(
       `${error.message}. The copy was not kept. See counterfoil audit verify; --unverified keeps one all the same`,
@@ -140,12 +143,9 @@ async function examine(
 }
 
 /** Throws `Failure` if the history is not as it was written, `DatabaseError`. */
-async function requireVerified(
-  view: View,
-  engine: 'sqlite' | 'postgres',
-  reading: CheckpointReading,
-): Promise<void> {
+async function requireVerified(view: View, engine: 'sqlite' | 'postgres', unfinished: string): Promise<void> {
   try {
+    const reading = readCheckpoints(unfinished);
     const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
     await withProgressBar('verifying', (onProgress) =>
       verifyHistory(database, reading, ROW_CHECKS, { onProgress }),

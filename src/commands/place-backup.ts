@@ -29,7 +29,7 @@ import {
   makeFolder,
   requireFiles,
 } from './backup-folder.ts';
-import { neededKeys } from './needed-keys.ts';
+import { CHECKPOINT_KEY, neededKeys } from './node-keys.ts';
 import { Failure, withProgressBar } from './terminal.ts';
 
 /** What makes a store in a storage directory. The database first: what is left without it is none. */
@@ -47,10 +47,13 @@ function storeFiles(storage: string): string[] {
 }
 
 /** The files in `storage` that a backup takes the place of. The private key stays if the backup needs that one and has none. */
-export function displacedFiles(storage: string, list: BackupList): string[] {
+export function displacedFiles(configuration: Configuration, list: BackupList): string[] {
+  const { storage } = configuration;
   const holdsKey = list.files[PRIVATE_KEY_FILE] !== undefined;
   const stays =
-    !holdsKey && list.keys !== undefined && neededKeys(list, storage).every(({ is_there }) => is_there);
+    !holdsKey &&
+    list.keys !== undefined &&
+    neededKeys(list, configuration).every(({ name, is_there }) => is_there || name !== CHECKPOINT_KEY);
   return storeFiles(storage).filter((name) => !(stays && name === PRIVATE_KEY_FILE));
 }
 
@@ -85,7 +88,7 @@ export async function placeBackup(
     if (mayGiveUp) await rm(unfinished, { recursive: true, force: true });
     throw error;
   }
-  const aside = await placeFiles(unfinished, storage, list);
+  const aside = await placeFiles(unfinished, configuration, list);
   await rm(unfinished, { recursive: true });
   await sync(storage);
   return aside;
@@ -167,12 +170,13 @@ async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine
  */
 async function placeFiles(
   unfinished: string,
-  storage: string,
+  configuration: Configuration,
   list: BackupList,
 ): Promise<string | undefined> {
+  const { storage } = configuration;
   for (const name of storeFiles(unfinished)) await sync(join(unfinished, name));
   await sync(unfinished);
-  const aside = await moveAside(storage, displacedFiles(storage, list));
+  const aside = await moveAside(storage, displacedFiles(configuration, list));
   for (const name of storeFiles(unfinished).reverse())
     await rename(join(unfinished, name), join(storage, name));
   await sync(storage);

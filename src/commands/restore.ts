@@ -10,7 +10,7 @@ import { readCheckpoints } from '../journal/checkpoint.ts';
 import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
-import { type NeededKey, neededKeys } from './needed-keys.ts';
+import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 
@@ -65,7 +65,7 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
       () => placeBackup(backup, list, configuration),
       endPostgresTools,
     );
-    tell(list, { ...configuration, backup, aside, reached }, json);
+    tell(list, { ...configuration, backup, aside, reached, keys: neededKeys(list, configuration) }, json);
   } finally {
     release();
   }
@@ -87,7 +87,7 @@ function requireFit({ engine, schema, version }: BackupList, { database_url }: C
 /** Raises `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
 function requirePlace(list: BackupList, configuration: Configuration, replace: boolean): void {
   const { storage } = configuration;
-  const [found] = displacedFiles(storage, list);
+  const [found] = displacedFiles(configuration, list);
   // What one that was cut short left was moved aside with leave, or put there by it.
   if (found && !replace && !isRestoreUnfinished(configuration))
     throw new Failure(
@@ -99,6 +99,7 @@ interface Restored extends StoreSettings {
   backup: string;
   /** Where the old store is now. */
   aside: string | undefined;
+  keys: NeededKey[];
   /** The newest entry that a checkpoint of the old store vouched for. */
   reached: number;
 }
@@ -106,12 +107,11 @@ interface Restored extends StoreSettings {
 /** What is in place now, what is not in it, and what to do next. */
 function tell(
   list: BackupList,
-  { backup, storage, database_url, aside, reached }: Restored,
+  { backup, storage, database_url, aside, reached, keys }: Restored,
   json: boolean | undefined,
 ): void {
   const { entries, newest_entry_at, unverified = null } = list;
   const lost = Math.max(0, reached - entries);
-  const keys = neededKeys(list, storage);
   const database = database_url === null ? null : databaseName(database_url);
   if (json) {
     const told = { restored: backup, storage, database, entries, newest_entry_at };
@@ -143,7 +143,8 @@ function keyLine({ name, id, is_there }: NeededKey): string {
 }
 
 /** What is left to do where a key was never saved. */
-const LOST: Readonly<Record<NeededKey['name'], string>> = {
-  'checkpoint key':
+const LOST: Readonly<Record<string, string>> = {
+  [CHECKPOINT_KEY]:
     'If it is lost, move checkpoints.jsonl and checkpoint-key.pub.pem away and keep them: the next start makes a new key.',
+  [SECRETS_KEY]: 'If it is lost, docs/operating/runbook.md says what is lost with it ("A key is lost").',
 };

@@ -1,16 +1,16 @@
 // counterfoil secrets: saves the keys of an installation, sealed with a passphrase, and puts them back.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { prepareStorage } from '../database/open.ts';
-import { PRIVATE_KEY_FILE, privateKeyName } from '../journal/checkpoint.ts';
-import { placeDurably, sync, writeDurably } from '../lib/durable-files.ts';
+import { sync, writeDurably } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { parseFile } from './arguments.ts';
 import { requireElsewhere } from './backup-folder.ts';
+import { putBack, readKeys } from './node-keys.ts';
 import { givenPassphrase, newPassphrase } from './passphrase.ts';
-import { type KeyId, type Keys, openKeys, sealKeys } from './sealed-keys.ts';
+import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 interface SecretsOptions {
@@ -56,60 +56,41 @@ Examples:
 }
 
 async function saveKeys(file: string, { passphraseFile, config, json }: SecretsOptions): Promise<void> {
-  const { storage } = readConfiguration(configurationFile(config));
-  requireElsewhere(file, storage);
+  const configuration = readConfiguration(configurationFile(config));
+  requireElsewhere(file, configuration.storage);
   if (existsSync(file)) throw new Failure(`${shownPath(file)} is there already: name a new file`);
-  const saved = keysOf(storage);
-  if (saved.keys.length === 0)
-    throw new Failure(`there is no key in ${shownPath(storage)}: the first start of the server makes them`);
+  const { keys, files } = readKeys(configuration);
+  if (keys.length === 0)
+    throw new Failure(
+      `there is no key in ${shownPath(configuration.storage)}: the first start of the server makes them`,
+    );
   const passphrase = await newPassphrase(passphraseFile);
-  await writeDurably(file, await sealKeys(saved, passphrase));
+  const made_at = formatTimestamp(systemClock.now());
+  await writeDurably(file, await sealKeys({ made_at, keys, files }, passphrase));
   await sync(dirname(file));
   await openKeys(readFileSync(file, 'utf8'), passphrase); // as it lies on the disk
   if (json) {
-    console.log(JSON.stringify({ saved: file, keys: saved.keys }));
+    console.log(JSON.stringify({ saved: file, keys }));
     return;
   }
   console.log(
-    `Saved the ${told(saved.keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`,
+    `Saved the ${told(keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`,
   );
 }
 
 async function restoreKeys(file: string, { passphraseFile, config, json }: SecretsOptions): Promise<void> {
-  const { storage } = readConfiguration(configurationFile(config));
-  const text = readFileSync(file, 'utf8');
-  const { keys, files } = await openKeys(text, await givenPassphrase(passphraseFile));
+  const configuration = readConfiguration(configurationFile(config));
+  const { storage } = configuration;
+  const saved = await openKeys(readFileSync(file, 'utf8'), await givenPassphrase(passphraseFile));
   prepareStorage(storage);
-  const pem = files[PRIVATE_KEY_FILE];
-  const there = privateKeyName(storage);
-  const saved = keys.find(({ name }) => name === CHECKPOINT_KEY);
-  const path = join(storage, PRIVATE_KEY_FILE);
-  if (pem === undefined || saved === undefined) throw new Failure('the file holds no key of this version');
-  if (there !== undefined && there !== saved.id)
-    throw new Failure(
-      `${shownPath(path)} is another key, ${there}: move it away and keep it, if ${saved.id} is to take its place`,
-    );
-  if (there === undefined) placeDurably(path, pem);
+  const keys = putBack(saved, configuration);
   if (json) {
-    console.log(JSON.stringify({ storage, keys: [{ ...saved, was_there: there !== undefined }] }));
+    console.log(JSON.stringify({ storage, keys }));
     return;
   }
-  console.log(
-    there === undefined
-      ? `Put the ${told([saved])} into ${shownPath(storage)}.`
-      : `The ${told([saved])} is in ${shownPath(storage)} already.`,
-  );
+  const [there, missing] = [true, false].map((was) => keys.filter(({ was_there }) => was_there === was));
+  if (missing!.length > 0) console.log(`Put the ${told(missing!)} into ${shownPath(storage)}.`);
+  if (there!.length > 0) console.log(`Already in ${shownPath(storage)}: the ${told(there!)}.`);
 }
-
-const CHECKPOINT_KEY = 'checkpoint key';
 
 const told = (keys: readonly KeyId[]) => keys.map(({ name, id }) => `${name} ${id}`).join(' and the ');
-
-/** The keys in a storage directory. */
-function keysOf(storage: string): Keys {
-  const made_at = formatTimestamp(systemClock.now());
-  const id = privateKeyName(storage);
-  if (id === undefined) return { made_at, keys: [], files: {} };
-  const pem = readFileSync(join(storage, PRIVATE_KEY_FILE), 'utf8');
-  return { made_at, keys: [{ name: CHECKPOINT_KEY, id }], files: { [PRIVATE_KEY_FILE]: pem } };
-}

@@ -6,10 +6,12 @@ import { after, before, describe, test } from 'node:test';
 import { sealKeys } from '../../src/commands/sealed-keys.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
+import { addSecretKey, readSecretKeys, SECRETS_FILE } from '../../src/secrets/key-file.ts';
 import { type BackupPlace, backupPlace, folderContents } from '../support/backups.ts';
 import { COMMAND, hasTerminal, plainText, start, startOnTerminal } from '../support/command.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
+const ringOf = (storage: string) => ({ storage, secrets_key_file: null, secrets_keys: null });
 const PASSPHRASE = 'kettle orbit walnut 7 drizzle';
 const KEY = 'checkpoint-key.pem';
 
@@ -28,6 +30,7 @@ describe('secrets', () => {
     place = backupPlace(harness.store);
     await harness.create();
     await harness.stop(); // signs a checkpoint
+    addSecretKey(ringOf(harness.store.storage));
     passphraseFile = file('passphrase');
     writeFileSync(passphraseFile, `${PASSPHRASE}\nnever read\n`, { mode: 0o600 });
     saved = file('keys.sealed');
@@ -35,7 +38,7 @@ describe('secrets', () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^Saved the checkpoint key [0-9a-f]{16} to \S+, sealed\. Keep it on another machine, and its /,
+      /^Saved the checkpoint key [0-9a-f]{16}( and the key for secrets [0-9a-f]{16})+ to \S+, sealed\. Keep it on another machine, and its /,
     );
   });
   after(async () => {
@@ -46,6 +49,8 @@ describe('secrets', () => {
   test('a stolen store, its backup and the sealed keys hold no private key', async () => {
     assert.equal(statSync(saved).mode & 0o777, 0o600);
     const text = readFileSync(saved, 'utf8');
+    for (const { bytes } of readSecretKeys(ringOf(harness.store.storage)))
+      assert.ok(!text.includes(Buffer.from(bytes).toString('base64url')));
     const secret = ownKey().toString().split('\n')[1]!;
     for (const form of [
       secret,
@@ -55,7 +60,8 @@ describe('secrets', () => {
       assert.ok(!text.includes(form), form);
     const backup = await place.backUp();
     for (const name of readdirSync(backup))
-      assert.ok(!readFileSync(join(backup, name)).includes(secret.slice(-20)), name);
+      for (const one of [secret.slice(-20), 'cfs_'])
+        assert.ok(!readFileSync(join(backup, name)).includes(one), name);
   });
 
   test('on a new machine the keys and the backup make a store that serves on, in either order', async () => {
@@ -73,7 +79,8 @@ describe('secrets', () => {
         assert.deepEqual([code, stderr], [0, ''], stdout);
       }
       assert.deepEqual(readFileSync(join(storage, KEY)), ownKey());
-      assert.equal(statSync(join(storage, KEY)).mode & 0o777, 0o600);
+      assert.deepEqual(readSecretKeys(ringOf(storage)), readSecretKeys(ringOf(harness.store.storage)));
+      for (const name of [KEY, SECRETS_FILE]) assert.equal(statSync(join(storage, name)).mode & 0o777, 0o600);
       if (order[0] === 'restore') continue;
       const serving = start(process.execPath, [COMMAND, 'serve'], {
         env: { COUNTERFOIL_CONFIG: place.config, COUNTERFOIL_STORAGE: storage, PORT: '0' },
@@ -121,7 +128,7 @@ describe('secrets', () => {
     assert.equal((await command('restore', saved, storage)).code, 0);
     assert.match(
       (await command('restore', saved, storage)).stdout,
-      /^The checkpoint key \S+ is in \S+ already\.\n$/,
+      /^Already in \S+: the checkpoint key \S+ and the key .*\.\n$/,
     );
     const other = place.freshStorage();
     mkdirSync(other, { mode: 0o700 });
@@ -133,6 +140,26 @@ describe('secrets', () => {
       /checkpoint-key\.pem is another key, [0-9a-f]{16}: move it away and keep it, if /,
     );
     assert.deepEqual(folderContents(other), before);
+  });
+
+  test('keys for secrets that were made since stay beside those that are put back, and restore names what is missing', async () => {
+    const backup = await place.backUp();
+    const storage = place.freshStorage();
+    const ids = readSecretKeys(ringOf(harness.store.storage)).map(({ id }) => id);
+    const told = JSON.parse((await place.command(['restore', backup, '--json'], storage)).stdout).keys;
+    assert.deepEqual(
+      told.filter(({ name }: { name: string }) => name === 'key for secrets'),
+      ids.map((id) => ({ name: 'key for secrets', id, is_there: false })),
+    );
+    const since = addSecretKey(ringOf(storage));
+    assert.equal((await command('restore', saved, storage)).code, 0);
+    assert.deepEqual(
+      readSecretKeys(ringOf(storage)).map(({ id }) => id),
+      [...ids, since.id],
+    );
+    const again = await place.command(['restore', backup, '--replace'], storage);
+    assert.match(again.stdout, new RegExp(`It needs the key for secrets ${ids[0]}, which is here\\.`));
+    assert.equal(readSecretKeys(ringOf(storage)).length, ids.length + 1, 'the keys stay where they are');
   });
 
   test('what cannot be saved is refused in one line', async () => {
@@ -172,8 +199,9 @@ describe('secrets', () => {
     const restoring = place.begin(['secrets', 'restore', saved, '--passphrase-file', '-', '--json'], storage);
     restoring.child.stdin!.end(`${PASSPHRASE}\r\n`);
     assert.equal((await restoring.ended).code, 0, restoring.stderr);
-    const [key] = JSON.parse(restoring.stdout).keys;
+    const [key, ring] = JSON.parse(restoring.stdout).keys;
     assert.deepEqual([key.name, key.was_there], ['checkpoint key', false]);
+    assert.deepEqual([ring.name, ring.was_there], ['key for secrets', false]);
   });
 
   test('what is saved has the form that version 1 has', async () => {
