@@ -8,8 +8,8 @@ import { setCookie } from '../src/console/cookies.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { Journal } from '../src/journal/journal.ts';
 import { systemClock } from '../src/lib/time.ts';
-import { approve } from '../src/payments/review/decide.ts';
 import { submitPayment } from '../src/payments/submit.ts';
+import { approve } from '../src/review/decide.ts';
 
 const BATCH = 256;
 /** For so many that wait, one was decided: facts about amounts have something to rest on. */

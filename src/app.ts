@@ -30,10 +30,10 @@ import { pathOf } from './lib/web-address.ts';
 import type { Directory } from './merchants/directory.ts';
 import type { KeyUses } from './merchants/key-uses.ts';
 import type { Offer } from './methods/offer.ts';
-import type { ReviewFigures } from './payments/review/figures.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
+import type { ReviewFigures } from './review/figures.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */

@@ -26,7 +26,7 @@ import { Offer } from './methods/offer.ts';
 import type { Measurements } from './metrics/measurements.ts';
 import { startSweeper } from './payments/expire.ts';
 import { rehearseCreate } from './payments/rehearse.ts';
-import { ReviewFigures } from './payments/review/figures.ts';
+import { ReviewFigures } from './review/figures.ts';
 import { freePlaces } from './start/addresses.ts';
 import { openListeners, openMetrics } from './start/listeners.ts';
 import { surfaceSettings } from './start/surface-settings.ts';

@@ -12,7 +12,7 @@ import {
 } from '../http/openapi.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { STATUSES } from '../payments/payment.ts';
-import { approvalSchema, rejectionSchema } from '../payments/review/review.ts';
+import { approvalSchema, rejectionSchema } from '../review/review.ts';
 import {
   checkpointAnswerSchema,
   ENTRIES,

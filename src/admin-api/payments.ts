@@ -6,8 +6,8 @@ import { textFault } from '../lib/text.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { listQueue, type QueuePlace, queuePlace, searchPayments } from '../payments/review/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
+import { listQueue, type QueuePlace, queuePlace, searchPayments } from '../review/queries.ts';
 import type { AdminParts } from './parts.ts';
 import { presentList, presentWhole, reviewedPaymentSchema } from './present.ts';
 

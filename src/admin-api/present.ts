@@ -4,16 +4,10 @@ import type { Database } from '../database/database.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
-import { claimOf } from '../payments/review/claim.ts';
-import { barredAmong, namesOf } from '../payments/review/queries.ts';
-import {
-  awaitsSecond,
-  REJECT_REASONS,
-  type ReviewAct,
-  reviewActs,
-  reviewersOf,
-} from '../payments/review/review.ts';
-import { type TimelineItem, timelineOf } from '../payments/review/timeline.ts';
+import { claimOf } from '../review/claim.ts';
+import { barredAmong, namesOf } from '../review/queries.ts';
+import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs, reviewersOf } from '../review/review.ts';
+import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import type { AdminParts } from './parts.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');

@@ -13,7 +13,7 @@ import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
-import { dropTraces, overwriteDeleted } from '../payments/erasure/queries.ts';
+import { dropTraces, overwriteDeleted } from '../payments/erasure-queries.ts';
 import { openFenced, requireSchema } from './store.ts';
 import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
 

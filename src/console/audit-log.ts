@@ -11,7 +11,7 @@ import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
-import { namesOf } from '../payments/review/queries.ts';
+import { namesOf } from '../review/queries.ts';
 import { askedOf, daysAsked, filterField } from './filters.ts';
 import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
 import type { Context, Outcome, Route } from './route.ts';

@@ -1,7 +1,7 @@
 // Claiming a payment before deciding it, and letting it go, so that two people do not look into the same one.
 import { OperationalError } from '../lib/errors.ts';
 import { html } from '../lib/html.ts';
-import { claim, release } from '../payments/review/claim.ts';
+import { claim, release } from '../review/claim.ts';
 import { paymentOf, undecided } from './decision.ts';
 import { addressOfPayment } from './panel.ts';
 import { askedOf } from './queue-filter.ts';

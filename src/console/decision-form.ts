@@ -1,12 +1,7 @@
 // The fields of the forms that approve and reject, and what of them the customer will read.
 import { attributes, type Html, html } from '../lib/html.ts';
 import type { Payment } from '../payments/payment.ts';
-import {
-  BANK_REFERENCE_MAXIMUM,
-  MESSAGE_MAXIMUM,
-  NOTE_MAXIMUM,
-  REJECT_REASONS,
-} from '../payments/review/review.ts';
+import { BANK_REFERENCE_MAXIMUM, MESSAGE_MAXIMUM, NOTE_MAXIMUM, REJECT_REASONS } from '../review/review.ts';
 import { customerMessage } from '../ui/message.ts';
 import { type Faults, field } from './parts.ts';
 

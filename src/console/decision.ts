@@ -3,17 +3,11 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { claimOf } from '../payments/review/claim.ts';
-import { approve, needsSecond, reject } from '../payments/review/decide.ts';
-import { nextInQueue, queuePlace } from '../payments/review/queries.ts';
-import {
-  approvalsOf,
-  type Parsed,
-  parseApproval,
-  parseRejection,
-  reviewActs,
-} from '../payments/review/review.ts';
 import { paymentNotFound } from '../payments/transition.ts';
+import { claimOf } from '../review/claim.ts';
+import { approve, needsSecond, reject } from '../review/decide.ts';
+import { nextInQueue, queuePlace } from '../review/queries.ts';
+import { approvalsOf, type Parsed, parseApproval, parseRejection, reviewActs } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
 import { errorSummary, literal, moment, rows, said } from './parts.ts';

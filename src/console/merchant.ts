@@ -3,7 +3,7 @@ import { may } from '../administrators/administrator.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { keysAtWork } from '../merchants/key-list/list-keys.ts';
+import { keysAtWork } from '../merchants/list-keys.ts';
 import type { MerchantLimits } from '../merchants/merchant.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from '../merchants/stored-merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM } from '../merchants/suspend.ts';
 import { countCreated } from '../payments/queries.ts';
-import { namesOf } from '../payments/review/queries.ts';
+import { namesOf } from '../review/queries.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 import { type Names, nameOf } from './panel.ts';
 import { errorSummary, type Faults, field, literal, moment, notice, rows, said } from './parts.ts';

@@ -2,16 +2,10 @@
 import { may } from '../administrators/administrator.ts';
 import { type Html, html } from '../lib/html.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { claimOf } from '../payments/review/claim.ts';
-import { type Fact, factsOf } from '../payments/review/facts.ts';
-import { barredAmong, namesOf } from '../payments/review/queries.ts';
-import {
-  approvalsOf,
-  awaitsSecond,
-  needsSecond,
-  type ReviewAct,
-  reviewersOf,
-} from '../payments/review/review.ts';
+import { claimOf } from '../review/claim.ts';
+import { type Fact, factsOf } from '../review/facts.ts';
+import { barredAmong, namesOf } from '../review/queries.ts';
+import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review/review.ts';
 import { asked, customerName, metadata, sent } from './particulars.ts';
 import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';
 import type { Context } from './route.ts';

@@ -2,8 +2,8 @@
 import { attributes, type Html, html } from '../lib/html.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
-import { type SearchFilter, searchPayments } from '../payments/review/queries.ts';
-import { findByTransferReference } from '../payments/review/search/transfer-reference.ts';
+import { type SearchFilter, searchPayments } from '../review/queries.ts';
+import { findByTransferReference } from '../review/transfer-reference.ts';
 import { askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Faults } from './parts.ts';

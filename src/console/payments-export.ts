@@ -2,8 +2,8 @@
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../payments/export.ts';
-import type { SearchFilter } from '../payments/review/queries.ts';
+import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../review/export.ts';
+import type { SearchFilter } from '../review/queries.ts';
 import { paymentSearchOf } from './payment-search.ts';
 import type { Context, Outcome, Route } from './route.ts';
 

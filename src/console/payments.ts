@@ -1,7 +1,7 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
-import { searchPayments } from '../payments/review/queries.ts';
+import { searchPayments } from '../review/queries.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { errorSummary, moment, said, statusStamp } from './parts.ts';

@@ -3,7 +3,7 @@ import { attributes, type Html, html } from '../lib/html.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
-import type { QueueFilter, QueuePlace } from '../payments/review/queries.ts';
+import type { QueueFilter, QueuePlace } from '../review/queries.ts';
 import { type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Context } from './route.ts';

@@ -2,7 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { claimOf } from '../payments/review/claim.ts';
+import { claimOf } from '../review/claim.ts';
 import {
   countQueue,
   type LastDecision,
@@ -10,8 +10,8 @@ import {
   namesOf,
   type QueueCount,
   queuePlace,
-} from '../payments/review/queries.ts';
-import { awaitsSecond, reviewActs } from '../payments/review/review.ts';
+} from '../review/queries.ts';
+import { awaitsSecond, reviewActs } from '../review/review.ts';
 import {
   addressOfPayment,
   heading,

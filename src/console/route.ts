@@ -10,7 +10,7 @@ import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
-import type { ReviewFigures } from '../payments/review/figures.ts';
+import type { ReviewFigures } from '../review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
 import type { Verification } from './verification.ts';
 

@@ -1,6 +1,6 @@
 // What happened to a payment, as a list that reads as a story, and where in the sealed history each part of it stands.
 import { type Html, html } from '../lib/html.ts';
-import type { TimelineItem } from '../payments/review/timeline.ts';
+import type { TimelineItem } from '../review/timeline.ts';
 import { literal, moment, type Row, rows, said } from './parts.ts';
 import type { Context } from './route.ts';
 

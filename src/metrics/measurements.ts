@@ -7,7 +7,7 @@ import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
-import type { ReviewFigures } from '../payments/review/figures.ts';
+import type { ReviewFigures } from '../review/figures.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];

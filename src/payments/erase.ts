@@ -4,7 +4,7 @@ import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { deleteAnswersOf } from './erasure/queries.ts';
+import { deleteAnswersOf } from './erasure-queries.ts';
 import { expireDuePayment } from './expire.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
 import { MOVES, type Payment, STATUSES } from './payment.ts';

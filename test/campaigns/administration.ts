@@ -10,7 +10,7 @@ import { createToken, listTokens, revokeToken } from '../../src/administrators/t
 import { OperationalError } from '../../src/lib/errors.ts';
 import { findMerchant } from '../../src/merchants/queries.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
-import { approve } from '../../src/payments/review/decide.ts';
+import { approve } from '../../src/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { act, forgetAnswers, submit } from './history.ts';

@@ -6,7 +6,7 @@ import type { Principal } from '../../src/administrators/administrator.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { approve, reject } from '../../src/payments/review/decide.ts';
+import { approve, reject } from '../../src/review/decide.ts';
 import type { Store } from '../support/stores.ts';
 
 export interface Attempt {

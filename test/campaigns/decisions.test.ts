@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { reviewActs } from '../../src/payments/review/review.ts';
+import { reviewActs } from '../../src/review/review.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES } from '../support/stores.ts';

@@ -1,5 +1,5 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
-import { approve, reject } from '../../src/payments/review/decide.ts';
+import { approve, reject } from '../../src/review/decide.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
 import { ANA, haveReviewers } from '../support/reviewers.ts';

@@ -2,8 +2,8 @@
 import type { Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { createToken } from '../../src/administrators/token.ts';
-import { claim } from '../../src/payments/review/claim.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
+import { claim } from '../../src/review/claim.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
 
 const BY_HAND = { actor: 'operator', request_id: null };

@@ -1,8 +1,8 @@
 // The SQL of reviewing one payment: what other payments, its merchant and administrators tell about it.
-import type { Queryable } from '../../database/database.ts';
-import { PAYMENT_COLUMNS, type Payment } from '../payment.ts';
+import type { Queryable } from '../database/database.ts';
+import { PAYMENT_COLUMNS, type Payment } from '../payments/payment.ts';
 
-export { decidedBetween, type LastDecision, lastDecision } from './home/queries.ts';
+export { decidedBetween, type LastDecision, lastDecision } from './home-queries.ts';
 export {
   countQueue,
   listQueue,
@@ -11,8 +11,8 @@ export {
   type QueueFilter,
   type QueuePlace,
   queuePlace,
-} from './queue/queries.ts';
-export { type SearchFilter, searchPayments } from './search/queries.ts';
+} from './queue-queries.ts';
+export { type SearchFilter, searchPayments } from './search-queries.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENT_COLUMNS.join(', ');

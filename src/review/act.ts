@@ -1,13 +1,13 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
-import type { Principal } from '../../administrators/administrator.ts';
-import { requireStanding } from '../../administrators/standing.ts';
-import type { Facts } from '../../journal/record-row.ts';
-import type { Transaction } from '../../journal/transaction.ts';
-import { OperationalError } from '../../lib/errors.ts';
-import { asOf, MOVES, type Move, type Payment } from '../payment.ts';
-import { changePayment, findPayment, movePayment, type Written } from '../queries.ts';
-import { recordPayment } from '../record.ts';
-import { paymentNotFound, wrongStatus } from '../transition.ts';
+import type { Principal } from '../administrators/administrator.ts';
+import { requireStanding } from '../administrators/standing.ts';
+import type { Facts } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { asOf, MOVES, type Move, type Payment } from '../payments/payment.ts';
+import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
+import { recordPayment } from '../payments/record.ts';
+import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import { claimOf } from './claim-time.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided } from './told.ts';

@@ -1,6 +1,6 @@
 // The SQL that erases the answers about a payment, and what a file still holds of deleted rows.
-import type { Database } from '../../database/database.ts';
-import type { Transaction } from '../../journal/transaction.ts';
+import type { Database } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
 
 /** Deletes the answers that speak of a payment: each was kept at the moment of one of its entries. */
 export function deleteAnswersOf(transaction: Transaction, payment: string): Promise<{ scope: string }[]> {

@@ -1,6 +1,6 @@
 // Who did what to a payment and when, in sentences for whoever comes second.
-import type { Queryable } from '../../database/database.ts';
-import type { Payment } from '../payment.ts';
+import type { Queryable } from '../database/database.ts';
+import type { Payment } from '../payments/payment.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { namesOf } from './queries.ts';
 import { type ReviewAct, reviewActs } from './review.ts';

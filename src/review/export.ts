@@ -4,8 +4,8 @@ import { stringify } from 'csv-stringify/sync';
 import type { Queryable } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp } from '../lib/time.ts';
-import { asOf, type Payment } from './payment.ts';
-import { type SearchFilter, searchPayments } from './review/queries.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { type SearchFilter, searchPayments } from './queries.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

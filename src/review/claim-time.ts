@@ -1,6 +1,6 @@
 // How long a payment is somebody's to review, and whose it is at a moment.
-import { MINUTE_MS } from '../../lib/time.ts';
-import type { Payment } from '../payment.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import type { Payment } from '../payments/payment.ts';
 
 /** How long a claim holds, in milliseconds. */
 export const CLAIM_MS = 10 * MINUTE_MS;

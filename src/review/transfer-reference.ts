@@ -1,7 +1,7 @@
 // Finds the payment that a transfer on a bank statement is for, by the reference it carries.
-import type { Queryable } from '../../../database/database.ts';
-import { creditorReference, idRangeOf, qrReference } from '../../../methods/transfer/creditor-reference.ts';
-import { idsBetween } from './queries.ts';
+import type { Queryable } from '../database/database.ts';
+import { creditorReference, idRangeOf, qrReference } from '../methods/transfer/creditor-reference.ts';
+import { idsBetween } from './search-queries.ts';
 
 /**
  * The id of the payment whose transfer carries `reference`, of either form and however it is grouped; nothing where that is no

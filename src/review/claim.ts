@@ -1,7 +1,7 @@
 // Takes a payment to review it, for ten minutes, so that two administrators do not do the same work.
-import type { Principal } from '../../administrators/administrator.ts';
-import type { Transaction } from '../../journal/transaction.ts';
-import type { Payment } from '../payment.ts';
+import type { Principal } from '../administrators/administrator.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Payment } from '../payments/payment.ts';
 import { actOn, refuseOthersClaim, refuseUnlessUnderReview } from './act.ts';
 import { CLAIM_MS, claimOf } from './claim-time.ts';
 

@@ -1,7 +1,7 @@
 // The SQL of the console's first page: what was decided between two moments, and last of all.
-import type { Queryable } from '../../../database/database.ts';
-import type { Payment, Status } from '../../payment.ts';
-import { reviewActs } from '../review.ts';
+import type { Queryable } from '../database/database.ts';
+import type { Payment, Status } from '../payments/payment.ts';
+import { reviewActs } from './review.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 

@@ -9,9 +9,10 @@ import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
 import { creditorReference, grouped, qrReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { asOf, PAYMENT_COLUMNS, type Payment, STATUSES } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { CLAIM_MS, claim } from '../../src/payments/review/claim.ts';
-import { factsOf } from '../../src/payments/review/facts.ts';
-import { ReviewFigures } from '../../src/payments/review/figures.ts';
+import { requestLink } from '../../src/payments/submit.ts';
+import { CLAIM_MS, claim } from '../../src/review/claim.ts';
+import { factsOf } from '../../src/review/facts.ts';
+import { ReviewFigures } from '../../src/review/figures.ts';
 import {
   countQueue,
   linksAskedFor,
@@ -21,9 +22,8 @@ import {
   queuePlace,
   type SearchFilter,
   searchPayments,
-} from '../../src/payments/review/queries.ts';
-import { findByTransferReference } from '../../src/payments/review/search/transfer-reference.ts';
-import { requestLink } from '../../src/payments/submit.ts';
+} from '../../src/review/queries.ts';
+import { findByTransferReference } from '../../src/review/transfer-reference.ts';
 import { decide, submit } from '../campaigns/history.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';

@@ -1,7 +1,7 @@
 // The queue of payments under review: its pages, what they come to, and which comes next. One index holds all that narrows it.
-import type { Queryable, Value } from '../../../database/database.ts';
-import type { Mode } from '../../../merchants/merchant.ts';
-import { PAYMENT_COLUMNS, type Payment } from '../../payment.ts';
+import type { Queryable, Value } from '../database/database.ts';
+import type { Mode } from '../merchants/merchant.ts';
+import { PAYMENT_COLUMNS, type Payment } from '../payments/payment.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENT_COLUMNS.join(', ');

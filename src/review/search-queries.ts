@@ -1,8 +1,8 @@
 // Finds payments among all there are, by whichever index narrows the search most.
-import type { Queryable, Value } from '../../../database/database.ts';
-import { timeOrderedFloor } from '../../../lib/ids.ts';
-import type { Mode } from '../../../merchants/merchant.ts';
-import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, type Status } from '../../payment.ts';
+import type { Queryable, Value } from '../database/database.ts';
+import { timeOrderedFloor } from '../lib/ids.ts';
+import type { Mode } from '../merchants/merchant.ts';
+import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, type Status } from '../payments/payment.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENT_COLUMNS.join(', ');

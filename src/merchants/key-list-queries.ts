@@ -1,7 +1,7 @@
 // The SQL that keys are listed with.
-import type { Queryable } from '../../database/database.ts';
-import type { Mode } from '../merchant.ts';
-import { KEY_COLUMNS, type StoredKey } from '../stored-key.ts';
+import type { Queryable } from '../database/database.ts';
+import type { Mode } from './merchant.ts';
+import { KEY_COLUMNS, type StoredKey } from './stored-key.ts';
 
 const KEY = KEY_COLUMNS.join(', ');
 type Reader = Pick<Queryable, 'query'>;

@@ -1,8 +1,8 @@
 // Facts that help to decide, each with what it rests on; no scores.
-import type { Database } from '../../database/database.ts';
-import { formatAmount } from '../../lib/money.ts';
-import { DAY_MS } from '../../lib/time.ts';
-import { asOf, type Payment } from '../payment.ts';
+import type { Database } from '../database/database.ts';
+import { formatAmount } from '../lib/money.ts';
+import { DAY_MS } from '../lib/time.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
 import { decidedAmounts, paymentsByTrait, suspendedSince, type Trait } from './queries.ts';
 import { moment } from './told.ts';
 

@@ -1,14 +1,14 @@
 // What an approval, a rejection and a note may say, sent as JSON or by a form.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { needsSecond } from '../../src/payments/review/decide.ts';
+import { needsSecond } from '../../src/review/decide.ts';
 import {
   MESSAGE_MAXIMUM,
   NOTE_MAXIMUM,
   parseApproval,
   parseNote,
   parseRejection,
-} from '../../src/payments/review/review.ts';
+} from '../../src/review/review.ts';
 
 const CARD = '4242 4242 4242 4242';
 

@@ -1,8 +1,8 @@
 // Adds an administrator's note to a payment, in any status: for administrators alone.
-import type { Principal } from '../../administrators/administrator.ts';
-import type { Transaction } from '../../journal/transaction.ts';
-import { OperationalError } from '../../lib/errors.ts';
-import type { Payment } from '../payment.ts';
+import type { Principal } from '../administrators/administrator.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import type { Payment } from '../payments/payment.ts';
 import { actOn, withAct } from './act.ts';
 import { reviewActs } from './review.ts';
 

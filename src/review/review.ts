@@ -1,10 +1,10 @@
 // What administrators do with a payment and write about it: the acts that are kept, and what each of them may say.
 import { z } from 'zod';
-import { holdsCardNumber } from '../../lib/card-number.ts';
-import type { ErrorDetails } from '../../lib/errors.ts';
-import { textFault } from '../../lib/text.ts';
-import { NUMBERED, refuseCardFields } from '../card-data.ts';
-import type { Payment } from '../payment.ts';
+import { holdsCardNumber } from '../lib/card-number.ts';
+import type { ErrorDetails } from '../lib/errors.ts';
+import { textFault } from '../lib/text.ts';
+import { NUMBERED, refuseCardFields } from '../payments/card-data.ts';
+import type { Payment } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
 export const REJECT_REASONS = {
