@@ -1,6 +1,6 @@
 // How often forms are taken: generous to customers, tiresome to programs. Kept in memory, by each node for itself.
 import type { FastifyRequest } from 'fastify';
-import { network } from '../http/network.ts';
+import { NetworkCounts } from '../http/network-counts.ts';
 import { WindowCounts } from '../http/window-counts.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
@@ -20,15 +20,15 @@ export interface Throttle {
 }
 
 export function createThrottle(limits: ThrottleLimits, clock: Clock): Throttle {
-  const ofAddress = new WindowCounts(limits.perAddress, WINDOW_MS);
+  const ofAddress = new NetworkCounts(limits.perAddress, WINDOW_MS);
   const ofPayment = new WindowCounts(limits.perPayment, WINDOW_MS);
-  const forged = new WindowCounts(limits.perAddress, WINDOW_MS);
+  const forged = new NetworkCounts(limits.perAddress, WINDOW_MS);
   return {
     form({ ip, query }) {
       const { payment_id } = query as { payment_id: string };
       const now = clock.now();
-      return ofAddress.count(network(ip), now) || ofPayment.count(payment_id, now);
+      return ofAddress.count(ip, now) || ofPayment.count(payment_id, now);
     },
-    forged: ({ ip }) => forged.count(network(ip), clock.now()),
+    forged: ({ ip }) => forged.count(ip, clock.now()),
   };
 }

@@ -1,13 +1,10 @@
 // How often forms that prove who somebody is are taken from one network or known browser. Kept in memory, by each node for itself.
 import type { FastifyRequest } from 'fastify';
-import { network, site } from '../http/network.ts';
+import { NetworkCounts } from '../http/network-counts.ts';
 import { WindowCounts } from '../http/window-counts.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
 const WINDOW_MS = 15 * MINUTE_MS;
-
-/** How many times as much a whole allocation of IPv6 may send as one network in it. */
-const SITE_SHARE = 4;
 
 /** Counts a form. Gives how long to wait, in milliseconds, where it is one too many; else 0. */
 export type Throttle = (request: FastifyRequest) => Promise<number>;
@@ -21,13 +18,12 @@ export function createThrottle(
   clock: Clock,
   deviceOf: (request: FastifyRequest) => Promise<string | undefined>,
 ): Throttle {
-  const ofNetwork = new WindowCounts(maximum, WINDOW_MS);
-  const ofSite = new WindowCounts(maximum * SITE_SHARE, WINDOW_MS);
+  const ofNetwork = new NetworkCounts(maximum, WINDOW_MS);
   const ofDevice = new WindowCounts(maximum, WINDOW_MS);
   return async (request) => {
     const device = await deviceOf(request);
     const now = clock.now();
     if (device !== undefined) return ofDevice.count(device, now);
-    return ofNetwork.count(network(request.ip), now) || ofSite.count(site(request.ip), now);
+    return ofNetwork.count(request.ip, now);
   };
 }

@@ -2,32 +2,12 @@
 import type { FastifyRequest } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import { network } from './network.ts';
+import { NetworkCounts } from './network-counts.ts';
 import type { RateLimits } from './rate-limit.ts';
-import { WindowCounts } from './window-counts.ts';
 
-/** The refusals of each network within a minute that begins with the first of them. */
-export class RefusalCounts {
-  readonly #counts: WindowCounts;
-
-  constructor({ refused_keys_per_minute, nodes }: RateLimits) {
-    this.#counts = new WindowCounts(Math.max(1, Math.floor(refused_keys_per_minute / nodes)), MINUTE_MS);
-  }
-
-  /** Counts a refusal at `now`. Gives how long to wait, in milliseconds, where it is one too many; else 0. */
-  count(ip: string, now: number): number {
-    return this.#counts.count(network(ip), now);
-  }
-
-  /** Takes back a refusal that was counted and did not come about. */
-  takeBack(ip: string, now: number): void {
-    this.#counts.takeBack(network(ip), now);
-  }
-
-  /** Whether the next refusal would be one too many. */
-  isFull(ip: string, now: number): boolean {
-    return this.#counts.isFull(network(ip), now);
-  }
+/** Counts the refusals of each network within a minute that begins with the first of them, this node's part of the limit. */
+export function refusalCounts({ refused_keys_per_minute, nodes }: RateLimits): NetworkCounts {
+  return new NetworkCounts(Math.max(1, Math.floor(refused_keys_per_minute / nodes)), MINUTE_MS);
 }
 
 /** Gives the error that a request is answered with whose key or token is no good: `message` says why, where it is said at all. */
@@ -45,7 +25,7 @@ export interface Refuse {
  * comes here: a right key is taken from any address as soon as this node knows it, so that the misses of others who call from there do not lock it out.
  */
 export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
-  const counts = limits && new RefusalCounts(limits);
+  const counts = limits && refusalCounts(limits);
   const refuse = (request: FastifyRequest, message: string) => {
     const waitMs =
       counts && request.headers.authorization !== undefined ? counts.count(request.ip, clock.now()) : 0;

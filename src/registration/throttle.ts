@@ -1,12 +1,11 @@
 // How many merchants are made in an hour: by one network address, by one site of many, and in all. Kept in memory, by each node for itself.
 import { LRUCache } from 'lru-cache';
 import { network, site } from '../http/network.ts';
+import { SITE_SHARE } from '../http/network-counts.ts';
 import { type Clock, HOUR_MS } from '../lib/time.ts';
 
 /** How many networks are remembered; beyond that, those seen longest ago are forgotten. */
 const REMEMBERED = 20_000;
-/** A whole allocation of IPv6 (/48) may do this many times what one of its networks (/64) may. */
-const SITE_SHARE = 4;
 /** For each registration that is taken, so many invitations may be looked up that are of no use. */
 const LOOK_UPS = 4;
 

@@ -21,7 +21,7 @@ export const rateLimitsSchema = z.strictObject({
     .max(1_000_000)
     .default(20)
     .describe(
-      'How often one network address (IPv6: one /64 network) is told in a minute that its key is refused; then it is told to wait.',
+      'How often one network address (IPv6: one /64 network) is told in a minute that its key is refused, and one IPv6 /48 network four times as often; then it is told to wait.',
     ),
 });
 

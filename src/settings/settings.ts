@@ -117,7 +117,7 @@ export const configurationSchema = z.strictObject({
     .max(1_000_000)
     .default(300)
     .describe(
-      'How often forms are taken from one network address (IPv6: one /64 network) in 10 minutes, by each node.',
+      'How often forms are taken from one network address (IPv6: one /64 network; one /48 four times as often) in 10 minutes, by each node.',
     ),
   sign_in_forms_per_address: z
     .int()
@@ -125,7 +125,7 @@ export const configurationSchema = z.strictObject({
     .max(1_000_000)
     .default(20)
     .describe(
-      'How often forms of signing in to the console are taken from one network address (IPv6: one /64 network) in 15 minutes, by each node.',
+      'How often forms of signing in to the console are taken from one network address (IPv6: one /64 network; one /48 four times as often) in 15 minutes, by each node.',
     ),
   review: reviewSchema.prefault({}).describe('How payments are reviewed.'),
   registration: registrationSchema.prefault({}).describe('How new merchants come to be.'),

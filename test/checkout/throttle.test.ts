@@ -195,6 +195,13 @@ describe('the throttle of forms', () => {
         [422, 422, 429],
       );
       assert.equal(await from('2001:db8:1:3::1'), 422);
+      const subnets = Array.from({ length: 10 }, (_, subnet) => `2001:db8:9:${subnet}::1`);
+      const taken = await Promise.all(subnets.map(from));
+      assert.equal(
+        taken.filter((status) => status === 422).length,
+        8,
+        'of one allocation four times as many',
+      );
     }));
 });
 

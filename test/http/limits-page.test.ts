@@ -20,9 +20,9 @@ test('the page of limits gives the default of every setting it names.', () => {
   const defaults: [setting: string, limit: RegExp][] = [
     ['rate_limits.reads_per_second', RegExp(`^${rate_limits.reads_per_second} a second, 400 at once$`)],
     ['rate_limits.writes_per_second', RegExp(`^${rate_limits.writes_per_second} a second, 100 at once$`)],
-    ['rate_limits.refused_keys_per_minute', RegExp(`^${rate_limits.refused_keys_per_minute} a minute$`)],
+    ['rate_limits.refused_keys_per_minute', RegExp(`^${rate_limits.refused_keys_per_minute} a minute;`)],
     ['checkout_forms_per_payment', RegExp(`^${others.checkout_forms_per_payment} in 10 minutes$`)],
-    ['checkout_forms_per_address', RegExp(`^${others.checkout_forms_per_address} in 10 minutes$`)],
+    ['checkout_forms_per_address', RegExp(`^${others.checkout_forms_per_address} in 10 minutes;`)],
     ['sign_in_forms_per_address', RegExp(`^${others.sign_in_forms_per_address} in 15 minutes;`)],
     ['registration.per_address', RegExp(`^${registration.per_address} an hour;`)],
     ['registration.per_hour', RegExp(`^${registration.per_hour} an hour$`)],

@@ -1,7 +1,8 @@
 // Keys and tokens that are refused: who sends many is told to wait and learns nothing, and a right key is always taken.
 import assert from 'node:assert/strict';
 import { after, before, describe, mock, test } from 'node:test';
-import { RefusalCounts } from '../../src/http/refused-keys.ts';
+import type { NetworkCounts } from '../../src/http/network-counts.ts';
+import { refusalCounts } from '../../src/http/refused-keys.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { addPerson } from '../support/admin.ts';
@@ -138,6 +139,15 @@ for (const engine of ENGINES) {
       assert.equal((await call(within(999), unknownKey())).status, 429);
       assert.equal((await call('2001:db8:1:3::1', unknownKey())).status, 401);
     });
+
+    test('a whole IPv6 allocation, a /48 network, is told to wait after four times as many; right keys work on.', async () => {
+      const within = (subnet: number) => `2001:db8:7:${subnet.toString(16)}::1`;
+      for (let i = 0; i < 80; i++) assert.equal((await call(within(i), unknownKey())).status, 401, String(i));
+      assert.equal((await call(within(999), unknownKey())).status, 429);
+      assert.equal((await call(within(998), newSecret('cfa_'), '/admin/payments')).status, 429);
+      assert.equal((await call(within(997), KEY)).status, 200);
+      assert.equal((await call('2001:db8:8::1', unknownKey())).status, 401);
+    });
   });
 
   test(`without rate limits nobody is told to wait on ${engine}.`, async () => {
@@ -154,29 +164,42 @@ for (const engine of ENGINES) {
 
 describe('refusals of an address', () => {
   const LIMITS = { writes_per_second: 50, reads_per_second: 200, refused_keys_per_minute: 20, nodes: 1 };
-  const countTimes = (counts: RefusalCounts, times: number, now: number) => {
+  const countTimes = (counts: NetworkCounts, times: number, now: number) => {
     for (let i = 0; i < times; i++) counts.count('192.0.2.1', now);
   };
 
   test('the wait ends a minute after the first of them.', () => {
-    const counts = new RefusalCounts(LIMITS);
+    const counts = refusalCounts(LIMITS);
     countTimes(counts, 20, 0);
     assert.equal(counts.count('192.0.2.1', 10_000), 50_000);
     assert.equal(counts.count('192.0.2.1', 59_999), 1);
     assert.equal(counts.count('192.0.2.1', 60_000), 0);
   });
 
+  test('one network cannot use up its allocation, and what is taken back is taken back of both.', () => {
+    const counts = refusalCounts(LIMITS);
+    for (let i = 0; i < 500; i++) counts.count('2001:db8::1', 0);
+    for (let i = 0; i < 60; i++) assert.equal(counts.count(`2001:db8:0:${i + 1}::1`, 0), 0, String(i));
+    assert.ok(counts.isFull('2001:db8:0:fff::1', 0));
+    counts.takeBack('2001:db8::1', 0);
+    assert.ok(counts.isFull('2001:db8:0:fff::1', 0));
+    counts.takeBack('2001:db8:0:1::1', 0);
+    assert.equal(counts.isFull('2001:db8:0:fff::1', 0), false);
+    assert.equal(counts.count('2001:db8:0:fff::1', 0), 0);
+    assert.notEqual(counts.count('2001:db8:0:fff::1', 0), 0);
+  });
+
   test('of several nodes each takes its part, one at least.', () => {
-    const shared = new RefusalCounts({ ...LIMITS, nodes: 2 });
+    const shared = refusalCounts({ ...LIMITS, nodes: 2 });
     countTimes(shared, 10, 0);
     assert.equal(shared.count('192.0.2.1', 0), 60_000);
-    const many = new RefusalCounts({ ...LIMITS, nodes: 1000 });
+    const many = refusalCounts({ ...LIMITS, nodes: 1000 });
     assert.equal(many.count('192.0.2.1', 0), 0);
     assert.equal(many.count('192.0.2.1', 0), 60_000);
   });
 
   test('of 100,000 addresses those refused last are remembered, and no others.', () => {
-    const counts = new RefusalCounts({ ...LIMITS, refused_keys_per_minute: 1 });
+    const counts = refusalCounts({ ...LIMITS, refused_keys_per_minute: 1 });
     const address = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
     for (let i = 0; i < 100_000; i++) counts.count(address(i), 0);
     assert.equal(counts.count(address(99_999), 0), 60_000, 'remembered');
