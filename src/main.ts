@@ -165,6 +165,10 @@ async function openStore(
   const opened = await openDatabase(configuration, parts.onBroken, fence);
   const database = measurements ? countFailures(opened, measurements.failed) : opened;
   undo.add(() => database.close());
+  if (!(await hasRoom(configuration)))
+    parts.log.warn(
+      'the disk is full: what is stored is served, and changes are answered 503 until there is room',
+    );
   await parts.onStore?.(database);
   await migrate(database);
   return database;

@@ -201,6 +201,7 @@ describe('deploy/counterfoil.service', () => {
     assert.equal(value('ExecStart'), `/usr/bin/node ${START.options} serve`);
     assert.match(unit, new RegExp(`^Environment=${START.environment}$`, 'm'));
     assert.equal(value('RestartPreventExitStatus'), String(EXIT_CONFIGURATION));
+    assert.equal(value('LogRateLimitIntervalSec'), '0');
     assert.ok(Number(value('TimeoutStopSec')) * 1000 > STOP_DEADLINE_MS);
     assert.equal(value('ExecReload'), '/bin/kill -HUP $MAINPID');
   });

@@ -4,10 +4,12 @@ import { dirname, join, resolve } from 'node:path';
 import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
 import type { Guard } from './postgres-hosts.ts';
+import { keepReserve, withReserve } from './reserve.ts';
 import { lockStore, openSqlite } from './sqlite.ts';
 import { rewriteLog } from './sqlite-log.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
+const LOCK_FILE = 'server.lock';
 
 /** The storage directory can be read by other accounts of the machine. */
 export class StorageExposed extends Error {
@@ -76,6 +78,11 @@ export function storeExists(settings: StoreSettings): boolean {
   return settings.database_url !== null || existsSync(join(settings.storage, SQLITE_FILE));
 }
 
+/** Whether a server has served from a storage directory before, or a command has made a SQLite store in it. */
+export function hasStarted({ storage, database_url }: StoreSettings): boolean {
+  return existsSync(join(storage, database_url === null ? SQLITE_FILE : LOCK_FILE));
+}
+
 /**
  * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
  * `guard`, which is asked before each connection to PostgreSQL is used. Raises `RestoreUnfinished`, `DatabaseError`.
@@ -91,7 +98,7 @@ export async function openDatabase(
     return openPostgres(settings.database_url, guard);
   }
   prepareStorage(settings.storage);
-  return openSqlite(join(settings.storage, SQLITE_FILE), onBroken);
+  return withReserve(settings.storage, () => openSqlite(join(settings.storage, SQLITE_FILE), onBroken));
 }
 
 /**
@@ -101,7 +108,10 @@ export async function openDatabase(
 export function holdStore(settings: StoreSettings): () => void {
   const release = holdStorage(settings);
   try {
-    if (settings.database_url === null) rewriteLog(join(settings.storage, SQLITE_FILE));
+    if (settings.database_url === null) {
+      withReserve(settings.storage, () => rewriteLog(join(settings.storage, SQLITE_FILE)));
+      keepReserve(settings.storage);
+    }
     return release;
   } catch (error) {
     release();
@@ -112,5 +122,5 @@ export function holdStore(settings: StoreSettings): () => void {
 /** Holds a storage directory as a server does, and looks at nothing in it. Returns and raises what `holdStore` does. */
 export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
   prepareStorage(storage);
-  return lockStore(join(storage, 'server.lock'));
+  return lockStore(join(storage, LOCK_FILE));
 }

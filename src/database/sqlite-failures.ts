@@ -18,7 +18,7 @@ const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
  * IOERR_SHMSIZE: a full disk has no room for the index of the write-ahead log. The commit is undone, but stands in the log until
  * the next takes its place: a crash before would bring it back.
  */
-const NO_ROOM_FOR_INDEX = 4874;
+export const NO_ROOM_FOR_INDEX = 4874;
 const UNIQUE_CODES = new Set([1555, 2067, 2579]); // PRIMARYKEY, UNIQUE, ROWID
 
 /** The error as a `DatabaseError`; as it is where it is none of SQLite's. */

@@ -49,8 +49,13 @@ export class Connection implements Queryable {
   constructor(file: string, options: { readOnly: boolean }) {
     this.#readOnly = options.readOnly;
     this.raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS });
-    this.raw.exec(`pragma foreign_keys = on; pragma trusted_schema = off; pragma cell_size_check = on;
-                   pragma cache_size = -${CACHE_KIB};`);
+    try {
+      this.raw.exec(`pragma foreign_keys = on; pragma trusted_schema = off; pragma cell_size_check = on;
+                     pragma cache_size = -${CACHE_KIB};`);
+    } catch (error) {
+      this.raw.close();
+      throw error;
+    }
   }
 
   prepare(sql: string): Prepared {
@@ -104,7 +109,7 @@ export class Connection implements Queryable {
  */
 export function openSqlite(file: string, onBroken: (error: Error) => void): Database {
   const isNew = !existsSync(file);
-  let writer: Connection;
+  let writer!: Connection;
   let reader: Connection;
   try {
     writer = new Connection(file, { readOnly: false });
@@ -115,6 +120,7 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
     );
     reader = new Connection(file, { readOnly: true });
   } catch (error) {
+    writer?.raw.close();
     throw asOpeningError(error, file);
   }
 
@@ -244,7 +250,8 @@ export function lockStore(file: string): () => void {
   try {
     const lock = new DatabaseSync(file, { timeout: 0 });
     chmodSync(file, 0o600);
-    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    // A rollback journal would need room on the disk.
+    lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive');
     return () => lock.close();
   } catch (error) {
     if ((error as { errcode?: number }).errcode === BUSY)

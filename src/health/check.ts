@@ -1,5 +1,6 @@
 // What a check is: a question about an installation, answered in a sentence with how to mend what is wrong.
 import { type Database, DatabaseError } from '../database/database.ts';
+import { hasStarted } from '../database/open.ts';
 import type { Clock } from '../lib/time.ts';
 import type { MethodSettings } from '../methods/method.ts';
 
@@ -142,6 +143,8 @@ export interface Check {
   stage: Stage;
   /** Whether a failure counts in development too. */
   always?: true;
+  /** Whether it keeps a first start alone from happening: a store that is there is served on. */
+  firstStart?: true;
   /** Whether it is asked again of a configuration that is read while the service runs: it judges what is taken over then. */
   atReload?: true;
   /** Whether it waits for others (addresses, folders on other machines): what it found is remembered for a minute. */
@@ -150,7 +153,8 @@ export interface Check {
 }
 
 /** Whether a check's failure keeps this installation from starting. */
-export function isDecisive({ always }: Check, { settings }: Installation): boolean {
+export function isDecisive({ always, firstStart }: Check, { settings }: Installation): boolean {
+  if (firstStart && hasStarted(settings)) return false;
   return always === true || settings.environment !== 'development';
 }
 

@@ -120,6 +120,7 @@ const disk_space: Check = {
   id: 'disk_space',
   about: 'Room on the disk',
   stage: 'start',
+  firstStart: true,
   look({ settings: { storage } }) {
     const { bavail, blocks, bsize } = statfsSync(nearest(storage));
     return spaceVerdict(bavail * bsize, blocks * bsize, storage);

@@ -125,12 +125,13 @@ async function campaign(kind: DiskKind, report: (line: string) => void): Promise
     const tally: Tally = { acknowledged: new Map(), refused: 0, backMs: [], healthToldMs: [], logBytes: 0 };
     for (let cycle = 0; cycle < CYCLES; cycle++) await fillAndFree(server, disk, tally, cycle);
 
-    // A stop on a full disk is a stop like any other, and the next start finds everything.
+    // A stop on a full disk is a stop like any other, and the next start, on the full disk too, finds everything.
     disk.fill();
     assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
     requireWholeLines(join(disk.directory, 'checkpoints.jsonl'));
-    disk.free();
     server = await start();
+    await requireAll(server, tally);
+    disk.free();
     await requireAll(server, tally);
     assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
     await requireSound(disk);

@@ -92,8 +92,8 @@ export async function requireReadOnly(server: ServerProcess, id: string, created
 }
 
 /** Every acknowledged payment is there, to the byte. */
-export async function requireAll(server: ServerProcess, load: Load): Promise<void> {
-  const client = loadClient(server.origin, KEY, CLIENTS);
+export async function requireAll(server: ServerProcess, load: Load, key = KEY): Promise<void> {
+  const client = loadClient(server.origin, key, CLIENTS);
   const lost: string[] = [];
   for (const [id, text] of load.acknowledged) {
     const answer = await client.get(`/v1/payments/${id}`);

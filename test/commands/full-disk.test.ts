@@ -1,0 +1,159 @@
+// A start on a disk that is full, in production: what is stored is served, changes wait for room, and no person is needed for the way back.
+import assert from 'node:assert/strict';
+import { chmodSync, chownSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import pg from 'pg';
+import { requireAll, requireSound } from '../campaigns/disk-full.ts';
+import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../campaigns/small-disk.ts';
+import { run } from '../support/command.ts';
+import { freePort } from '../support/free-ports.ts';
+import { LIVE_KEY, startHarness } from '../support/harness.ts';
+import { installation } from '../support/production.ts';
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
+import { temporaryStore } from '../support/stores.ts';
+import { becomes, eventually } from '../support/waiting.ts';
+
+/** Far less than the 512 MiB that a first start needs. */
+const DISK_MIB = 32;
+const BACK_WITHIN_MS = 1000;
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+async function ask({ origin }: ServerProcess, path: string, body?: object): Promise<Answer> {
+  const response = await fetch(origin + path, {
+    headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const create = (server: ServerProcess) => ask(server, '/v1/payments', { amount: 1 });
+
+/** Creates until the disk takes no more. Returns the last payment that was created. */
+async function untilRefused(server: ServerProcess, created: Map<string, string>): Promise<void> {
+  await eventually(async () => {
+    const { status, text } = await create(server);
+    if (status === 503) return true;
+    assert.equal(status, 201, text);
+    const { data } = JSON.parse(text);
+    created.set(data.id, JSON.stringify(data));
+    return false;
+  });
+}
+
+/** What a service on a full disk does. */
+async function requireReading(server: ServerProcess, created: Map<string, string>): Promise<void> {
+  await untilRefused(server, created);
+  const refused = await create(server);
+  assert.equal(JSON.parse(refused.text).error.code, 'unavailable');
+  const [id, text] = [...created].at(-1)!;
+  const read = await ask(server, `/v1/payments/${id}`);
+  assert.equal(read.status, 200);
+  assert.equal(JSON.stringify(JSON.parse(read.text).data), text);
+  assert.equal((await ask(server, '/health')).status, 503);
+  assert.deepEqual(JSON.parse((await ask(server, '/health/ready')).text).failing, ['store_writable']);
+  await eventually(
+    () => server.output.some((line) => line.includes('the disk is full')),
+    () => server.output.join('\n'),
+  );
+}
+
+async function requireBack(server: ServerProcess, disk: SmallDisk): Promise<void> {
+  disk.free();
+  await becomes(201, async () => (await create(server)).status, BACK_WITHIN_MS);
+  await becomes(200, async () => (await ask(server, '/health')).status, BACK_WITHIN_MS);
+}
+
+for (const end of ['SIGTERM', 'SIGKILL'] as const) {
+  test(`on SQLite, after ${end}, with no byte left: reads are served, changes are 503, and all is back within a second of room.`, {
+    skip: whyNoSmallDisk('ext4') ?? false,
+  }, async () => {
+    const disk = mountSmallDisk('ext4', DISK_MIB);
+    const place = installation();
+    const created = new Map<string, string>();
+    let server: ServerProcess | undefined;
+    try {
+      const env = { COUNTERFOIL_STORAGE: disk.directory };
+      const refused = await run(['serve'], { cwd: place.folder, env: { ...env, PORT: '0' } });
+      assert.equal(refused.code, 78, 'a first start on so small a disk is refused');
+      assert.equal((await run(['migrate'], { cwd: place.folder, env })).code, 0);
+      const port = await freePort();
+      const start = () => startServerProcess({ config: place.config, port, storage: disk.directory });
+      server = await start();
+      const { data } = JSON.parse((await create(server)).text);
+      created.set(data.id, JSON.stringify(data));
+
+      for (let round = 0; round < 2; round++) {
+        await server.end(end);
+        disk.fill();
+        server = await start();
+        await requireReading(server, created);
+      }
+      await requireBack(server, disk);
+      await server.end('SIGTERM');
+      disk.fill();
+      server = await start();
+      await requireReading(server, created);
+      await requireBack(server, disk);
+      await requireAll(server, { acknowledged: created, refused: 0 }, LIVE_KEY);
+      assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));
+      await requireSound(disk);
+      assert.equal(statSync(join(disk.directory, 'reserve')).mode & 0o777, 0o600);
+    } finally {
+      if (server?.child.exitCode === null) await server.end('SIGKILL');
+      disk.remove();
+      place.remove();
+    }
+  });
+}
+
+describe("on PostgreSQL, the database's disk", () => {
+  test('is full at a start: reads are served, changes are 503, and all is back within a second of room.', {
+    skip: whyNoSmallDisk('tmpfs') ?? false,
+  }, async () => {
+    const disk = mountSmallDisk('tmpfs', DISK_MIB);
+    const store = await temporaryStore('postgres');
+    const admin = new pg.Client(Object.assign(new URL(store.database_url!), { pathname: '/postgres' }).href);
+    await admin.connect();
+    const name = new URL(store.database_url!).pathname.slice(1);
+    const { rows } = await admin.query('show data_directory');
+    const { uid, gid } = statSync(rows[0].data_directory);
+    chmodSync(dirname(disk.directory), 0o755);
+    chownSync(disk.directory, uid, gid);
+    await admin.query(`create tablespace ${name} location '${disk.directory}'`);
+    await admin.query(`alter database ${name} set tablespace ${name}`);
+    const service = await startHarness('postgres', { store });
+    const status = async (path: string) => (await service.request(path)).status;
+    const make = () =>
+      service.request('/v1/payments', {
+        method: 'POST',
+        body: { amount: 1, metadata: { x: 'x'.repeat(4000) } },
+      });
+    try {
+      const { id } = await service.create();
+      disk.fill();
+      await eventually(async () => (await make()).status === 503);
+      await becomes(503, () => status('/health'), BACK_WITHIN_MS);
+      await service.stop();
+      await service.start();
+      await eventually(async () => (await make()).status === 503);
+      assert.equal(await status(`/v1/payments/${id}`), 200);
+      await becomes(503, () => status('/health'), BACK_WITHIN_MS);
+      const { json } = await service.request('/health/ready');
+      assert.deepEqual(json.failing, ['store_writable']);
+      disk.free();
+      await becomes(201, async () => (await make()).status, BACK_WITHIN_MS);
+      await becomes(200, () => status('/health'), BACK_WITHIN_MS);
+      await service.verify();
+    } finally {
+      await service.close();
+      await admin.query(`drop tablespace ${name}`);
+      await admin.end();
+      disk.remove();
+    }
+  });
+});
