@@ -71,6 +71,7 @@ review:
     CHF: 1000
 trust_proxy: [10.0.0.0/8]
 log_level: info
+log_addresses: network
 
 methods:
   - type: bank_transfer

@@ -13,7 +13,7 @@ import { Verification } from './console/verification.ts';
 import type { Database } from './database/database.ts';
 import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
-import { asOperationalError } from './http/errors.ts';
+import { asOperationalError, type Defect } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
 import { at, openApiDocument } from './http/openapi.ts';
 import type { PolicyReport } from './http/policy-reports.ts';
@@ -69,6 +69,10 @@ export interface AppParts {
   refuse: Refuse;
   /** What security.txt says; null where there is none. */
   security: SecurityContact | null;
+  /** Logs and counts an unexpected error of ours. */
+  defect: Defect;
+  /** What the log holds of an address. */
+  loggedAddress(ip: string): string;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
   /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; nothing where all may. */
@@ -97,8 +101,7 @@ export async function buildApp(
   if (parts.security) addSecurityText(app, parts.security, { ...parts, origins: originsOf(site, places) });
   const pages = {
     asOperationalError,
-    report: (error: unknown, requestId: string) =>
-      log.error({ request_id: requestId, err: error }, 'a page failed'),
+    report: parts.defect,
     warn: (message: string, requestId: string) => log.warn({ request_id: requestId }, message),
     reportPolicy: (found: PolicyReport) =>
       log.warn(found, 'a browser reports that the content security policy stopped something'),

@@ -9,6 +9,7 @@ import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
 import { hasRoom } from './database/room.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './health/key-pair.ts';
+import { defectReporter } from './http/errors.ts';
 import { refuser } from './http/refused-keys.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import { Fence } from './journal/fence.ts';
@@ -114,7 +115,13 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const settings = surfaceSettings(configuration);
   const installation = installationOf(configuration, undefined, places.port);
   const shared = { log, clock, database, journal, directory, keyUses, offer, health, figures, places };
-  const appParts = { ...settings, ...shared, installation, refuse: refuser(settings.rateLimits, clock) };
+  const appParts = {
+    ...settings,
+    ...shared,
+    installation,
+    refuse: refuser(settings.rateLimits, clock),
+    defect: defectReporter(log, measurements?.defect),
+  };
   const listeners = await openListeners(configuration, places, keyPair, (site, server) =>
     buildApp(appParts, site, { server, observe: measurements?.observe }),
   );

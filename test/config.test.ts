@@ -101,6 +101,7 @@ test('what is left out has its default', () => {
     allow_root: false,
     trust_proxy: [],
     log_level: 'info',
+    log_addresses: 'network',
     merchants: [],
     file: FILE,
     portIsFixed: false,

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';
 import type { Refuse } from '../http/refused-keys.ts';
+import { note } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
 import { REFUSED_KEY, SUSPENDED_MERCHANT } from '../merchants/acting-key.ts';
@@ -41,11 +42,14 @@ export function authenticator({ database, directory, keyUses, clock, refuse }: A
   const lookUp = async (request: FastifyRequest, key: string, now: number) => {
     // Counted before the store is asked, or it would be asked about all that come in one stretch.
     const refusal = refuse(request, REFUSED_KEY);
-    const caller = await lookUpCaller(database, directory, key, now).catch((error) => {
+    const { caller, key: known } = await lookUpCaller(database, directory, key, now).catch((error) => {
       refuse.takeBack(request);
       throw error;
     });
-    if (!caller) throw refusal;
+    if (!caller) {
+      if (known) note(request, { merchant: known.merchant_id, key: known.id });
+      throw refusal;
+    }
     refuse.takeBack(request);
     admit(request, caller, now);
   };

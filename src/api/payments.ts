@@ -6,6 +6,7 @@ import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
+import { note } from '../http/request-log.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
@@ -69,7 +70,13 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
         request: body,
         ...(row && { row }),
       };
-      const once = await idempotency.once(claim, work);
+      const once = await idempotency.once(claim, work).catch((error) => {
+        const { code } = error as { code?: string };
+        if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
+        if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
+        throw error;
+      });
+      note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
       if (once.replayed) reply.header('idempotency-replayed', 'true');
       given = once;
     }

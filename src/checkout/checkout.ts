@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { FORM_TYPE, isSameOrigin, readForms } from '../http/form.ts';
 import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
+import { note, noteFields } from '../http/request-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -118,6 +119,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const waitMs = action ? throttle.form(request) : throttle.forged(request);
     if (waitMs > 0) {
       reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+      note(request, { code: 'rate_limited', limit: 'checkout_forms' });
       return page(reply, 429, busyPage(visit, waitMs));
     }
     if (!action) return page(reply, 403, refusedPage(visit, 'refused'));
@@ -144,6 +146,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const known = knownContacts(payment, method, asked.edit);
     const typed = readForm(sent, method, known, words, payment.merchant_name, clock.now());
     if (typed.faults.length > 0) {
+      noteFields(request, Object.fromEntries(typed.faults.map(({ field }) => [field, true])));
       const subject = subjectOf(payment, visit);
       return page(reply, 422, pendingPage(visit, { ...subject, methods, method, typed }));
     }
@@ -167,6 +170,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const ours = request.method === 'POST' && request.routeOptions.url?.endsWith(PAYMENT_PAGE);
     // A request that was refused for its form before it came here is no failure of a page.
     if (known && known.status < 500 && !ours) throw known;
+    note(request, { code: known?.code ?? 'internal_error' });
     const visit = visitOf(request, place);
     if (known && known.status < 500)
       return reply.send(page(reply, known.status, refusedPage(visit, 'refused')));

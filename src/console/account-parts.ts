@@ -68,7 +68,7 @@ export function formPage(
   return {
     title,
     place: '/account',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <p><a class="plain" href="${context.address('/account')}">Your account</a></p>

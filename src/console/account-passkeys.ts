@@ -32,7 +32,7 @@ async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   return {
     title: 'Your passkeys',
     place: '/account',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}${done !== undefined && notice(html`<p>${done}</p>`)}
 <p><a class="plain" href="${address('/account')}">Your account</a></p>

@@ -44,7 +44,7 @@ async function auditPage(context: Context): Promise<Outcome> {
 ${proof(context)}
 ${filterForm(context, asked, faults)}
 ${!wrong && (await list(context, asked, page))}`;
-  return { title: 'Audit log', content, place: '/audit', wrong, status: wrong ? 422 : 200 };
+  return { title: 'Audit log', content, place: '/audit', faults, status: wrong ? 422 : 200 };
 }
 
 function numberOf(text: string | null): number | undefined {

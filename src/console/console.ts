@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
+import { note, noteFields } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { ASSET_HEADERS } from '../ui/assets.ts';
@@ -87,6 +88,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
       const waitMs = await throttle(request);
       if (waitMs > 0) {
         reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+        note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
         return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, visit.now + waitMs)));
       }
       const form = request.body as URLSearchParams;
@@ -152,6 +154,8 @@ async function tell(
   { asOperationalError, report, warn }: Pick<ConsoleSettings, 'asOperationalError' | 'report' | 'warn'>,
 ): Promise<FastifyReply> {
   const known = asOperationalError(error);
+  note(request, { code: known?.code ?? 'internal_error' });
+  if (known?.details) noteFields(request, known.details);
   if (!known) report(error, request.id);
   else if (known.status >= 500) warn(known.message, request.id);
   if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));

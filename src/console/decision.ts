@@ -98,7 +98,7 @@ ${act === 'approve' ? html`<button class="primary">Approve <bdi>${money}</bdi></
 </form>
 <p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>
 </div>`;
-  return { title, content, place: '/queue', status, wrong: isWrong };
+  return { title, content, place: '/queue', status, faults };
 }
 
 /** What comes of it, as whoever decides should know. */

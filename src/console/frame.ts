@@ -37,14 +37,14 @@ export interface Setting {
 
 /** A whole page. */
 export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn }: Setting): string {
-  const { title, content, place, wide = false, wrong } = shown;
+  const { title, content, place, wide = false, faults = {} } = shown;
   const waiting = place === '/queue' && signedIn?.waiting ? `(${signedIn.waiting}) ` : '';
   const home = html`<p class="brand"><a href="${path}">${PRODUCT}</a></p>`;
   return page({
     language: LANGUAGE,
     theme,
     basePath: path,
-    title: `${wrong ? 'Error: ' : ''}${waiting}${title} – ${PRODUCT}`,
+    title: `${Object.keys(faults).length > 0 ? 'Error: ' : ''}${waiting}${title} – ${PRODUCT}`,
     skip: html`Skip to the content`,
     header: signedIn ? html`${home}${account(path, place, signedIn)}` : html`<p class="brand">${PRODUCT}</p>`,
     beside: signedIn && html`${navigation(path, place, signedIn.waiting)}\n`,

@@ -42,7 +42,7 @@ async function invitationsPage(context: Context, faults: Faults = {}): Promise<S
   return {
     title: 'Invitations',
     place: '/merchants',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <p><a class="plain" href="${address('/merchants')}">Merchants</a></p>

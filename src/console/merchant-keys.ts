@@ -97,7 +97,7 @@ function makingPage(context: Context, faults: Faults = {}): Promise<Shown> {
   return Promise.resolve({
     title: `Make a key for ${merchant.name}`,
     place: '/merchants',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <h1>Make a key for ${said(merchant.name)}?</h1>
@@ -162,7 +162,7 @@ async function rotationPage(context: Context, faults: Faults = {}): Promise<Outc
   return {
     title: 'Rotate a key',
     place: '/merchants',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <h1>Rotate a key of ${said(merchant.name)}?</h1>

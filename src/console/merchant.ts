@@ -181,7 +181,7 @@ ${token}${field({
     content,
     place: '/merchants',
     status,
-    wrong: Object.keys(faults).length > 0,
+    faults,
   };
 }
 

@@ -56,7 +56,7 @@ ${placeInHistory(context, items)}
 </section>
 </div>
 </div>`;
-  return { title, content, place: '/payments', status, wrong: Object.keys(faults).length > 0 };
+  return { title, content, place: '/payments', status, faults };
 }
 
 function noteForm({ address, token, form }: Context, { id }: Payment, faults: Faults): Html {

@@ -36,7 +36,7 @@ ${
 ${pager(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
 ${exports(context, search)}`
 }`;
-  return { title: 'Payments', content, place: '/payments', wrong, status: wrong ? 422 : 200 };
+  return { title: 'Payments', content, place: '/payments', faults: search.faults, status: wrong ? 422 : 200 };
 }
 
 function table(context: Context, payments: readonly Payment[]): Html {

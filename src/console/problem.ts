@@ -7,6 +7,7 @@ export function missing(path: string): Shown {
   return {
     title: 'There is no such page',
     status: 404,
+    code: 'not_found',
     content: html`<h1>There is no such page</h1>
 <p>Nothing is at this address, or not any more.</p>
 <p><a class="primary" href="${path}">To the first page</a></p>`,
@@ -17,6 +18,7 @@ export function forbidden(path: string, role: string): Shown {
   return {
     title: 'This is not for your role',
     status: 403,
+    code: 'forbidden',
     content: html`<h1>This is not for your role</h1>
 <p>You are signed in as ${role}. Nothing was changed. Ask an administrator if you need to do this.</p>
 <p><a class="primary" href="${path}">To the first page</a></p>`,
@@ -28,6 +30,7 @@ export function foreign(path: string): Shown {
   return {
     title: 'This did not come from our page',
     status: 403,
+    code: 'forbidden',
     content: html`<h1>This did not come from our page</h1>
 <p>Your browser says that another site sent this. Nothing was done.</p>
 <p><a class="primary" href="${path}">To the first page</a></p>`,

@@ -67,7 +67,7 @@ ${list}
 </div>
 ${detail}
 </div>`;
-  return { title: 'Queue', content, place: '/queue', wrong: Object.keys(faults).length > 0 };
+  return { title: 'Queue', content, place: '/queue', faults };
 }
 
 /** The payment that a parameter names. */

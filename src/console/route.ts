@@ -6,12 +6,14 @@ import type { Database } from '../database/database.ts';
 import type { Inspector } from '../health/inspector.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { ErrorCode } from '../lib/errors.ts';
 import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
+import type { Faults } from './parts.ts';
 import type { Verification } from './verification.ts';
 
 /** What every page of the console works with. */
@@ -72,7 +74,7 @@ export interface Context extends ConsoleParts {
 
 /**
  * What a page comes to. Errors are thrown: an `OperationalError` becomes a page that says its message, with its status, and
- * anything else the page of a failure; faults of a form are the page's own to show, with status 422 and `wrong`.
+ * anything else the page of a failure; faults of a form are the page's own to show, with status 422 and `faults`.
  */
 export type Outcome = Shown | Elsewhere | Download;
 
@@ -91,8 +93,10 @@ export interface Shown extends Sent {
   place?: string;
   /** Whether it has two columns where there is room. */
   wide?: boolean;
-  /** Whether it tells what is wrong with a form. */
-  wrong?: boolean;
+  /** What is wrong with a form that it shows. */
+  faults?: Faults;
+  /** Why it shows nothing else, for the log. */
+  code?: ErrorCode;
 }
 
 /** 303 to an address of the console, made by `address`. */

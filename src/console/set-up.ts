@@ -5,6 +5,7 @@ import { passkeyPlace, verifiedRegistration } from '../administrators/passkey.ts
 import { hashPassword, weakness } from '../administrators/password.ts';
 import { newRecoveryCodes } from '../administrators/recovery-codes.ts';
 import { completeSetUp, findBySetUpLink, type SetUp } from '../administrators/set-up.ts';
+import { note } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { readCookieOf } from './cookies.ts';
@@ -81,6 +82,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
       administrator.id,
     );
     if (!done) return show(nobody(visit), usedLink(visit));
+    note(request, { sign_in: 'set_up', administrator: administrator.id });
     reply.header('set-cookie', signedInCookies(done, baseUrl, now));
     const token = tokenField({ kind: 'session', secret: done.secret });
     return show(nobody(visit), donePage(visit, codes, token));
@@ -121,7 +123,7 @@ async function setUpPage(
   const passkey = newPasskeyButton(place.baseUrl, administrator, [], 'Use a passkey instead');
   return {
     title: 'Set up your account',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <h1>Set up your account</h1>

@@ -67,7 +67,7 @@ export function signInPage(
   const summary = faults.email === faults.password ? { email: faults.email ?? '' } : faults;
   return {
     title: 'Sign in',
-    wrong,
+    faults,
     status: status ?? (wrong ? 422 : 200),
     content: html`${wrong && errorSummary(summary)}
 ${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
@@ -146,7 +146,7 @@ export async function factorPage({ place, formKey }: Visit, parts: FactorParts):
   const hasApp = administrator.totp_secret !== null;
   return {
     title: 'Prove it is you',
-    wrong,
+    faults,
     status: wrong ? 422 : 200,
     content: html`${errorSummary(faults)}
 <h1>Prove it is you</h1>

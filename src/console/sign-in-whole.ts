@@ -1,12 +1,15 @@
 // The sign-in form that takes password and second factor at once, and the page that offers it.
 import type { FastifyReply } from 'fastify';
+import { plainEmail } from '../administrators/failures.ts';
 import { passkeyPlace } from '../administrators/passkey.ts';
+import { findAdministratorByEmail } from '../administrators/queries.ts';
 import {
   newChallenge,
   type StrongFactor,
   signInAtOnce,
   type Whole,
 } from '../administrators/sign-in-at-once.ts';
+import { note } from '../http/request-log.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Route, Shown } from './route.ts';
 import { type Carried, passkeyOptions, type SignInParts, signInPage } from './sign-in-page.ts';
@@ -39,9 +42,24 @@ export async function takeWhole(
   const done = await signInAtOnce(visit.place, whole, visit.request.id, callerOf(visit));
   if (!('refused' in done)) return enter(visit, done, carried, routes);
   const { email } = whole;
+  await noteRefusal(visit, email, done);
   if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
   const faults = { email: WRONG_WHOLE, password: WRONG_WHOLE, 'recovery-code': WRONG_WHOLE };
   return show(visit, await wholePage(visit, { carried, email, faults }));
+}
+
+/** Notes for the log why a sign-in was refused, and for whose account, if it is anybody's. */
+export async function noteRefusal(
+  { place, request }: Visit,
+  email: string,
+  { refused }: { refused: 'wrong' | 'throttled' | 'expired' },
+  wrong: 'wrong_password' | 'wrong_factor' = 'wrong_password',
+): Promise<void> {
+  const owner = await findAdministratorByEmail(place.database, plainEmail(email));
+  if (owner) note(request, { administrator: owner.id });
+  if (refused === 'throttled')
+    note(request, { sign_in: 'must_wait', code: 'rate_limited', limit: 'sign_in_failures' });
+  else note(request, { sign_in: refused === 'wrong' ? wrong : 'expired' });
 }
 
 /** The sign-in page that takes the second factor as well. */

@@ -10,12 +10,14 @@ import {
   openTicket,
   type SignedIn,
 } from '../administrators/sign-in.ts';
+import { note } from '../http/request-log.ts';
 import { setCookie } from './cookies.ts';
 import type { Faults } from './parts.ts';
 import type { Route } from './route.ts';
 import { type Carried, carriedIn, factorPage, signInPage } from './sign-in-page.ts';
 import {
   FIELD_MAXIMUM,
+  noteRefusal,
   parsed,
   read,
   strongFactorIn,
@@ -70,9 +72,11 @@ export async function takePassword(
     callerOf(visit),
   );
   if ('refused' in checked) {
+    await noteRefusal(visit, email, checked);
     if (checked.refused === 'throttled') return tooMany(visit, carried, email, checked.until);
     return again({ email: WRONG_PAIR, password: WRONG_PAIR });
   }
+  note(request, { sign_in: 'password_right', administrator: checked.administrator.id });
   return askFactor(visit, carried, checked.ticket);
 }
 
@@ -124,10 +128,10 @@ export async function takeFactor(
   else
     done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
   if (!('refused' in done)) return enter(visit, done, carried, routes);
-  if (done.refused === 'throttled') {
-    const opened = await openTicket(place.database, ticket, visit.now);
-    return tooMany(visit, carried, opened?.administrator.email ?? '', done.until);
-  }
+  const held = 'ticket' in done ? done.ticket : ticket;
+  const email = (await openTicket(place.database, held, visit.now))?.administrator.email ?? '';
+  await noteRefusal(visit, email, done, 'wrong_factor');
+  if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
   if (done.refused === 'expired') return beginAgain(visit, carried);
   const fault = credential !== '' ? WRONG_PASSKEY : field === 'code' ? WRONG_FACTOR : WRONG_RECOVERY_CODE;
   return askFactor(visit, carried, done.ticket, { [field]: fault });

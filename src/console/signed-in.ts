@@ -5,6 +5,7 @@ import { findAdministrator } from '../administrators/queries.ts';
 import { cookieValue } from '../administrators/session.ts';
 import type { Caller, SignedIn } from '../administrators/sign-in.ts';
 import { site } from '../http/network.ts';
+import { note } from '../http/request-log.ts';
 import { readCookieOf, setCookie } from './cookies.ts';
 import { showPackedDraft } from './guard.ts';
 import type { Route } from './route.ts';
@@ -53,6 +54,7 @@ export async function enter(
 ): Promise<FastifyReply> {
   const { place, reply, now } = visit;
   const { secret, administrator, session } = signedIn;
+  note(visit.request, { sign_in: 'signed_in', administrator: administrator.id });
   reply.header('set-cookie', signedInCookies(signedIn, place.baseUrl, now));
   if (next === undefined || draft === undefined) return seeOther(visit, place.path + (next ?? ''));
   const { id, name, email, role } = administrator;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../administrators/administrator.ts';
 import { openCookie } from '../administrators/session.ts';
+import { note, noteFields } from '../http/request-log.ts';
 import { Locale, MOMENT } from '../lib/locale.ts';
 import { derivedSecret } from '../lib/secrets.ts';
 import { pathOf } from '../lib/web-address.ts';
@@ -97,7 +98,9 @@ function headersOf({ baseUrl }: Place, nonce?: string): Record<string, string> {
 
 /** Sends a page, in the frame of whoever is signed in. */
 export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
-  const { place, reply, theme, keys, principal, formKey, here } = visit;
+  const { place, request, reply, theme, keys, principal, formKey, here } = visit;
+  if (shown.faults) noteFields(request, shown.faults);
+  if (shown.code) note(request, { code: shown.code });
   const nonce = randomBytes(16).toString('base64url');
   const waiting = principal ? (await place.figures.waiting()).count : 0;
   const token = tokenField(formKey);

@@ -8,6 +8,7 @@ import { type ErrorCode, OperationalError, STATUS_OF_CODE, unavailable } from '.
 import { randomId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
 import { API_HEADERS } from './headers.ts';
+import { note, noteFields } from './request-log.ts';
 
 export const errorSchema = z.strictObject({
   error: z.strictObject({
@@ -50,20 +51,38 @@ export function asOperationalError(error: unknown): OperationalError | undefined
 /** A body that is too large, by no more than this, is taken off the wire: its sender is told in peace. */
 const READ_THROUGH_BYTES = 1024 * 1024;
 
+/** Logs and counts an unexpected error of ours, which a request of this id met. */
+export type Defect = (error: unknown, requestId: string) => void;
+
+/** Returns what logs a defect, and tells `count` of it. */
+export function defectReporter(log: Logger, count: (() => void) | undefined): Defect {
+  return (error, requestId) => {
+    log.error({ request_id: requestId, defect: true, err: error }, 'a defect');
+    count?.();
+  };
+}
+
+/** Notes for its line in the log what a request was refused for. */
+export function noteError(request: FastifyRequest, { code, details, limit }: OperationalError): void {
+  note(request, { code, ...(limit && { limit }) });
+  if (details) noteFields(request, details);
+}
+
 /** Answers with an error as JSON; a defect is logged and shown as `internal_error`, nothing of it told. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: Logger,
+  { log, defect }: { log: Logger; defect: Defect },
 ): FastifyReply {
   let known = asOperationalError(error);
   if (!known) {
-    log.error({ request_id: request.id, err: error }, 'a defect');
+    defect(error, request.id);
     known = new OperationalError('internal_error', 'Something went wrong on our side.');
   } else if (known.code === 'unavailable') {
     log.warn({ request_id: request.id, err: known.cause ?? known }, 'unavailable');
   }
+  noteError(request, known);
   reply.header('x-request-id', request.id); // what fails before the hooks run has none yet
   if (known.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
   if (known.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="api"');

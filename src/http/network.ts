@@ -1,5 +1,6 @@
-// What counts as one caller when requests are counted by where they come from.
-import { isIPv6 } from 'node:net';
+// What counts as one caller when requests are counted by where they come from, and what the log says of it.
+import { isIP, isIPv6 } from 'node:net';
+import { hmac } from '../lib/secrets.ts';
 
 /** What an IPv6 subscriber has for themselves (RFC 6177). */
 const SUBSCRIBER_BITS = 64;
@@ -19,6 +20,22 @@ export function site(ip: string): string {
   return prefixOf(ip, SITE_BITS);
 }
 
+/** What the log holds of an address: its network, the address itself, or a digest of it. */
+export type LoggedAddresses = 'network' | 'address' | 'digest';
+
+const DIGEST_CHARACTERS = 16;
+
+/** Returns what makes the log's word for an address. `key` keys the digests: with the same one, an address has the same digest. */
+export function addressForLog(kind: LoggedAddresses, key: string): (ip: string) => string {
+  return (ip) => {
+    const address = prefixOf(ip, GROUPS * GROUP_BITS);
+    if (isIP(address) === 0) return 'unknown'; // a proxy may pass on whatever it was sent
+    if (kind === 'address') return address;
+    if (kind === 'digest') return hmac(key, `logged address ${address}`).slice(0, DIGEST_CHARACTERS);
+    return isIPv6(address) ? `${network(address)}/64` : `${address.replace(/\d+$/, '0')}/24`;
+  };
+}
+
 function prefixOf(ip: string, bits: number): string {
   const plain = /^\[(.+)\](?::\d+)?$/.exec(ip)?.[1] ?? /^([\d.]+):\d+$/.exec(ip)?.[1] ?? ip;
   const address = plain.split('%')[0]!;
@@ -29,7 +46,8 @@ function prefixOf(ip: string, bits: number): string {
   const [head, tail] = shortest.split('::').map((part) => part.split(':').filter(Boolean));
   const zeros = Array<string>(GROUPS - head!.length - (tail?.length ?? 0)).fill('0');
   const groups = [...head!, ...zeros, ...(tail ?? [])];
-  return shortestForm(`${groups.slice(0, bits / GROUP_BITS).join(':')}::`);
+  const kept = groups.slice(0, bits / GROUP_BITS).join(':');
+  return shortestForm(bits < GROUPS * GROUP_BITS ? `${kept}::` : kept);
 }
 
 /** The one spelling that RFC 5952 leaves of an IPv6 address, as URLs are read. */

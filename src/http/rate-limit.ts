@@ -35,7 +35,7 @@ export class TokenBucket {
   readonly policyField: string;
   /** Requests of all nodes together. */
   readonly perSecond: number;
-  readonly #policy: Policy;
+  readonly policy: Policy;
   readonly #costOfOne: number;
   #held: number;
   #at: number;
@@ -46,7 +46,7 @@ export class TokenBucket {
     this.capacity = Math.max(1, Math.floor((BURST_S * perSecond) / nodes));
     const windowS = Math.ceil((this.capacity * nodes) / perSecond);
     this.policyField = `"${policy}";q=${this.capacity};w=${windowS}`;
-    this.#policy = policy;
+    this.policy = policy;
     this.#costOfOne = SECOND_MS * nodes;
     this.#held = this.capacity * this.#costOfOne;
     this.#at = now;
@@ -64,7 +64,7 @@ export class TokenBucket {
 
   /** `RateLimit`: the whole requests left, and in how many seconds there will be one more. */
   get limitField(): string {
-    return `"${this.#policy}";r=${Math.floor(this.#held / this.#costOfOne)};t=${this.nextS}`;
+    return `"${this.policy}";r=${Math.floor(this.#held / this.#costOfOne)};t=${this.nextS}`;
   }
 
   /** Whole seconds after which it holds one request more. */
@@ -119,5 +119,6 @@ export function takeFrom(
   if (taken) return undefined;
   return new OperationalError('rate_limited', 'Too many requests came from this merchant.', {
     retryAfterS: bucket.nextS,
+    limit: bucket.policy === 'read' ? 'reads' : 'writes',
   });
 }

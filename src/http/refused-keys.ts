@@ -32,6 +32,7 @@ export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
     if (waitMs === 0) return new OperationalError('unauthorized', message);
     return new OperationalError('rate_limited', 'Too many wrong keys or tokens came from this address.', {
       retryAfterS: Math.ceil(waitMs / SECOND_MS),
+      limit: 'refused_keys',
     });
   };
   const isSpent = ({ ip }: FastifyRequest) => counts?.isFull(ip, clock.now()) ?? false;

@@ -1,17 +1,16 @@
 // What every surface stands in: the framework with ids, limits, log lines and the one shape of errors, and no routes yet.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
-import type { Logger } from '../lib/log.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
-import { collectMethods, notFound, sendError, URL_MAXIMUM } from './errors.ts';
+import { collectMethods, type Defect, notFound, sendError, URL_MAXIMUM } from './errors.ts';
 import { refuseLateAnswers } from './late-answers.ts';
+import { logRequest, type RequestLog } from './request-log.ts';
 import { LIMITS } from './server.ts';
 
-export interface ShellParts {
-  log: Logger;
+export interface ShellParts extends RequestLog {
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
   /** Whether all of it is reached by https: browsers are then told to come by nothing else. */
@@ -20,8 +19,8 @@ export interface ShellParts {
   plainHttp: PlainHttp | undefined;
   /** Makes the server whose requests `handler` answers. */
   server(handler: FastifyInstance['routing']): Server;
-  /** Who sent a request, in the fields of its log line. */
-  actor(request: FastifyRequest): object;
+  /** Logs and counts an unexpected error of ours. */
+  defect: Defect;
   /** Told of each request that was answered, where somebody measures. */
   observe: Observe | undefined;
 }
@@ -65,20 +64,25 @@ export function createShell(parts: ShellParts): FastifyInstance {
       maxParamLength: LIMITS.headerBytes,
     },
     frameworkErrors: (error, request, reply) => {
-      sendError(error, request, reply, log);
+      sendError(error, request, reply, parts);
     },
     clientErrorHandler: () => {}, // the server's own listener answers, also where several sites share it
   });
   const allowed = collectMethods(app);
   app.removeAllContentTypeParsers();
+  app.decorateRequest('noted');
   refuseLateAnswers(app);
   app.addHook('onRequest', (request, reply, done) => {
     const { id, raw, headers } = request;
+    log.debug(
+      { request_id: id, method: request.method, route: request.routeOptions.url ?? null },
+      'request begun',
+    );
     reply.header('x-request-id', id);
     if (plainHttp && !plainHttp.mayCome(raw.socket)) {
       if (!plainHttp.openRoutes.has(request.routeOptions.url ?? '')) {
         reply.header('connection', 'close');
-        sendError(overPlainHttp(), request, reply, log); // here, for no page's own handler must take it for its own
+        sendError(overPlainHttp(), request, reply, parts); // here, for no page's own handler must take it for its own
         return;
       }
     } else if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
@@ -108,7 +112,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
       const allow = allowed(request.raw.url!);
       if (allow) reply.header('allow', allow);
     }
-    return sendError(error, request, reply, log);
+    return sendError(error, request, reply, parts);
   });
   app.setNotFoundHandler(() => {
     throw notFound();
@@ -119,20 +123,6 @@ export function createShell(parts: ShellParts): FastifyInstance {
 
 /** Whoever comes past the proxy sends keys and passwords in the clear, and would go on doing so if it worked. */
 const overPlainHttp = () => new OperationalError('forbidden', 'This service is reached over https alone.');
-
-function logRequest({ log, actor }: ShellParts, request: FastifyRequest, reply: FastifyReply): void {
-  log.info(
-    {
-      request_id: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 100) / 100,
-      ...actor(request),
-    },
-    'request',
-  );
-}
 
 /** What is wrong with a request before anybody asks what it wants (RFC 9112, sections 3 and 5). */
 function syntaxFault(

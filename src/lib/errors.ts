@@ -23,28 +23,41 @@ export const STATUS_OF_CODE = {
 
 export type ErrorCode = keyof typeof STATUS_OF_CODE;
 
+/** The limits that are answered with 429, as the log names them. */
+export type Limit =
+  | 'reads'
+  | 'writes'
+  | 'refused_keys'
+  | 'registrations'
+  | 'checkout_forms'
+  | 'sign_in_forms'
+  | 'sign_in_failures';
+
 /** Field name, dotted for nested fields, to the sentence that says what is wrong with it. */
 export type ErrorDetails = Record<string, string>;
 
 /**
  * A failure that is part of the contract. Anything else that is thrown is a defect and answered as `internal_error`.
- * `details` goes with `validation_failed` alone; `retryAfterS` (whole seconds) becomes the `Retry-After` header.
+ * `details` goes with `validation_failed` alone; `retryAfterS` (whole seconds) becomes the `Retry-After` header; `limit` names the limit
+ * that was met, for the log.
  */
 export class OperationalError extends Error {
   override readonly name = 'OperationalError';
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
   readonly retryAfterS: number | undefined;
+  readonly limit: Limit | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    extra: { details?: ErrorDetails; retryAfterS?: number } = {},
+    extra: { details?: ErrorDetails; retryAfterS?: number; limit?: Limit } = {},
   ) {
     super(message);
     this.code = code;
     this.details = extra.details;
     this.retryAfterS = extra.retryAfterS;
+    this.limit = extra.limit;
   }
 
   get status(): number {

@@ -94,23 +94,22 @@ export async function replaceConfigured(
 }
 
 /**
- * The caller of a key that this node does not know: one made on another node or by a command a moment ago, or nobody. The directory
- * knows it from then on. Raises `DatabaseError`.
+ * The caller of a key that this node does not know: one made on another node or by a command a moment ago. The directory knows it from
+ * then on. Without a caller, `key` is the one that is revoked or expired, if it ever was one. Throws `DatabaseError`.
  */
 export async function lookUpCaller(
   database: Pick<Database, 'query' | 'refresh'>,
   directory: Directory,
   key: string,
   now: number,
-): Promise<Caller | undefined> {
-  if (directory.knows(key)) return undefined;
+): Promise<{ caller?: Caller | undefined; key?: KnownKey | undefined }> {
+  if (directory.knows(key)) return { key: directory.key(keyDigest(key)) };
   database.refresh(); // a new key works at once
   const row = await findKeyByDigest(database, keyDigest(key));
-  if (!row) return undefined;
+  if (!row) return {};
   const merchant = await findMerchant(database, row.merchant_id);
   if (merchant) directory.putMerchant(merchant);
-  directory.putKey(row);
-  return directory.find(key, now);
+  return { key: directory.putKey(row), caller: directory.find(key, now) };
 }
 
 /**

@@ -48,6 +48,11 @@ export class Measurements {
     labelNames: ['failure'],
     registers: [this.#registry],
   });
+  readonly #defects = new Counter({
+    name: 'counterfoil_defects_total',
+    help: 'Unexpected errors: requests answered 500, and pages that failed.',
+    registers: [this.#registry],
+  });
 
   /** `version` of the service. */
   constructor(version: string) {
@@ -72,6 +77,9 @@ export class Measurements {
 
   /** Counts a failure of the store. */
   readonly failed = (failure: DatabaseFailure): void => this.#failures.inc({ failure });
+
+  /** Counts an unexpected error. */
+  readonly defect = (): void => this.#defects.inc();
 
   /** Adds what is read when somebody asks. Once. */
   watch(measured: Measured): void {

@@ -1,6 +1,7 @@
 // The pages of registration as they are asked for and their form as it is sent: which page each comes to.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isBrowser, isForm, isSameOrigin } from '../http/form.ts';
+import { note, noteFields } from '../http/request-log.ts';
 import type { OperationalError } from '../lib/errors.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
@@ -112,9 +113,11 @@ export class RegistrationForms {
     const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
     if ('waitMs' in outcome) {
       reply.header('retry-after', String(Math.ceil(outcome.waitMs / SECOND_MS)));
+      note(request, { code: 'rate_limited', limit: 'registrations' });
       return this.#send(reply, 429, busyPage(visit, outcome.waitMs));
     }
     if ('faults' in outcome) {
+      noteFields(request, outcome.faults);
       const faults = formFaults(visit.words, outcome.faults);
       const guard = { seed, token: sent.get('token')! };
       return this.#send(reply, 422, formPage(visit, { mode, contact, guard, typed, faults }));
@@ -181,6 +184,7 @@ export class RegistrationForms {
     const isRefusal = known !== undefined && known.status < 500;
     const isFormSent = request.method === 'POST' && isForm(request.headers) && isBrowser(request.headers);
     if (isRefusal ? !isFormSent : request.method === 'POST' && !isFormSent) throw error;
+    note(request, { code: known?.code ?? 'internal_error' });
     const visit = visitOf(request, this.#place);
     if (isRefusal) return this.#send(reply, known.status, refusedPage(visit));
     if (known) warn(known.message, request.id);

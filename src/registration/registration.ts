@@ -45,6 +45,7 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
     if (waitMs === 0) return;
     throw new OperationalError('rate_limited', 'Too many registrations. Try again later.', {
       retryAfterS: Math.ceil(waitMs / SECOND_MS),
+      limit: 'registrations',
     });
   }
 

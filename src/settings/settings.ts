@@ -182,6 +182,12 @@ export const configurationSchema = z.strictObject({
     .enum(['error', 'warn', 'info', 'debug'])
     .default('info')
     .describe('How much is logged. No level logs keys, query strings or bodies.'),
+  log_addresses: z
+    .enum(['network', 'address', 'digest'])
+    .default('network')
+    .describe(
+      'What the log holds of an address that was refused or signed in: its network (IPv4 /24, IPv6 /64), the address, or a digest whose key each start makes anew.',
+    ),
   merchants: z
     .array(merchantSchema)
     .default([])

@@ -2,8 +2,10 @@
 import type { buildApp } from '../app.ts';
 import type { Configuration } from '../config.ts';
 import type { LoadedKeyPair } from '../health/key-pair.ts';
+import { defectReporter } from '../http/errors.ts';
 import { trustedPeers } from '../http/host-name.ts';
 import { Listener } from '../http/listener.ts';
+import { addressForLog } from '../http/network.ts';
 import { connectionsMaximum } from '../http/server.ts';
 import { createShell, type ShellParts } from '../http/shell.ts';
 import type { Logger } from '../lib/log.ts';
@@ -57,6 +59,8 @@ export async function openMetrics(
       actor: () => ({}),
       server,
       observe: undefined,
+      defect: defectReporter(log, measurements.defect),
+      loggedAddress: addressForLog('network', ''),
     });
     addMetricsRoute(app, measurements);
     await app.ready();

@@ -1,7 +1,9 @@
 // What the surfaces are told of the configuration, in their own words.
 import type { AppParts } from '../app.ts';
 import type { Configuration } from '../config.ts';
+import { addressForLog } from '../http/network.ts';
 import { plainPeers } from '../http/plain-peers.ts';
+import { newSecret } from '../lib/secrets.ts';
 
 type SurfaceSettings = Pick<
   AppParts,
@@ -15,6 +17,7 @@ type SurfaceSettings = Pick<
   | 'rateLimits'
   | 'registration'
   | 'security'
+  | 'loggedAddress'
   | 'trustProxy'
   | 'mayComePlain'
 >;
@@ -41,6 +44,7 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
       limits: { perAddress: registration.per_address, perHour: registration.per_hour },
     },
     security: configuration.security,
+    loggedAddress: addressForLog(configuration.log_addresses, newSecret('')),
     trustProxy: trust_proxy,
     mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
   };

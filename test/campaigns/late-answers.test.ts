@@ -69,6 +69,8 @@ function shell(write: (line: string) => void): FastifyInstance {
     plainHttp: undefined,
     actor: () => ({}),
     observe: undefined,
+    defect: () => {},
+    loggedAddress: (ip: string) => ip,
     server: (handler) => createServer(handler),
   });
 }

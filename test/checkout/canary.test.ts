@@ -335,7 +335,7 @@ for (const engine of ENGINES) {
         assert.equal(status, 500);
         assert.match(text, /<h1>/);
         const logged = harness.logged.slice(begun).join('');
-        assert.match(logged, /a page failed/);
+        assert.match(logged, /a defect/);
         assertNone(asBytes(logged + text), [...FORBIDDEN, ...Object.values(PERSON)]);
       }
     });

@@ -13,7 +13,15 @@ const log = createLogger('error', { write: () => {} });
 
 /** A site without a route, which says when it is closed. */
 async function site(server: ShellParts['server'], onClose: () => void) {
-  const rest = { trustProxy: [], https: false, plainHttp: undefined, actor: () => ({}), observe: undefined };
+  const rest = {
+    trustProxy: [],
+    https: false,
+    plainHttp: undefined,
+    actor: () => ({}),
+    observe: undefined,
+    defect: () => {},
+    loggedAddress: (ip: string) => ip,
+  };
   const app = createShell({ log, server, ...rest });
   app.addHook('onClose', async () => onClose());
   await app.ready();

@@ -140,12 +140,12 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   const file = writeConfiguration(store, options.environment, (options.configuration ?? '') + address);
   const clock = new TestClock();
   const logged: string[] = [];
-  const log = createLogger('info', { write: (line: string) => void logged.push(line) });
   const environment = {
     COUNTERFOIL_STORAGE: store.storage,
     DATABASE_URL: store.database_url ?? undefined,
   };
   const configuration = readConfiguration(file, environment);
+  const log = createLogger(configuration.log_level, { write: (line: string) => void logged.push(line) });
   if (options.trustProxy) configuration.trust_proxy = [options.trustProxy];
   const start = async () => {
     configuration.port = await freePort(); // another one each time: clients may not know yet that the last has gone
