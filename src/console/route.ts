@@ -13,7 +13,6 @@ import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { Theme } from '../ui/theme.ts';
-import type { Faults } from './parts.ts';
 import type { Verification } from './verification.ts';
 
 /** What every page of the console works with. */
@@ -94,7 +93,7 @@ export interface Shown extends Sent {
   /** Whether it has two columns where there is room. */
   wide?: boolean;
   /** What is wrong with a form that it shows. */
-  faults?: Faults;
+  faults?: Readonly<Record<string, string>>;
   /** Why it shows nothing else, for the log. */
   code?: ErrorCode;
 }
