@@ -204,6 +204,7 @@ describe('deploy/counterfoil.service', () => {
     assert.equal(value('LogRateLimitIntervalSec'), '0');
     assert.ok(Number(value('TimeoutStopSec')) * 1000 > STOP_DEADLINE_MS);
     assert.equal(value('ExecReload'), '/bin/kill -HUP $MAINPID');
+    assert.equal(value('InaccessiblePaths'), `-${value('WorkingDirectory')}/.git`);
   });
 
   test('the command for administrators has its account and its environment', () => {

@@ -1,0 +1,65 @@
+// Whatever is answered says what it is, lets no other site in, and keeps its cookies to itself.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Harness, KEY, startHarness } from '../support/harness.ts';
+
+let service: Harness;
+before(async () => {
+  service = await startHarness('sqlite');
+});
+after(() => service.close());
+
+/** Answers of every kind: JSON, pages, files, redirects, and errors of each surface. */
+async function answers(): Promise<Response[]> {
+  const { id } = await service.create();
+  const page = `/payment.php?payment_id=${id}`;
+  const html = await (await fetch(service.origin + page)).text();
+  const [style, icon] = ['stylesheet', 'icon'].map(
+    (rel) => new RegExp(`rel="${rel}" href="([^"]+)"`).exec(html)![1]!,
+  );
+  const paths = [
+    ...['/health', '/health/ready', '/openapi.json', `/v1/payments/${id}`, '/v1/payments', '/v1/none'],
+    ...[page, '/payment.php?payment_id=none', '/register', '/none', '/admin/payments'],
+    ...['/console', '/console/sign-in', '/console/none', `${page}&theme=dark`, style!, icon!],
+  ];
+  const asked = paths.flatMap((path) =>
+    [undefined, 'https://evil.example'].map((origin) => {
+      const headers = { authorization: `Bearer ${KEY}`, ...(origin && { origin }) };
+      return fetch(service.origin + path, { headers, redirect: 'manual' });
+    }),
+  );
+  return Promise.all(asked);
+}
+
+test('every answer has its type, its charset and nosniff, and none lets another site read it', async () => {
+  const kinds = new Set<string>();
+  for (const { url, headers, status } of await answers()) {
+    const label = `${status} ${url}`;
+    assert.equal(headers.get('x-content-type-options'), 'nosniff', label);
+    for (const [name] of headers) assert.doesNotMatch(name, /^access-control-/, label);
+    const type = headers.get('content-type') ?? '';
+    kinds.add(type.split(';')[0]!);
+    if (/^(text|application)\//.test(type)) assert.match(type, /; charset=utf-8$/, label);
+    if (!/^(text\/css|image\/)/.test(type)) {
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /default-src 'none'/, label);
+      for (const part of ["frame-ancestors 'none'", "base-uri 'none'", "object-src 'none'"])
+        assert.ok(policy.includes(part), `${label}: ${part}`);
+      assert.equal(headers.get('cache-control'), 'no-store', label);
+      assert.match(headers.get('referrer-policy') ?? '', /^(no-referrer|same-origin)$/, label);
+    }
+  }
+  for (const kind of ['application/json', 'text/html', 'text/css', 'image/svg+xml'])
+    assert.ok(kinds.has(kind), `${kind} is among them`);
+});
+
+test('every cookie is out of reach of scripts and of other sites', async () => {
+  let count = 0;
+  for (const { headers, url } of await answers())
+    for (const cookie of headers.getSetCookie()) {
+      count++;
+      assert.match(cookie, /; HttpOnly/, url);
+      assert.match(cookie, /; SameSite=(Strict|Lax)/, url);
+    }
+  assert.ok(count > 2, 'some answers set cookies');
+});
