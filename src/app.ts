@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
+import type { FailureTally } from './administrators/failure-tally.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
 import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
@@ -50,6 +51,8 @@ export interface AppParts {
   places: Places;
   health: Health;
   figures: ReviewFigures;
+  /** Failed sign-ins of this node that have no entry of their own. */
+  tally: FailureTally;
   lifetimeS: number;
   httpsOnly: boolean;
   timeZone: string;

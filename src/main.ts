@@ -1,5 +1,6 @@
 // Starts everything in order and stops it in reverse.
 import type { FastifyInstance } from 'fastify';
+import { FailureTally, startFailureTally } from './administrators/failure-tally.ts';
 import { Health } from './api/health.ts';
 import { buildApp } from './app.ts';
 import { type Configuration, ConfigurationError, installationOf } from './config.ts';
@@ -96,6 +97,9 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const keyUses = new KeyUses(journal);
   const keyUsesWriter = startKeyUses(keyUses, log);
   undo.add(() => keyUsesWriter.stop());
+  const tally = new FailureTally(journal, clock);
+  const tallyWriter = startFailureTally(tally, log);
+  undo.add(() => tallyWriter.stop());
   const offer = new Offer(configuration.methods, directory);
   const health = new Health({
     journal,
@@ -114,7 +118,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
 
   const settings = surfaceSettings(configuration);
   const installation = installationOf(configuration, undefined, places.port);
-  const shared = { log, clock, database, journal, directory, keyUses, offer, health, figures, places };
+  const shared = { log, clock, database, journal, directory, keyUses, offer, health, figures, tally, places };
   const appParts = {
     ...settings,
     ...shared,

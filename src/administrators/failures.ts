@@ -1,4 +1,4 @@
-// Failed attempts to sign in, counted in the history itself: on all nodes, for addresses known and unknown alike.
+// Failed attempts to sign in, counted in the history, on all nodes, for addresses known and unknown alike.
 import type { Database, Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -6,6 +6,7 @@ import { sha256Hex } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
 import type { Administrator, Principal } from './administrator.ts';
 import { knownDevice } from './device.ts';
+import type { Failure, FailureTally } from './failure-tally.ts';
 import { isRightPassword, type Turn } from './password.ts';
 import { newestEntries } from './queries.ts';
 
@@ -14,6 +15,8 @@ export interface Parts {
   database: Database;
   journal: Journal;
   clock: Clock;
+  /** The failures of this node that have no entry of their own. */
+  tally: FailureTally;
 }
 
 /** Of one browser that is known, or of one network of strangers for one address. */
@@ -93,26 +96,25 @@ function knownSource(key: string): Source {
   return { isKnown: true, mark, turn: { known: true, key } };
 }
 
-interface Failure {
-  at: number;
-  proof?: 'password' | 'second_factor';
-  network?: string;
-  device?: string;
-}
+/** Where failures stand: in the history, and of this node in memory. */
+export type Failures = Pick<Parts, 'tally'> & { database: Pick<Queryable, 'query'> };
 
-async function failuresOf(database: Pick<Queryable, 'query'>, email: string): Promise<Failure[]> {
-  const entries = await newestEntries(database, subjectOf(email), FAILED, LOOKED_AT);
-  return entries.map(({ at, facts }) => ({ ...(JSON.parse(facts) as object), at }));
+/** Newest first. */
+async function failuresOf({ database, tally }: Failures, email: string): Promise<Failure[]> {
+  const subject = subjectOf(email);
+  const entries = await newestEntries(database, subject, FAILED, LOOKED_AT);
+  const recorded = entries.map(({ at, facts }): Failure => ({ ...(JSON.parse(facts) as object), at }));
+  return [...tally.of(subject), ...recorded].sort((one, other) => other.at - one.at);
 }
 
 /** Until when `source` may not try to sign in with `email` any more, in milliseconds since 1970; nothing where it may. */
 export async function throttledUntil(
-  database: Pick<Queryable, 'query'>,
+  where: Failures,
   email: string,
   { isKnown, mark }: Source,
   now: number,
 ): Promise<number | undefined> {
-  const failures = await failuresOf(database, email);
+  const failures = await failuresOf(where, email);
   const own = failures.filter(({ network, device }) => (isKnown ? device : network) === mark);
   const fifth = own[FAILURES_MAXIMUM - 1];
   const untils = [(fifth?.at ?? 0) + FAILURES_WITHIN_MS];
@@ -132,11 +134,11 @@ function delayAfter(failures: number): number {
 
 /** What failed with `email` after `since`: how often, how often with the right password, and when last. */
 export async function failuresSince(
-  database: Pick<Queryable, 'query'>,
+  where: Failures,
   email: string,
   since: number,
 ): Promise<{ count: number; withPassword: number; last: number | undefined }> {
-  const failures = (await failuresOf(database, email)).filter(({ at }) => at > since);
+  const failures = (await failuresOf(where, email)).filter(({ at }) => at > since);
   const withPassword = failures.filter(({ proof }) => proof === 'second_factor').length;
   return { count: failures.length, withPassword, last: failures[0]?.at };
 }
@@ -171,14 +173,15 @@ export interface Attempt {
 
 /**
  * Why a password is not taken; nothing where it is right, after the same time whether its administrator exists or not. A
- * failure is on disk when this answers. Raises `unavailable`, `DatabaseError`.
+ * failure is on disk when this answers, or in the tally if strangers fail too often. Raises `unavailable`, `DatabaseError`.
  */
 export async function passwordRefusal(
-  { database, journal, clock }: Parts,
+  parts: Parts,
   { email, administrator, password, source, requestId }: Attempt,
 ): Promise<PasswordRefusal | undefined> {
+  const { journal, clock, tally } = parts;
   const refusal = async (): Promise<PasswordRefusal | undefined> => {
-    const until = await throttledUntil(database, email, source, clock.now());
+    const until = await throttledUntil(parts, email, source, clock.now());
     return until === undefined ? undefined : { refused: 'throttled', until };
   };
   const before = await refusal();
@@ -188,6 +191,8 @@ export async function passwordRefusal(
   const meanwhile = await refusal();
   if (meanwhile) return meanwhile;
   if (isRight && administrator?.disabled_at === null) return undefined;
-  await journal.commit((transaction) => recordFailure(transaction, email, 'password', requestId, source));
+  if (source.isKnown || tally.mayRecord())
+    await journal.commit((transaction) => recordFailure(transaction, email, 'password', requestId, source));
+  else tally.count(subjectOf(email), { at: clock.now(), proof: 'password', network: source.mark });
   return { refused: 'wrong' };
 }

@@ -159,7 +159,7 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
  * failures are counted, if not by what the caller brings.
  */
 export async function complete(
-  { database, journal, clock }: Parts,
+  { database, journal, clock, tally }: Parts,
   ticket: string,
   { requestId, caller, source: given }: { requestId: string | null; caller: Caller; source?: Source },
   prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
@@ -169,7 +169,7 @@ export async function complete(
   const { id, version, email } = opened.administrator;
   return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
     const source = given ?? sourceOf(email, opened.administrator, caller, transaction.now);
-    const until = await throttledUntil(transaction, email, source, transaction.now);
+    const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until };
     const proof = await prove(opened, transaction.now);
     const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});

@@ -43,7 +43,7 @@ import { signedInCookies } from './signed-in.ts';
 async function failedAttempts(context: Context): Promise<Html> {
   const { database, principal } = context;
   const since = (await sessionBefore(database, principal.id, principal.session!)) ?? 0;
-  const { count, withPassword, last } = await failuresSince(database, principal.email, since);
+  const { count, withPassword, last } = await failuresSince(context, principal.email, since);
   if (last === undefined) return html`None since you signed in before`;
   return html`${count} since you signed in before, the last ${moment(context, last)}${withPassword > 0 && html`. <strong>${withPassword} of them with your password</strong>: if that was not you, change it`}`;
 }

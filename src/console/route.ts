@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Permission, Principal } from '../administrators/administrator.ts';
+import type { FailureTally } from '../administrators/failure-tally.ts';
 import type { Database } from '../database/database.ts';
 import type { Inspector } from '../health/inspector.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
@@ -20,6 +21,8 @@ export interface ConsoleParts {
   database: Database;
   journal: Journal;
   clock: Clock;
+  /** Failed sign-ins of this node that have no entry of their own. */
+  tally: FailureTally;
   directory: Directory;
   keyUses: KeyUses;
   /** Without a slash at its end. */

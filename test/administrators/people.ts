@@ -1,6 +1,7 @@
 // Administrators for tests: added, set up and signed in through the functions that the console and the commands use.
 import { TOTP } from 'otpauth';
 import type { Administrator, Principal, Role } from '../../src/administrators/administrator.ts';
+import { FailureTally } from '../../src/administrators/failure-tally.ts';
 import type { Parts } from '../../src/administrators/failures.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
@@ -27,7 +28,8 @@ export interface Person {
 }
 
 export function partsOf({ service, clock }: Harness): Parts {
-  return { database: service.database, journal: service.journal, clock };
+  const { database, journal } = service;
+  return { database, journal, clock, tally: new FailureTally(journal, clock) };
 }
 
 /** Another node on the store of `harness`, with connections of its own. */
@@ -40,6 +42,7 @@ export async function otherNode({ store, clock }: Harness): Promise<Parts & { cl
     database,
     journal,
     clock,
+    tally: new FailureTally(journal, clock),
     async close() {
       await journal.close();
       await database.close();

@@ -268,7 +268,7 @@ for (const engine of ENGINES) {
     };
     const untilOf = async (email: string, caller: Caller) => {
       const now = parts.clock.now();
-      const until = await throttledUntil(parts.database, email, sourceOf(email, undefined, caller, now), now);
+      const until = await throttledUntil(parts, email, sourceOf(email, undefined, caller, now), now);
       return until === undefined ? 0 : until - now;
     };
 
