@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
+  globSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -60,6 +61,11 @@ function sizeOf(path: string): number {
   }
   return bytes;
 }
+
+test('production runs no machine code but that of Node', () => {
+  const native = production.flatMap((path) => globSync(`${path}/**/*.{node,gyp}`, { cwd: ROOT }));
+  assert.deepEqual(native, []);
+});
 
 test('production has at most 100 packages of at most 60 MB', () => {
   const bytes = production.reduce((sum, path) => sum + sizeOf(path), 0);

@@ -131,7 +131,7 @@ function readMap(data: Buffer): Map<unknown, unknown> {
   return value;
 }
 
-/** The bytes with a memory of their own. The CBOR decoder reads from where that memory begins. */
+/** The bytes as a plain array: the CBOR decoder takes no `Buffer`. */
 function copied(data: Buffer): Uint8Array {
   return Uint8Array.from(data);
 }

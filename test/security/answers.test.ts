@@ -53,6 +53,15 @@ test('every answer has its type, its charset and nosniff, and none lets another 
     assert.ok(kinds.has(kind), `${kind} is among them`);
 });
 
+test('passwords are masked, and open to paste and to password managers', async () => {
+  const page = await (await fetch(`${service.origin}/console/sign-in`)).text();
+  const fields = [...page.matchAll(/<input\b[^>]*name="password"[^>]*>/g)].map(([field]) => field);
+  assert.equal(fields.length, 1);
+  assert.match(fields[0]!, / type="password"/);
+  assert.match(fields[0]!, / autocomplete="current-password"/);
+  assert.doesNotMatch(page, /onpaste|readonly|autocomplete="off"/);
+});
+
 test('every cookie is out of reach of scripts and of other sites', async () => {
   let count = 0;
   for (const { headers, url } of await answers())
