@@ -102,6 +102,6 @@ export function putBack(
   }));
 }
 
-function placeOf({ storage }: Configuration): KeyPlace {
-  return { storage, secrets_key_file: null, secrets_keys: null };
+function placeOf(configuration: Configuration): KeyPlace {
+  return { secrets_key_file: null, secrets_keys: null, ...configuration };
 }

@@ -8,6 +8,7 @@ import { type BackupPlace, backupPlace } from '../support/backups.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const PAGE_BYTES = 4096;
+const INDEX = 'payments_by_status';
 
 describe('backup --unverified', () => {
   let harness: Harness;
@@ -75,6 +76,27 @@ describe('backup --unverified', () => {
     assert.equal((await place.command(['restore', backup, '--unverified'], fresh)).code, 0);
     const [there, kept] = [fresh, backup].map((where) => readFileSync(join(where, 'counterfoil.sqlite')));
     assert.deepEqual(there, kept);
+  });
+
+  test('an index that lacks a row is damage, though every row reads well', async () => {
+    const { storage, command } = await ownStore('index');
+    const database = new DatabaseSync(join(storage, 'counterfoil.sqlite'));
+    const [{ sql }] = database.prepare(`select sql from sqlite_schema where name = '${INDEX}'`).all() as [
+      { sql: string },
+    ];
+    database.exec(`drop index ${INDEX}; ${sql.replace(/( where .*)?$/s, ' where 0')}`);
+    database.enableDefensive(false);
+    database.exec('pragma writable_schema = on');
+    database.prepare('update sqlite_schema set sql = ? where name = ?').run(sql, INDEX);
+    database.close();
+    const refused = await command();
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /the database is damaged, and so is its copy: .* in index payments_by_status/,
+    );
+    const { unverified } = JSON.parse((await command('--unverified')).stdout);
+    assert.match(unverified, /^the database is damaged/);
   });
 
   /** A store of its own, whose backups lie in a folder of their own. */
