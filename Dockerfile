@@ -1,16 +1,26 @@
-# syntax=docker/dockerfile:1
 # Counterfoil as an image: Node 26, the sources as they are, production dependencies, and an account that owns none of them.
 #   docker build -t counterfoil .
 # compose.yaml runs it; docs/operating/install.md says how.
 
-FROM node:26-slim AS dependencies
+# Both on one release of Debian, so that the tools of the one run on the libc of the other. compose.yaml sets them; .env pins them by digest.
+ARG NODE_IMAGE=node:26-trixie-slim
+ARG POSTGRES_IMAGE=postgres:18-trixie
+
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No package's own script runs, and the image's own Node serves.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/.bin
 
-FROM node:26-slim
+# What counterfoil backup and restore run, of the same version as the database: pg_dump and pg_restore with the libraries that they load.
+FROM ${POSTGRES_IMAGE} AS database-tools
+RUN mkdir -p /tools/bin /tools/lib \
+ && cp /usr/lib/postgresql/*/bin/pg_dump /usr/lib/postgresql/*/bin/pg_restore /tools/bin/ \
+ && ldd /tools/bin/* | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | grep -vE '/lib(c|m)\.so\.' | sort -u \
+  | xargs cp --dereference --target-directory=/tools/lib
+
+FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Counterfoil" \
       org.opencontainers.image.description="Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen." \
       org.opencontainers.image.licenses="Apache-2.0"
@@ -18,9 +28,13 @@ LABEL org.opencontainers.image.title="Counterfoil" \
 # A number of its own, so that files on the host can be given to it. The package managers have nothing to do from here on.
 RUN groupadd --gid 10001 counterfoil \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin counterfoil \
- && install -d -m 0700 -o 10001 -g 10001 /var/lib/counterfoil /etc/counterfoil \
+ && install -d -m 0700 -o 10001 -g 10001 /var/lib/counterfoil /etc/counterfoil /var/backups/counterfoil \
  && rm -rf /usr/local/lib/node_modules /opt/yarn-* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
     /usr/local/bin/yarn /usr/local/bin/yarnpkg
+
+COPY --from=database-tools /tools/bin /usr/local/bin
+COPY --from=database-tools /tools/lib /usr/local/lib
+RUN ldconfig && pg_dump --version && pg_restore --version
 
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
