@@ -1,0 +1,76 @@
+// The shop of docs/integrate.md, run as it stands: bought, paid at checkout, approved by a person, shipped.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { addPerson, post } from '../support/admin.ts';
+import { ROOT } from '../support/command.ts';
+import { load, send, TYPED } from '../support/customer.ts';
+import { freePort } from '../support/free-ports.ts';
+import { type Harness, KEY, startHarness } from '../support/harness.ts';
+
+describe('the shop of docs/integrate.md', () => {
+  let harness: Harness;
+  let shop: ChildProcess;
+  let origin: string;
+
+  before(async () => {
+    harness = await startHarness('sqlite');
+    origin = `http://127.0.0.1:${await freePort()}`;
+    const env = { ...process.env, COUNTERFOIL_URL: harness.origin, COUNTERFOIL_KEY: KEY, SHOP_URL: origin };
+    shop = spawn(process.execPath, [join(ROOT, 'examples/shop/shop.js')], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(shop.stdout!, 'data'); // it listens
+  });
+  after(async () => {
+    shop.kill();
+    await once(shop, 'exit');
+    await harness.close();
+  });
+
+  const textOf = async (address: string) => (await fetch(address)).text();
+
+  test('ships only what was approved, whatever the customer opens before.', async () => {
+    const bought = await fetch(`${origin}/buy`, { method: 'POST', redirect: 'manual' });
+    assert.equal(bought.status, 303);
+    const checkout = await load(new URL(bought.headers.get('location')!));
+    assert.match(checkout.body, /€49\.90/);
+    const [payment] = (await harness.request('/v1/payments')).json.data;
+    assert.equal(payment.amount, '49.90');
+    assert.equal(await textOf(payment.return_url), 'Your order is pending.\n');
+
+    const sent = await send(checkout, TYPED.details);
+    assert.equal(sent.status, 200);
+    assert.equal(await textOf(payment.return_url), 'Your order is requires_review.\n');
+
+    const ana = await addPerson(harness, 'administrator');
+    assert.equal((await post(harness, ana, `/admin/payments/${payment.id}/approve`, {})).status, 200);
+    assert.equal(await textOf(payment.return_url), 'Paid. We ship today.\n');
+  });
+
+  test('tells its customer when the payment cannot be created, and goes on.', async () => {
+    await harness.stop();
+    const refused = await fetch(`${origin}/buy`, { method: 'POST', redirect: 'manual' });
+    assert.equal(refused.status, 502);
+    await harness.start();
+    assert.equal((await fetch(origin)).status, 200);
+  });
+
+  test('is linked from the page, whose table names every error code that a create or a read can have.', () => {
+    const page = readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8');
+    assert.match(page, /\(\.\.\/examples\/shop\/shop\.js\)/);
+    for (const code of [
+      'invalid_json',
+      'unauthorized',
+      'not_found',
+      'validation_failed',
+      'rate_limited',
+      'unavailable',
+    ])
+      assert.ok(page.includes(`\`${code}\``), code);
+  });
+});
