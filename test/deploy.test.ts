@@ -89,6 +89,7 @@ describe('the proxies', () => {
 
   test("the containers' Caddyfile is the other, with other names", () => {
     const named = body(caddy)
+      .replace('\nhttp://pay.example {', '\nhttp://{$COUNTERFOIL_HOST} {')
       .replace('\npay.example {', '\n{$COUNTERFOIL_HOST} {')
       .replace('output file /var/log/caddy/counterfoil.log', 'output stdout')
       .replace("this machine's too, so that", "the nodes' too, so that")

@@ -1,5 +1,7 @@
 // What must hold with a proxy of deploy/ in front of the service, in production and below a path: the same for each proxy.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { FROM_OUR_PAGE, read } from '../support/customer.ts';
 import { LIVE_KEY } from '../support/harness.ts';
@@ -117,12 +119,16 @@ export function proxyPromises(
       const health = await call('/pay/health');
       assert.equal(health.status, 200);
       assert.match(String(health.headers['strict-transport-security']), /max-age=\d{8}/);
-      const plain = await fetch(`http://127.0.0.1:${proxy.plainPort}/pay/health`, {
-        redirect: 'manual',
-        headers: { host: HOST },
-      });
-      assert.ok([301, 308].includes(plain.status));
-      assert.match(plain.headers.get('location')!, /^https:\/\//);
+      for (const path of ['/pay/health', '/pay/console/sign-in', '/pay/payment.php?payment_id=1']) {
+        const { status, location } = await overHttp(proxy.plainPort, path);
+        assert.ok([301, 308].includes(status), path);
+        assert.equal(location, `https://${HOST}${path}`);
+      }
+      for (const path of ['/pay/v1/payments', '/v1/payments/pay_1', '/pay/admin/payments']) {
+        const { status, text } = await overHttp(proxy.plainPort, path);
+        assert.equal(status, 403, path);
+        assert.match(text, /^\{"error":\{"code":"forbidden",/);
+      }
       const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' };
       await assert.rejects(handshake(proxy, old));
       await assert.rejects(handshake(proxy, { servername: 'other.example', rejectUnauthorized: false }));
@@ -249,4 +255,12 @@ export function proxyPromises(
   });
 
   twoNodePromises(proxyName, start, { missing, repeatsKeyedWrites });
+}
+
+/** A request for HOST by plain http: `fetch` sends a Host of its own. */
+async function overHttp(port: number, path: string) {
+  const request = get({ host: '127.0.0.1', port, path, headers: { host: HOST }, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const text = (await response.toArray()).join('');
+  return { status: response.statusCode!, location: response.headers.location, text };
 }
