@@ -10,6 +10,16 @@ export function parseEmail(text: string): string {
   return text;
 }
 
+/** The id of a request, as `X-Request-Id` has it. */
+export const REQUEST_ID = /^req_[0-9a-z]{16}$/;
+
+/** A request's id. Raises `InvalidArgumentError`. */
+export function parseRequestId(text: string): string {
+  if (!REQUEST_ID.test(text))
+    throw new InvalidArgumentError('It must be the X-Request-Id of an answer: req_ and 16 characters.');
+  return text;
+}
+
 /** Text that is not blank. Raises `InvalidArgumentError`. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');

@@ -45,6 +45,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['merchants', async () => (await import('./merchants.ts')).merchantsCommand()],
   ['invites', async () => (await import('./invites.ts')).invitesCommand()],
   ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
+  ['payments', async () => (await import('./payments.ts')).paymentsCommand()],
+  ['requests', async () => (await import('./requests.ts')).requestsCommand()],
   ['audit', async () => (await import('./audit.ts')).auditCommand()],
   ['accept-clock', async () => (await import('./accept-clock.ts')).acceptClockCommand()],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],

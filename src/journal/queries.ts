@@ -136,6 +136,8 @@ export interface EntryFilter {
   action?: string | undefined;
   /** Exact. */
   subject?: string | undefined;
+  /** Exact. */
+  request_id?: string | undefined;
   from?: number | undefined;
   to?: number | undefined;
 }
@@ -143,7 +145,7 @@ export interface EntryFilter {
 /** Entries whose numbers lie between two others, neither of them included. */
 export function searchEntries(
   database: Reader,
-  { actor, action, subject, from, to }: EntryFilter,
+  { actor, action, subject, request_id, from, to }: EntryFilter,
   { above, below }: { above: number; below: number },
   newestFirst: boolean,
   limit: number,
@@ -154,6 +156,7 @@ export function searchEntries(
     begins('actor', actor),
     begins('action', action),
     subject === undefined ? [] : (['subject = ?', [subject]] as const),
+    request_id === undefined ? [] : (['request_id = ?', [request_id]] as const),
     from === undefined ? [] : (['at >= ?', [from]] as const),
     to === undefined ? [] : (['at < ?', [to]] as const),
   ].filter((one) => one.length === 2);

@@ -9,6 +9,8 @@ type Reader = Pick<Queryable, 'query'>;
 /** Entries read in one statement, and in how many of them, before a page is what was found so far. */
 const WINDOW = 10_000;
 const WINDOWS = 20;
+/** Entries of one request that are looked for: a request leaves a handful. */
+const OF_ONE_REQUEST = 100;
 /** How far the clocks of nodes may be apart: the order of entries is that of their numbers. */
 const CLOCKS_APART_MS = MINUTE_MS;
 
@@ -80,4 +82,20 @@ async function firstSince(database: Reader, ms: number, newest: number): Promise
     else low = middle + 1;
   }
   return low;
+}
+
+/**
+ * The entries that a request left, oldest first, a hundred at most. No index serves this: the history is read newest first, until the
+ * entries are found and a stretch without any follows. Throws `DatabaseError`.
+ */
+export async function entriesOfRequest(database: Reader, requestId: string): Promise<AuditEntry[]> {
+  const found: AuditEntry[] = [];
+  let before: number | undefined;
+  do {
+    const page = await findEntries(database, { request_id: requestId }, { before }, OF_ONE_REQUEST);
+    found.push(...page.entries);
+    if (found.length > 0 && page.entries.length === 0) break;
+    before = page.older;
+  } while (before !== undefined && found.length < OF_ONE_REQUEST);
+  return found.reverse();
 }
