@@ -72,3 +72,29 @@ test('every cookie is out of reach of scripts and of other sites', async () => {
     }
   assert.ok(count > 2, 'some answers set cookies');
 });
+
+test('nobody writes a line into the log', async () => {
+  const forged = '\n{"level":50,"msg":"forged"}\n';
+  const before = service.logged.length;
+  const report = JSON.stringify({
+    'csp-report': { 'violated-directive': forged, 'blocked-uri': `https://evil.example/${forged}` },
+  });
+  const [body, field] = [JSON.stringify({ [forged]: forged }), encodeURIComponent(forged)];
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', 'user-agent': 'x' };
+  await Promise.all([
+    fetch(`${service.origin}/${field}?a=${field}`, { headers }),
+    fetch(`${service.origin}/v1/payments`, { method: 'POST', headers, body }),
+    fetch(`${service.origin}/csp-report`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/csp-report' },
+      body: report,
+    }),
+  ]);
+  const lines = service.logged.slice(before).map((line) => JSON.parse(line));
+  assert.ok(lines.length >= 3, `${lines.length} lines`);
+  for (const { msg } of lines) assert.notEqual(msg, 'forged');
+  assert.ok(
+    lines.some(({ msg }) => /content security policy/.test(msg)),
+    'the report is logged',
+  );
+});
