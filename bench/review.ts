@@ -66,7 +66,7 @@ async function addAdministrator(journal: Journal): Promise<SignedIn> {
   const wanted = { email: 'ana@shop.example', name: 'Ana Silva', role: 'administrator' } as const;
   const { link, administrator } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
   const set = {
-    password: await hashPassword('correct horse battery staple'),
+    password: await hashPassword('violet anchor drifts uphill'),
     factor: { totp: { secret: 'JBSWY3DPEHPK3PXP', step: 0 } },
     recoveryDigests: '[]',
   };

@@ -8,7 +8,7 @@ import { loaded } from './chromium.ts';
 import { plainText } from './command.ts';
 
 const BUSINESS = 'Corner Shop';
-const PASSWORD = 'correct horse battery staple';
+const PASSWORD = 'violet anchor drifts uphill';
 /** No step of a page takes longer. */
 const STEP_WITHIN_MS = 10_000;
 

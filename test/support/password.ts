@@ -1,7 +1,7 @@
 // The password of every administrator whom tests make, and what is kept of it.
 import { argon2Sync } from 'node:crypto';
 
-export const PASSWORD = 'correct horse battery staple';
+export const PASSWORD = 'violet anchor drifts uphill';
 
 /** Argon2id at the least that RFC 9106 allows (3.1): the hundreds of sign-ins of tests take a machine no minutes. */
 const CHEAP = { memory: 8, passes: 1, parallelism: 1 };
