@@ -133,7 +133,7 @@ test('only the surfaces, what they share in http/, app.ts and main.ts know Fasti
 
 test('only database/ knows pg and node:sqlite', () => {
   const knowing = sources.filter((file) => importsOf(file).some((name) => /^(pg|node:sqlite)$/.test(name)));
-  assert.equal(knowing.length, 4);
+  assert.equal(knowing.length, 5);
   assert.deepEqual(
     knowing.filter((file) => partOf(file) !== 'database'),
     [],

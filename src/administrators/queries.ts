@@ -1,5 +1,6 @@
 // The SQL about administrators, their passkeys, sessions and tokens. E-mail addresses come in lower case.
 import type { Queryable } from '../database/database.ts';
+import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { ADMINISTRATOR_COLUMNS, type Administrator, type Role } from './administrator.ts';
 import {
@@ -20,15 +21,15 @@ const TOKEN = TOKEN_COLUMNS.join(', ');
 
 export async function findAdministrator(database: Reader, id: string): Promise<Administrator | undefined> {
   const sql = `select ${ADMINISTRATOR} from administrators where id = ?`;
-  return (await database.query<Administrator>(sql, id))[0];
+  return heldRows(await database.query<Administrator>(sql, id), { id })[0];
 }
 
 export async function findAdministratorByEmail(
   database: Reader,
   email: string,
 ): Promise<Administrator | undefined> {
-  const sql = `select ${ADMINISTRATOR} from administrators where email = ?`;
-  return (await database.query<Administrator>(sql, email))[0];
+  const sql = `select ${ADMINISTRATOR} from administrators where id = (select id from administrators where email = ?)`;
+  return heldRows(await database.query<Administrator>(sql, email), { email })[0];
 }
 
 /** The administrator whose set-up link has this digest, while it may be used. */
@@ -39,11 +40,11 @@ export async function findAdministratorBySetUp(
 ): Promise<Administrator | undefined> {
   const rows = await database.query<Administrator>(
     `select ${ADMINISTRATOR} from administrators
-     where setup_digest = ? and setup_expires_at > ? and disabled_at is null`,
+     where id = (select id from administrators where setup_digest = ?) and setup_expires_at > ? and disabled_at is null`,
     digest,
     now,
   );
-  return rows[0];
+  return heldRows(rows, { setup_digest: digest })[0];
 }
 
 /** All administrators, disabled ones too, in the order they were added. */
@@ -85,9 +86,9 @@ export function lockFullAdministrators(transaction: Transaction): Promise<Admini
   );
 }
 
-export function passkeysOf(database: Reader, administratorId: string): Promise<Passkey[]> {
-  const sql = `select ${PASSKEY} from passkeys where administrator_id = ? order by id`;
-  return database.query<Passkey>(sql, administratorId);
+export async function passkeysOf(database: Reader, administratorId: string): Promise<Passkey[]> {
+  const sql = `select ${PASSKEY} from passkeys where id in (select id from passkeys where administrator_id = ?) order by id`;
+  return heldRows(await database.query<Passkey>(sql, administratorId), { administrator_id: administratorId });
 }
 
 export async function isKnownCredential(database: Reader, credentialId: string): Promise<boolean> {
@@ -135,6 +136,10 @@ export interface SessionOwner {
   role: Role;
   session: string;
   salt: string;
+  /** The session's. */
+  digest: string;
+  /** As the session has it. */
+  administrator_id: string;
 }
 
 /** The administrator whose session has this digest, while both are good. */
@@ -144,13 +149,14 @@ export async function findSessionOwner(
   now: number,
 ): Promise<SessionOwner | undefined> {
   const rows = await database.query<SessionOwner>(
-    `select administrators.id as id, administrators.name as name, email, role, sessions.id as session, sessions.salt as salt
+    `select administrators.id as id, administrators.name as name, email, role, sessions.id as session, sessions.salt as salt,
+       digest, administrator_id
      from sessions join administrators on administrators.id = sessions.administrator_id
-     where digest = ? and ended_at is null and expires_at > ? and disabled_at is null`,
+     where sessions.id = (select id from sessions where digest = ?) and ended_at is null and expires_at > ? and disabled_at is null`,
     digest,
     now,
   );
-  return rows[0];
+  return heldRows(rows, { digest }).find((owner) => owner.id === owner.administrator_id);
 }
 
 export async function findSession(database: Reader, id: string): Promise<Session | undefined> {
@@ -203,16 +209,18 @@ export function endSessions(
   );
 }
 
-/** Ends the session with this digest, whose ever it is, unless it has ended. */
-export function endSessionByDigest(transaction: Transaction, digest: string): Promise<Session[]> {
-  return transaction.change<Session>(
-    `update sessions set ended_at = ?, version = version + 1 where digest = ? and ended_at is null returning ${SESSION}`,
-    transaction.now,
+/** The session with this digest, whose ever it is. */
+export async function findSessionByDigest(database: Reader, digest: string): Promise<Session | undefined> {
+  const rows = await database.query<Session>(
+    `select ${SESSION} from sessions where id = (select id from sessions where digest = ?)`,
     digest,
   );
+  return heldRows(rows, { digest })[0];
 }
 
 export interface OwnedToken extends Token {
+  /** As the administrator's row has it. */
+  owner_id: string;
   email: string;
   owner_name: string;
   owner_role: Role;
@@ -220,7 +228,7 @@ export interface OwnedToken extends Token {
 }
 
 const OWNED_TOKEN = `select ${TOKEN_COLUMNS.map((column) => `administrator_tokens.${column} as ${column}`).join(', ')},
-  email, administrators.name as owner_name, administrators.role as owner_role, administrators.disabled_at as owner_disabled_at
+  administrators.id as owner_id, email, administrators.name as owner_name, administrators.role as owner_role, administrators.disabled_at as owner_disabled_at
   from administrator_tokens join administrators on administrators.id = administrator_tokens.administrator_id`;
 
 /** The token with this digest and whose it is, while both are good. */
@@ -230,11 +238,12 @@ export async function findOwnedToken(
   now: number,
 ): Promise<OwnedToken | undefined> {
   const rows = await database.query<OwnedToken>(
-    `${OWNED_TOKEN} where digest = ? and revoked_at is null and expires_at > ? and disabled_at is null`,
+    `${OWNED_TOKEN} where administrator_tokens.id = (select id from administrator_tokens where digest = ?)
+     and revoked_at is null and expires_at > ? and disabled_at is null`,
     digest,
     now,
   );
-  return rows[0];
+  return heldRows(rows, { digest }).find((token) => token.owner_id === token.administrator_id);
 }
 
 export async function findToken(database: Reader, id: string): Promise<Token | undefined> {

@@ -10,8 +10,8 @@ import { hmac, isSame, sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Principal } from './administrator.ts';
 import {
-  endSessionByDigest,
   endSessions,
+  findSessionByDigest,
   findSessionOwner,
   insertSession,
   openSessionsOf,
@@ -143,9 +143,11 @@ export async function endReplaced(
 ): Promise<void> {
   const secret = /^([\w-]{43})\./.exec(cookie ?? '')?.[1];
   if (secret === undefined) return;
-  const [ended] = await endSessionByDigest(transaction, sha256(secret));
-  if (!ended) return;
-  recordEnds(transaction, [ended], { actor: actorOf(ended.administrator_id), request_id: requestId });
+  const found = await findSessionByDigest(transaction, sha256(secret));
+  if (!found) return;
+  const { id, administrator_id: owner } = found;
+  const ended = await endSessions(transaction, owner, { only: id });
+  recordEnds(transaction, ended, { actor: actorOf(owner), request_id: requestId });
 }
 
 /**

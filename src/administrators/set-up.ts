@@ -1,5 +1,5 @@
 // Setting up: a link that works once, in half an hour, lets an administrator choose their password and second factor.
-import type { Queryable } from '../database/database.ts';
+import { findNow, type Seen } from '../database/look-up.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -47,11 +47,11 @@ export async function newSetUpLink(
 
 /** Whose link it is; nothing where it is wrong, used, too old, or they are disabled. Raises `DatabaseError`. */
 export async function findBySetUpLink(
-  database: Pick<Queryable, 'query'>,
+  database: Seen,
   secret: string,
   now: number,
 ): Promise<Administrator | undefined> {
-  return findAdministratorBySetUp(database, sha256(secret), now);
+  return findNow(database, (state) => findAdministratorBySetUp(state, sha256(secret), now));
 }
 
 /** What an administrator chose, checked: of the password its hash, and a code or a signature that proved the factor. */

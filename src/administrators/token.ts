@@ -1,5 +1,6 @@
 // Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
 import type { Queryable } from '../database/database.ts';
+import { findNow, type Seen } from '../database/look-up.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -68,12 +69,13 @@ export async function createToken(
 
 /** Who calls with `token`, if it is good: its administrator, in the lesser of its role and theirs. Raises `DatabaseError`. */
 export async function findTokenPrincipal(
-  database: Pick<Queryable, 'query'>,
+  database: Seen,
   token: string,
   now: number,
 ): Promise<Principal | undefined> {
   if (!isWholeSecret(TOKEN_PREFIX, token)) return undefined;
-  const found = await findOwnedToken(database, sha256(token), now);
+  const digest = sha256(token);
+  const found = await findNow(database, (state) => findOwnedToken(state, digest, now));
   if (!found) return undefined;
   const { administrator_id: id, owner_name: name, email, role, owner_role } = found;
   return {

@@ -31,6 +31,7 @@ export function doctorCommand(): Command {
   return new Command('doctor')
     .description('look at everything that can be wrong with an installation, and say how to mend it')
     .option('--config <file>', 'configuration file')
+    .option('--deep', 'read the whole store, too, and prove its indexes')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -48,12 +49,12 @@ What each check means: docs/doctor.md.`,
     .action(doctor);
 }
 
-async function doctor(options: { config?: string; json?: boolean }): Promise<void> {
+async function doctor(options: { config?: string; deep?: boolean; json?: boolean }): Promise<void> {
   // What production refuses is told with all else, rather than alone.
   const configuration = readConfiguration(configurationFile(options.config), environment, {
     unfinished: true,
   });
-  const findings = await inspect(configuration);
+  const findings = await inspect(configuration, undefined, options.deep);
   const counts = tally(findings);
   if (counts.failed > 0) process.exitCode = 1;
   if (options.json) {
@@ -74,12 +75,17 @@ async function doctor(options: { config?: string; json?: boolean }): Promise<voi
 }
 
 /** What all checks find about an installation, or some. Opens its store where there is one, and makes none. */
-export async function inspect(configuration: Configuration, checks?: readonly Check[]): Promise<Finding[]> {
+export async function inspect(
+  configuration: Configuration,
+  checks?: readonly Check[],
+  deep = false,
+): Promise<Finding[]> {
   const store = await storeOf(configuration);
   const subject = {
     ...installationOf(configuration),
     clock: systemClock,
     deadlineMs: DEADLINE_MS,
+    deep,
     store,
   };
   try {

@@ -21,6 +21,7 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
     .option('--config <file>', 'configuration file (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)')
+    .option('--deep', 'prove every index of the store before serving, which reads all of it')
     .option('--json', 'on a terminal too, say ready and log in lines of JSON')
     .addHelpText(
       'after',
@@ -33,19 +34,19 @@ Examples:
 Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATABASE_URL.
 SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys, methods and the certificate again.`,
     )
-    .action((options: { config?: string; json?: boolean }) =>
+    .action((options: { config?: string; deep?: boolean; json?: boolean }) =>
       serve(configurationFile(options.config), options),
     );
 }
 
-async function serve(file: string, options: { json?: boolean }): Promise<void> {
+async function serve(file: string, options: { deep?: boolean; json?: boolean }): Promise<void> {
   const begun = monotonicMs();
   const configuration = readConfiguration(file);
   const interactive = process.stdout.isTTY === true && !options.json;
   const lines = createLogger(configuration.log_level);
   const log = interactive ? terminalLog(process.stdout) : lines;
   watchClock(systemClock, log);
-  const subject = subjectOf(configuration);
+  const subject = { ...subjectOf(configuration), deep: options.deep };
   await refuseToStart(subject, 'start');
   const { startService } = await import('../main.ts'); // whoever is refused by now has not waited for it
   const service = await startService(configuration, {

@@ -22,7 +22,7 @@ export class Verification {
   readonly #rowChecks: readonly RowCheck[];
   readonly #report: (error: unknown) => void;
   #run: Promise<void> | undefined;
-  #stopping = false;
+  readonly #stopping = new AbortController();
   /** The one that runs: since when, and how much of it is done, from 0 to 1. */
   running: { since: number; part: number } | undefined;
   /** What the newest came to, since this node started. */
@@ -43,7 +43,7 @@ export class Verification {
 
   /** Begins to verify, unless it is being done. Returns at once. */
   start(): void {
-    if (this.#run || this.#stopping) return;
+    if (this.#run || this.#stopping.signal.aborted) return;
     this.running = { since: this.#clock.now(), part: 0 };
     this.#run = this.#verify().finally(() => {
       this.#run = undefined;
@@ -53,7 +53,7 @@ export class Verification {
 
   /** Answers when nothing runs any more; what does is cut short. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort(new Stopping());
     await this.#run;
   }
 
@@ -64,6 +64,8 @@ export class Verification {
 
   async #verify(): Promise<void> {
     const { engine } = this.#database;
+    const { signal } = this.#stopping;
+    const indexFaults: Database['indexFaults'] = () => this.#database.indexFaults(signal);
     const rest = this.#rests();
     const snapshot: Database['snapshot'] = (look) =>
       this.#database.snapshot((view) =>
@@ -77,7 +79,7 @@ export class Verification {
     try {
       // The checkpoints before the view, so that none speaks of what is not in it.
       const reading = await readCheckpointsPatiently(this.#storage, rest);
-      const found = await verifyHistory({ engine, snapshot }, reading, this.#rowChecks, {
+      const found = await verifyHistory({ engine, snapshot, indexFaults }, reading, this.#rowChecks, {
         onProgress: (done, total) => {
           if (this.running && total > 0) this.running.part = done / total;
         },
@@ -100,7 +102,7 @@ export class Verification {
     let since = monotonicMs();
     return async () => {
       await new Promise((resolve) => setTimeout(resolve, Math.min(monotonicMs() - since, 50)));
-      if (this.#stopping) throw new Stopping();
+      this.#stopping.signal.throwIfAborted();
       since = monotonicMs();
     };
   }

@@ -18,6 +18,7 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
     snapshot: (work) => watched(database.snapshot(work)),
     script: (sql) => watched(database.script(sql)),
     durability: () => watched(database.durability()),
+    indexFaults: (signal) => watched(database.indexFaults(signal)),
     close: () => database.close(),
   };
 }

@@ -34,6 +34,12 @@ export interface Database extends Queryable {
    * sets them: on PostgreSQL `fsync`, `full_page_writes` and `synchronous_commit`, on SQLite `synchronous`.
    */
   durability(): Promise<Readonly<Record<string, string>>>;
+  /**
+   * Proves the indexes by their tables, and on SQLite the whole file: returns what is wrong, a clause each, ten at most. It runs on a
+   * process or a connection of its own, so that nobody waits for it, and takes about a second for each million rows. `signal` ends it.
+   * Throws `DatabaseError`, and the signal's reason.
+   */
+  indexFaults(signal?: AbortSignal): Promise<string[]>;
   close(): Promise<void>;
 }
 

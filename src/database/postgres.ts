@@ -4,6 +4,7 @@ import { hostsFault, overridingParameter } from './connection-string.ts';
 import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
 import { type Connection, wasCut } from './postgres-connection.ts';
 import { type Guard, Hosts } from './postgres-hosts.ts';
+import { postgresIndexFaults } from './postgres-indexes.ts';
 import { Readers } from './postgres-readers.ts';
 
 /** A whole transaction of which somebody waits for the outcome, connecting and COMMIT included. */
@@ -107,6 +108,14 @@ export async function openPostgres(url: string, guard?: Guard): Promise<Database
         `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
       );
       return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+    },
+    async indexFaults(signal) {
+      const connection = await hosts.connect(new Budget(READ_MS), 'read');
+      try {
+        return await postgresIndexFaults(connection, signal);
+      } finally {
+        await connection.close();
+      }
     },
     async close() {
       await Promise.all([hosts.close(), readers.close()]);

@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
 import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
+import { sqliteFaults } from './sqlite-integrity.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
@@ -222,6 +223,7 @@ export function openSqlite(file: string, onBroken: (error: Error) => void): Data
       const { synchronous } = writer.all<{ synchronous: number }>('pragma synchronous', [])[0]!;
       return { synchronous: String(synchronous) };
     },
+    indexFaults: (signal) => sqliteFaults(file, signal),
     async close() {
       reader.raw.close();
       writer.raw.close();

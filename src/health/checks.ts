@@ -7,6 +7,7 @@ import type { Check } from './check.ts';
 import { CLOCK_CHECKS } from './clock-checks.ts';
 import { FILE_CHECKS } from './file-checks.ts';
 import { HOST_CHECKS } from './host-checks.ts';
+import { INDEX_CHECKS } from './index-checks.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
@@ -25,6 +26,7 @@ export const CHECKS: readonly Check[] = [
   ...DATABASE_FILE_CHECKS,
   ...STORE_CHECKS,
   ...VOUCHED_CHECKS,
+  ...INDEX_CHECKS,
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,

@@ -28,15 +28,31 @@ export interface Verification {
   [counted: string]: number;
 }
 
+/** What is verified. Without `indexFaults`, its indexes are not. */
+export type Verifiable = Pick<Database, 'engine' | 'snapshot'> & Partial<Pick<Database, 'indexFaults'>>;
+
 /**
  * Verifies one unmoving state of the database against itself, against `reading` (read before, so never ahead) and against a
- * copy of the checkpoints where one is given. Raises `HistoryBroken`, `DatabaseError`.
+ * copy of the checkpoints where one is given; then its indexes. Raises `HistoryBroken`, `DatabaseError`, and what `indexFaults` does.
  */
-export function verifyHistory(
-  database: Pick<Database, 'engine' | 'snapshot'>,
+export async function verifyHistory(
+  database: Verifiable,
   reading: CheckpointReading,
   rowChecks: readonly RowCheck[],
-  { onProgress = () => {}, since = 1, copy }: VerifyOptions = {},
+  options: VerifyOptions = {},
+): Promise<Verification> {
+  const result = await verifyState(database, reading, rowChecks, options);
+  // Rows are read by their keys and in full. What else the service finds rows by, only this proves.
+  const [fault] = (await database.indexFaults?.()) ?? [];
+  if (fault) throw new HistoryBroken(`the rows are as they were, but not all of them are found: ${fault}`);
+  return result;
+}
+
+function verifyState(
+  database: Verifiable,
+  reading: CheckpointReading,
+  rowChecks: readonly RowCheck[],
+  { onProgress = () => {}, since = 1, copy }: VerifyOptions,
 ): Promise<Verification> {
   return database.snapshot(async (unmoving) => {
     // SQLite answers without waiting for anything: between two pages others get a turn, such as a signal that ends it.

@@ -1,5 +1,5 @@
 // Invitations to register: a code that makes one merchant, once, until a day that was named.
-import type { Queryable } from '../database/database.ts';
+import { findNow, type Seen } from '../database/look-up.ts';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -71,12 +71,9 @@ export function createInvite(
 }
 
 /** The invitation of `code` as far as it can still be used: whether its time is over, using it tells. */
-export async function findUsableInvite(
-  database: Pick<Queryable, 'query'>,
-  code: string,
-): Promise<Invite | undefined> {
+export async function findUsableInvite(database: Seen, code: string): Promise<Invite | undefined> {
   if (!isInviteCode(code)) return undefined;
-  const found = await findInviteByDigest(database, sha256Hex(code));
+  const found = await findNow(database, (state) => findInviteByDigest(state, sha256Hex(code)));
   return found?.used_at === null && found.revoked_at === null ? found : undefined;
 }
 
@@ -87,8 +84,8 @@ export async function useInvite(
   merchantId: string,
   act: Act,
 ): Promise<Invite | undefined> {
-  if (!isInviteCode(code)) return undefined;
-  const used = await takeInvite(transaction, sha256Hex(code), merchantId);
+  const found = await findUsableInvite(transaction, code);
+  const used = found && (await takeInvite(transaction, found.id, merchantId));
   if (used) recordRow(transaction, act, 'invite.used', INVITE_COLUMNS, used, { merchant: merchantId });
   return used;
 }

@@ -1,5 +1,6 @@
 // The SQL about merchants of the store, their keys and the invitations to register.
 import type { Queryable } from '../database/database.ts';
+import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from './merchant.ts';
 import { INVITE_COLUMNS, type Invite } from './stored-invite.ts';
@@ -71,8 +72,11 @@ export async function findKey(database: Reader, id: string): Promise<StoredKey |
 }
 
 export async function findKeyByDigest(database: Reader, digest: string): Promise<StoredKey | undefined> {
-  const rows = await database.query<StoredKey>(`select ${KEY} from api_keys where digest = ?`, digest);
-  return rows[0];
+  const rows = await database.query<StoredKey>(
+    `select ${KEY} from api_keys where id = (select id from api_keys where digest = ?)`,
+    digest,
+  );
+  return heldRows(rows, { digest })[0];
 }
 
 /** Keys by their ids, as many as there are. */
@@ -209,8 +213,11 @@ export async function noteKeyUses(
 }
 
 export async function findInviteByDigest(database: Reader, digest: string): Promise<Invite | undefined> {
-  const rows = await database.query<Invite>(`select ${INVITE} from invites where digest = ?`, digest);
-  return rows[0];
+  const rows = await database.query<Invite>(
+    `select ${INVITE} from invites where id = (select id from invites where digest = ?)`,
+    digest,
+  );
+  return heldRows(rows, { digest })[0];
 }
 
 export async function findInvite(database: Reader, id: string): Promise<Invite | undefined> {
@@ -229,16 +236,16 @@ export function listInvites(database: Reader, limit?: number): Promise<Invite[]>
 /** Uses an invitation up for a merchant. Nothing where it is over, used or revoked. */
 export async function takeInvite(
   transaction: Transaction,
-  digest: string,
+  id: string,
   merchantId: string,
 ): Promise<Invite | undefined> {
   const { now } = transaction;
   const rows = await transaction.change<Invite>(
     `update invites set used_at = ?, merchant_id = ?, version = version + 1
-     where digest = ? and used_at is null and revoked_at is null and expires_at > ? returning ${INVITE}`,
+     where id = ? and used_at is null and revoked_at is null and expires_at > ? returning ${INVITE}`,
     now,
     merchantId,
-    digest,
+    id,
     now,
   );
   return rows[0];

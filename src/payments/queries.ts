@@ -1,5 +1,6 @@
 // The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
 import type { Queryable } from '../database/database.ts';
+import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
@@ -213,7 +214,7 @@ export async function findAnswer(
     scope,
     notBefore,
   );
-  return rows[0];
+  return heldRows(rows, { scope })[0];
 }
 
 /** Forgets the answer kept under `scope`, if it is from before `until`. */

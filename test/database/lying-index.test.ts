@@ -1,0 +1,137 @@
+// An index that lies, the rows untouched: nobody gets in by it, and verifying and doctor name it.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import pg from 'pg';
+import { passkeysOf } from '../../src/administrators/queries.ts';
+import { findPrincipal, startSession } from '../../src/administrators/session.ts';
+import { findBySetUpLink, insertPasskey, newSetUpLink } from '../../src/administrators/set-up.ts';
+import { HistoryBroken } from '../../src/journal/verify.ts';
+import { newSecret, sha256, sha256Hex } from '../../src/lib/secrets.ts';
+import { createInvite, findUsableInvite, INVITE_PREFIX } from '../../src/merchants/invite.ts';
+import { addPerson, type Person, sentForReview } from '../support/admin.ts';
+import { run } from '../support/command.ts';
+import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { cutFromIndex, replaceInIndex } from '../support/lying-index.ts';
+
+const OPERATOR = { actor: 'operator', request_id: null };
+
+/** What `counterfoil audit verify` and the deep doctor say. */
+async function told(harness: Harness): Promise<{ verify: string; doctor: string }> {
+  const { storage, database_url } = harness.store;
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
+    COUNTERFOIL_STORAGE: storage,
+    DATABASE_URL: database_url ?? '',
+  };
+  const verify = await run(['audit', 'verify'], { env });
+  const doctor = await run(['doctor', '--deep', '--json'], { env });
+  const found = JSON.parse(doctor.stdout).findings.find(({ id }: { id: string }) => id === 'indexes');
+  return { verify: `${verify.code} ${verify.stdout}`, doctor: `${found.outcome} ${found.says}` };
+}
+
+describe('on sqlite, with write access to the file', () => {
+  let harness: Harness;
+  let victim: Person;
+  const file = () => join(harness.store.storage, 'counterfoil.sqlite');
+  /** Changes the file while no server has it open. */
+  async function behindItsBack(change: () => void): Promise<void> {
+    await harness.stop();
+    change();
+    await harness.start();
+  }
+
+  beforeEach(async () => {
+    harness = await startHarness('sqlite');
+    victim = await addPerson(harness, 'administrator');
+  });
+  afterEach(() => harness.close());
+
+  test('a token that an index leads to the row of another opens nothing, and verifying names the index', async () => {
+    const forged = newSecret('cfa_');
+    const index = 'sqlite_autoindex_administrator_tokens_2';
+    await behindItsBack(() => replaceInIndex(file(), index, sha256(victim.token), sha256(forged)));
+    assert.equal((await harness.request('/admin/payments', { key: forged })).status, 401);
+    const { verify, doctor } = await told(harness);
+    assert.match(verify, /^1 Broken: .*sqlite_autoindex_administrator_tokens_2/);
+    assert.match(doctor, /^failed .*sqlite_autoindex_administrator_tokens_2/);
+  });
+
+  test('a session, a set-up link, an invitation and an API key neither', async () => {
+    const { journal } = harness.service;
+    const session = await journal.commit((transaction) => startSession(transaction, victim.id, 'totp', null));
+    const link = await journal.commit((transaction) => newSetUpLink(transaction, victim, OPERATOR));
+    const wish = { mode: 'test', note: null, days: 1 } as const;
+    const invite = await journal.commit(async (transaction) => createInvite(transaction, wish, OPERATOR));
+    const forged = { secret: 'A'.repeat(43), link: 'b'.repeat(26), code: newSecret(INVITE_PREFIX) };
+    await behindItsBack(() => {
+      replaceInIndex(file(), 'sqlite_autoindex_sessions_2', session.session.digest, sha256(forged.secret));
+      replaceInIndex(file(), 'sqlite_autoindex_administrators_3', sha256(link), sha256(forged.link));
+      replaceInIndex(file(), 'sqlite_autoindex_invites_2', sha256Hex(invite.code), sha256Hex(forged.code));
+    });
+    const { database } = harness.service;
+    const now = harness.clock.now();
+    assert.equal(await findPrincipal(database, forged.secret, now), undefined);
+    assert.equal(await findBySetUpLink(database, forged.link, now), undefined);
+    assert.equal(await findUsableInvite(database, forged.code), undefined);
+  });
+
+  test('a passkey that an index gives to somebody else is not theirs', async () => {
+    const attacker = await addPerson(harness, 'auditor', 'Mallory');
+    const passkey = { credential_id: 'AAAA', public_key: 'AAAA', counter: 0, transports: '[]' };
+    await harness.service.journal.commit(async (transaction) =>
+      insertPasskey(transaction, attacker.id, passkey, 'Mallory', OPERATOR),
+    );
+    await behindItsBack(() => replaceInIndex(file(), 'passkeys_by_administrator', attacker.id, victim.id));
+    assert.deepEqual(await passkeysOf(harness.service.database, victim.id), []);
+  });
+
+  test('a payment that an index hides from the queue is told of by verifying', async () => {
+    await sentForReview(harness);
+    await harness.verify();
+    await behindItsBack(() => cutFromIndex(file(), 'payments_waiting'));
+    const { json } = await harness.request('/admin/payments?status=requires_review', { key: victim.token });
+    assert.deepEqual(json.data, [], 'it is hidden');
+    const { verify, doctor } = await told(harness);
+    assert.match(verify, /^1 Broken: .*payments_waiting/);
+    assert.match(doctor, /^failed .*payments_waiting/);
+    await assert.rejects(harness.verify(), HistoryBroken);
+  });
+});
+
+for (const amcheck of [true, false])
+  describe(`on postgres, ${amcheck ? 'with amcheck' : 'where amcheck is not there'}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness('postgres');
+      if (amcheck) await asSuperuser('create extension amcheck');
+    });
+    after(() => harness.close());
+    async function asSuperuser(...statements: string[]): Promise<void> {
+      const client = new pg.Client(harness.store.database_url!);
+      await client.connect();
+      for (const statement of statements) await client.query(statement);
+      await client.end();
+    }
+
+    test('what is right is found right, with rows and without', async () => {
+      assert.deepEqual(await harness.service.database.indexFaults(), []);
+      for (let n = 0; n < 3; n++)
+        await sentForReview(harness, { merchant_reference: n === 1 ? null : `ORDER ${n}` });
+      await addPerson(harness, 'administrator');
+      assert.deepEqual(await harness.service.database.indexFaults(), []);
+      await harness.verify();
+    });
+
+    test('a payment that an index lacks is told of', async () => {
+      const ready = (is: boolean) =>
+        `update pg_index set indisready = ${is}, indisvalid = ${is} where indexrelid = 'payments_waiting'::regclass`;
+      await asSuperuser(ready(false));
+      await sentForReview(harness);
+      await asSuperuser(ready(true));
+      const faults = await harness.service.database.indexFaults();
+      assert.equal(faults.length, 1, faults.join('; '));
+      assert.match(faults[0]!, /index payments_waiting/);
+      await assert.rejects(harness.verify(), /payments_waiting/);
+    });
+  });
