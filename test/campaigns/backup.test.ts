@@ -3,12 +3,12 @@
 // Longer: COUNTERFOIL_RUNS=100 npm test -- test/campaigns/backup.test.ts
 // Again:  COUNTERFOIL_SEED=(as printed), with the same COUNTERFOIL_RUNS.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { restoreFolder } from '../../src/database/open.ts';
-import { type BackupPlace, backupPlace } from '../support/backups.ts';
+import { type BackupPlace, backupPlace, copyKeys } from '../support/backups.ts';
 import type { Running } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
@@ -33,7 +33,6 @@ const SLOWEST_MS = 5000;
 /** Kills come no later than a restore took from the beginning of its work, and a little. */
 const LATEST = 1.2;
 const REPEATED = 5;
-const KEY_FILE = 'checkpoint-key.pem';
 
 const random = new SeededRandom();
 
@@ -112,7 +111,7 @@ async function backUpOneStore(store: Store, place: BackupPlace, runs: number, ta
     const begun = performance.now();
     assert.equal((await restore.ended).code, 0, restore.stderr);
     tally.restoreMs = performance.now() - begun;
-    cpSync(join(store.storage, KEY_FILE), join(storage, KEY_FILE)); // no backup holds it
+    copyKeys(store.storage, storage);
     await requireRestored(storage, config, expected);
     older = backup;
   }

@@ -1,14 +1,14 @@
 // counterfoil backup and restore of a store in PostgreSQL, by PostgreSQL's own tools, and the lines that docs/operating/backup-and-move.md gives by hand.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { holdStorage } from '../../src/database/open.ts';
-import { type BackupPlace, backupPlace } from '../support/backups.ts';
+import { type BackupPlace, backupPlace, copyKeys } from '../support/backups.ts';
 import { plainEnvironment, ROOT, run, start, temporaryFolder } from '../support/command.ts';
 import {
   type DebianPostgres,
@@ -129,8 +129,7 @@ describe('on PostgreSQL', {
     const { payments, checkpoints } = await verify(fresh, empty);
     assert.deepEqual({ payments, checkpoints }, { payments: 3, checkpoints: 1 });
 
-    const key = 'checkpoint-key.pem'; // of the node that made it: no backup holds one
-    cpSync(join(storage, key), join(fresh, key));
+    copyKeys(storage, fresh);
     const restarted = await serve(fresh, empty);
     await create(restarted, 1);
     assert.equal(await restarted.end('SIGTERM'), 0);

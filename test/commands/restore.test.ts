@@ -81,6 +81,8 @@ describe('restore', () => {
       ),
       without.stdout,
     );
+    const secrets = join(harness.store.storage, 'secrets.key');
+    if (existsSync(secrets)) cpSync(secrets, join(storage, 'secrets.key'));
     const refused = await place.command(['serve'], storage);
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(

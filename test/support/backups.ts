@@ -1,6 +1,6 @@
 // Backups as operators make and restore them: the commands, on one store, and what lies in a folder told by digests.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMMAND, type Folder, type Running, run, start, temporaryFolder } from './command.ts';
@@ -54,6 +54,12 @@ export function backupPlace(
       configuration.remove();
     },
   };
+}
+
+/** Copies the keys of a node into another storage. No backup holds them. */
+export function copyKeys(from: string, to: string): void {
+  for (const name of ['checkpoint-key.pem', 'secrets.key'])
+    if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
 }
 
 /** Every file below a folder with its mode and digest, for telling whether anything was changed. */
