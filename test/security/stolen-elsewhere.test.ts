@@ -1,0 +1,134 @@
+// Stolen configuration, logs and memory open nothing that was not used: tried against a running server.
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { invited, register } from '../registration/applicant.ts';
+import { addToken, sentForReview } from '../support/admin.ts';
+import { createAccount, signInAs } from '../support/console.ts';
+import { freePort } from '../support/free-ports.ts';
+import { LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { PASSWORD } from '../support/password.ts';
+import { startServerProcess } from '../support/server-process.ts';
+import { isPaymentPage, opened, PATIENT, textsIn, WAYS } from './thief.ts';
+
+const wordsOf = (text: string) => textsIn(text.split(/\s+/));
+
+describe('a thief with the configuration', () => {
+  test('has no API key: the digests in it open nothing', async () => {
+    const harness = await startHarness('sqlite', { environment: 'production' });
+    try {
+      const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
+      assert.ok(texts.some((text) => /^[\w-]{43,64}$/.test(text)));
+      const asKey = { 'as an API key': WAYS['as an API key'] };
+      assert.deepEqual(await opened(harness, [LIVE_KEY], asKey), [`${LIVE_KEY} as an API key`]);
+      assert.deepEqual(await opened(harness, texts), []);
+    } finally {
+      await harness.close();
+    }
+  });
+});
+
+describe('a thief with the log', () => {
+  test('finds no secret, no link to a payment and nothing that opens anything in it', async () => {
+    const harness = await startHarness('sqlite', { configuration: PATIENT });
+    try {
+      const victim = await createAccount(harness);
+      const { client } = await signInAs(harness, victim);
+      const { token } = await addToken(harness, victim.administrator.id, 'administrator');
+      const invite = await invited(harness);
+      const registered = await register(harness, { business_name: 'Quill', email: 'q@example.org', invite });
+      const key: string = registered.json.data.api_key;
+      const payment = await sentForReview(harness, {}, { key });
+      assert.equal(await isPaymentPage(harness, payment), true);
+      await harness.request(`/v1/payments/${payment}`, { key });
+      await harness.request(`/admin/payments/${payment}`, { key: token });
+      await harness.request(`/v1/payments/${payment}/nowhere`, { key });
+      await client.get(`/payments/${payment}`);
+      await fetch(`${harness.origin}/console/set-up?link=${key}`);
+      await harness.stop();
+      await harness.start();
+      const log = harness.logged.join('');
+      assert.ok(log.includes(victim.administrator.id), 'it says who');
+      const session = client.cookies.get('counterfoil_session')!.split('.')[0]!;
+      for (const secret of [key, token, invite, session, payment, PASSWORD, victim.totpSecret])
+        assert.ok(!log.includes(secret), secret);
+      const ways = { ...WAYS, 'as a link to a payment': isPaymentPage };
+      assert.deepEqual(await opened(harness, textsIn(harness.logged), ways), []);
+    } finally {
+      await harness.close();
+    }
+  });
+});
+
+describe('a thief with a copy of the memory of a node', {
+  skip: process.platform !== 'linux' && 'memory is read through /proc',
+}, () => {
+  test('finds no API key, token, password or code that nobody used since its start; only those that were', async () => {
+    const harness = await startHarness('sqlite', { configuration: PATIENT });
+    const account = await createAccount(harness);
+    const { token } = await addToken(harness, account.administrator.id, 'administrator');
+    const invite = await invited(harness);
+    const registered = await register(harness, { business_name: 'Quill', email: 'q@example.org', invite });
+    const key: string = registered.json.data.api_key;
+    await harness.stop();
+    const config = writeConfiguration(harness.store, 'development', PATIENT);
+    const server = await startServerProcess({
+      config,
+      port: await freePort(),
+      storage: harness.store.storage,
+    });
+    try {
+      const unused = [key, token, invite, PASSWORD, ...account.recoveryCodes];
+      const known = Buffer.from(harness.store.storage);
+      assert.deepEqual(inMemory(server.pid, [known, ...unused.map(plain)]), [known]);
+      const used = await fetch(`${server.origin}/v1/payments`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      assert.equal(used.status, 200);
+      assert.deepEqual(
+        inMemory(server.pid, unused.map(plain)),
+        [plain(key)],
+        'what is used passes through it',
+      );
+    } finally {
+      await server.end('SIGTERM');
+      await harness.store.drop();
+    }
+  });
+});
+
+/** As a string of these characters stands in memory. */
+const plain = (text: string) => Buffer.from(text, 'latin1');
+
+/** Which of some bytes stand in the memory of a process of ours. */
+function inMemory(pid: number, wanted: readonly Buffer[]): Buffer[] {
+  const longest = Math.max(...wanted.map(({ length }) => length));
+  const found = new Set<Buffer>();
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  const piece = Buffer.alloc(1024 * 1024);
+  try {
+    for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+      if (from === undefined || to === undefined) continue;
+      const end = Number.parseInt(to, 16);
+      for (let at = Number.parseInt(from, 16); at < end; at += piece.length - longest) {
+        const bytes = readHere(memory, piece, Math.min(piece.length, end - at), at);
+        const seen = piece.subarray(0, bytes);
+        for (const one of wanted) if (seen.includes(one)) found.add(one);
+      }
+    }
+  } finally {
+    closeSync(memory);
+  }
+  return wanted.filter((one) => found.has(one));
+}
+
+/** How many bytes could be read: some pages of a process cannot. */
+function readHere(file: number, into: Buffer, length: number, position: number): number {
+  try {
+    return readSync(file, into, 0, length, position);
+  } catch {
+    return 0;
+  }
+}
