@@ -1,13 +1,14 @@
 // The files with which the service is run for real, held to the program: what they name exists, and what they say is so.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
 import { EXIT_CONFIGURATION } from '../src/config.ts';
 import { configurationSchema } from '../src/settings/settings.ts';
-import { ROOT } from './support/command.ts';
+import { plainEnvironment, ROOT } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
 import { isInstalled } from './support/proxy.ts';
 
@@ -22,7 +23,10 @@ describe('deploy/counterfoil.service', () => {
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
 
   test('starts what npm start does, and stops it in time', () => {
-    assert.equal(value('ExecStart'), `/usr/bin/node ${START.options} serve`);
+    assert.equal(
+      value('ExecStart'),
+      `${value('WorkingDirectory')}/node_modules/.bin/node ${START.options} serve`,
+    );
     assert.match(unit, new RegExp(`^Environment=${START.environment}$`, 'm'));
     assert.equal(value('RestartPreventExitStatus'), String(EXIT_CONFIGURATION));
     assert.equal(value('LogRateLimitIntervalSec'), '0');
@@ -36,13 +40,36 @@ describe('deploy/counterfoil.service', () => {
     assert.match(script, new RegExp(`runuser -u ${value('User')} `));
     const variables = [...unit.matchAll(/^Environment=(COUNTERFOIL_\S+)$/gm)].map(([, one]) => one!);
     assert.equal(variables.length, 2);
-    for (const one of variables) assert.ok(script.includes(one), one);
+    for (const one of variables)
+      assert.ok(
+        script.includes(one.replace(/=(.*)/, `="\${$NAME:-$1}"`).replace('$NAME', one.split('=')[0]!)),
+        one,
+      );
     assert.ok(script.includes(`${value('WorkingDirectory')}/bin/counterfoil.js`));
   });
 
+  test('a --config goes over the environment of that command, and so does what the caller sets', () => {
+    const script = read('deploy/counterfoil').replace(
+      /^exec .*$/m,
+      `echo "\${COUNTERFOIL_CONFIG-none} \${COUNTERFOIL_STORAGE-none}"`,
+    );
+    const settingsOf = (args: string[], env: Record<string, string> = {}) =>
+      spawnSync('sh', ['-c', script, 'counterfoil', ...args], {
+        env: plainEnvironment(env),
+        encoding: 'utf8',
+      }).stdout.trim();
+    assert.equal(settingsOf(['doctor']), '/etc/counterfoil/counterfoil.yaml /var/lib/counterfoil');
+    for (const args of [['--config', 'b.yaml'], ['--config=b.yaml']])
+      assert.equal(settingsOf(['doctor', ...args]), 'none none', args.join(' '));
+    const elsewhere = { COUNTERFOIL_STORAGE: '/var/tmp/rehearsal' };
+    assert.equal(settingsOf(['doctor'], elsewhere), '/etc/counterfoil/counterfoil.yaml /var/tmp/rehearsal');
+  });
+
   const canJudge = isInstalled('systemd-analyze', '--version');
-  test('systemd takes it, and exposes little by it', { skip: !canJudge && 'no systemd-analyze' }, () => {
-    const file = join(ROOT, 'deploy/counterfoil.service');
+  test('systemd takes it, and exposes little by it', { skip: !canJudge && 'no systemd-analyze' }, (t) => {
+    const file = join(mkdtempSync(join(tmpdir(), 'counterfoil-unit-')), 'counterfoil.service');
+    t.after(() => rmSync(dirname(file), { recursive: true }));
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`)); // what is not there is no command
     const judge = (...args: string[]) => {
       const { status, stderr } = spawnSync('systemd-analyze', [...args, file], { encoding: 'utf8' });
       assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
