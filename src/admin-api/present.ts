@@ -1,11 +1,11 @@
 // A payment as administrators see it, and the schemas that promise so.
 import { z } from 'zod';
+import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import type { Database } from '../database/database.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { claimOf } from '../review/claim.ts';
-import { barredAmong, namesOf } from '../review/queries.ts';
 import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs, reviewersOf } from '../review/review.ts';
 import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import type { AdminParts } from './parts.ts';

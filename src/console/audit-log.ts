@@ -1,6 +1,7 @@
 // The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
 
 import { createReadStream, existsSync } from 'node:fs';
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { checkpointFiles } from '../journal/checkpoint.ts';
 import { markCheckpoints } from '../journal/export.ts';
@@ -11,7 +12,6 @@ import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
-import { namesOf } from '../review/queries.ts';
 import { askedOf, daysAsked, filterField } from './filters.ts';
 import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
 import type { Context, Outcome, Route } from './route.ts';

@@ -1,5 +1,6 @@
 // One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
 import { may } from '../administrators/administrator.ts';
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { DAY_MS } from '../lib/time.ts';
@@ -14,7 +15,6 @@ import {
 } from '../merchants/stored-merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM } from '../merchants/suspend.ts';
 import { countCreated } from '../payments/queries.ts';
-import { namesOf } from '../review/queries.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 import { type Names, nameOf } from './panel.ts';
 import { errorSummary, type Faults, field, literal, moment, notice, rows, said } from './parts.ts';

@@ -1,10 +1,10 @@
 // A payment as a reviewer sees it before deciding: who is at it, what may be done, facts that help, and all that was sent.
 import { may } from '../administrators/administrator.ts';
+import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import { type Html, html } from '../lib/html.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';
 import { type Fact, factsOf } from '../review/facts.ts';
-import { barredAmong, namesOf } from '../review/queries.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review/review.ts';
 import { asked, customerName, metadata, sent } from './particulars.ts';
 import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';

@@ -1,16 +1,11 @@
 // The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
+
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { claimOf } from '../review/claim.ts';
-import {
-  countQueue,
-  type LastDecision,
-  listQueue,
-  namesOf,
-  type QueueCount,
-  queuePlace,
-} from '../review/queries.ts';
+import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
 import { awaitsSecond, reviewActs } from '../review/review.ts';
 import {
   addressOfPayment,

@@ -1,11 +1,11 @@
 // Approves and rejects: one statement decides, whoever else is at it, and who comes too late is told by whom and when.
 import type { Principal } from '../administrators/administrator.ts';
+import { barredAmong } from '../administrators/reviewer-queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
-import { barredAmong } from './queries.ts';
 import { type Approval, approvalsOf, needsSecond, type Rejection, reviewersOf } from './review.ts';
 import { moment } from './told.ts';
 

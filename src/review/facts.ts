@@ -2,8 +2,9 @@
 import type { Database } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
+import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { decidedAmounts, paymentsByTrait, suspendedSince, type Trait } from './queries.ts';
+import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { moment } from './told.ts';
 
 export interface Fact {
@@ -79,7 +80,7 @@ async function suspended(
   database: Reader,
   { merchant_id, merchant_name }: Payment,
 ): Promise<Fact | undefined> {
-  const since = await suspendedSince(database, merchant_id);
+  const since = (await findMerchant(database, merchant_id))?.suspended_at ?? null;
   if (since === null) return undefined;
   return {
     kind: 'merchant_suspended',

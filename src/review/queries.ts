@@ -51,30 +51,6 @@ export async function paymentsByTrait(
   );
 }
 
-/** Administrators' names by their ids (`adm_…`); those that are not there are left out. */
-export async function namesOf(
-  database: Reader,
-  administrators: readonly string[],
-): Promise<Map<string, string>> {
-  const ids = [...new Set(administrators)];
-  if (ids.length === 0) return new Map();
-  const rows = await database.query<{ id: string; name: string }>(
-    `select id, name from administrators where id in (${ids.map(() => '?').join(', ')})`,
-    ...ids,
-  );
-  return new Map(rows.map(({ id, name }) => [id, name]));
-}
-
-/** Those of `administrators` (`adm_…`) who may not decide any more: they are disabled, or auditors by now. */
-export async function barredAmong(database: Reader, administrators: readonly string[]): Promise<Set<string>> {
-  if (administrators.length === 0) return new Set();
-  const rows = await database.query<{ id: string }>(
-    `select id from administrators where id in (${administrators.map(() => '?').join(', ')}) and (disabled_at is not null or role = 'auditor')`,
-    ...administrators,
-  );
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** The amounts (minor units) of a merchant's last decided payments in a payment's currency and mode, it left out, `limit` at most. */
 export async function decidedAmounts(database: Reader, payment: Payment, limit: number): Promise<number[]> {
   const rows = await database.query<{ amount_minor: number }>(
@@ -87,13 +63,4 @@ export async function decidedAmounts(database: Reader, payment: Payment, limit: 
     limit,
   );
   return rows.map(({ amount_minor }) => amount_minor);
-}
-
-/** Since when a payment's merchant is suspended, milliseconds since 1970; nothing where it is not. */
-export async function suspendedSince(database: Reader, merchantId: string): Promise<number | null> {
-  const rows = await database.query<{ suspended_at: number | null }>(
-    'select suspended_at from merchants where id = ?',
-    merchantId,
-  );
-  return rows[0]?.suspended_at ?? null;
 }

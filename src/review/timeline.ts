@@ -1,4 +1,6 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
+
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Database } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
@@ -6,7 +8,6 @@ import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Seal } from '../journal/seal.ts';
 import type { Payment } from '../payments/payment.ts';
-import { namesOf } from './queries.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
 import { moment } from './told.ts';
 

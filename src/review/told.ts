@@ -1,8 +1,9 @@
 // Who did what to a payment and when, in sentences for whoever comes second.
+
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Queryable } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
-import { namesOf } from './queries.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
 
 type Reader = Pick<Queryable, 'query'>;

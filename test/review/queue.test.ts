@@ -1,6 +1,7 @@
 // Finding payments to review and everything else: the queue, the search over all payments, the figures, and the facts beside a payment.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { namesOf } from '../../src/administrators/reviewer-queries.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
@@ -17,7 +18,6 @@ import {
   countQueue,
   linksAskedFor,
   listQueue,
-  namesOf,
   nextInQueue,
   queuePlace,
   type SearchFilter,
