@@ -8,7 +8,8 @@ import { countFailures } from './database/count-failures.ts';
 import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
-import { hasRoom } from './database/room.ts';
+import { freeBytes, hasRoom } from './database/room.ts';
+import { newestBackupAt } from './health/backup-checks.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './health/key-pair.ts';
 import { defectReporter } from './http/errors.ts';
 import { refuser } from './http/refused-keys.ts';
@@ -16,6 +17,7 @@ import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import { Fence } from './journal/fence.ts';
 import { followJournal } from './journal/follow.ts';
 import { Journal } from './journal/journal.ts';
+import { lastVerification } from './journal/last-verification.ts';
 import type { Seal } from './journal/seal.ts';
 import { startCheckpoints } from './journal/sign-checkpoints.ts';
 import type { Logger } from './lib/log.ts';
@@ -111,7 +113,11 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
-    measurements.watch({ journal, ...running, figures, clock, log, certificateEndsAt });
+    measurements.watch({
+      ...{ journal, ...running, figures, clock, log, certificateEndsAt },
+      holds: () => health.holds(),
+      ...storageMeasures(configuration, clock),
+    });
     const listener = await openMetrics(metrics, measurements, log);
     undo.add(() => listener.close());
   }
@@ -147,6 +153,15 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   };
 }
 
+/** What is measured of the storage folder and of the folder of backups. */
+function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
+  return {
+    freeBytes: () => freeBytes(storage),
+    newestBackupAt: async () => (backups === null ? undefined : newestBackupAt(backups, clock.now())),
+    lastVerification: () => lastVerification(storage),
+  };
+}
+
 /** The key pair to start with. Raises `ConfigurationError`. */
 function firstKeyPair(file: string, tls: NonNullable<Configuration['tls']>, now: number): LoadedKeyPair {
   try {
@@ -174,15 +189,15 @@ async function openStore(
   prepareStorage(configuration.storage);
   undo.add(holdStore(configuration));
   const opened = await openDatabase(configuration, parts.onBroken, fence);
-  const database = measurements ? countFailures(opened, measurements.failed) : opened;
-  undo.add(() => database.close());
+  undo.add(() => opened.close());
   if (!(await hasRoom(configuration)))
     parts.log.warn(
       'the disk is full: what is stored is served, and changes are answered 503 until there is room',
     );
-  await parts.onStore?.(database);
-  await migrate(database);
-  return database;
+  await parts.onStore?.(opened);
+  await migrate(opened);
+  // From here on: that a new database has no tables yet is no failure.
+  return measurements ? countFailures(opened, measurements.failed) : opened;
 }
 
 /** Starts what changes the store: the journal, and the two that work without being asked. */

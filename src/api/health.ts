@@ -134,14 +134,19 @@ export class Health {
 
   /** What keeps this node from taking requests; nothing when it takes them. */
   async failing(): Promise<Check[]> {
+    const holds = await this.holds();
+    return CHECKS.filter((check) => !holds[check]);
+  }
+
+  /** What this node needs to take requests, and whether it has it. */
+  async holds(): Promise<Readonly<Record<Check, boolean>>> {
     const [isWritable, rehearsed] = await Promise.all([this.#isWritable(), this.#rehearse()]);
-    const holds: Record<Check, boolean> = {
+    return {
       store_writable: isWritable && rehearsed !== 'unavailable',
       payments_writable: rehearsed !== 'defect' && !this.#meetsDefects(),
       journal_followed: this.#parts.isFollowing(),
       accepting_requests: !this.#stopping,
     };
-    return CHECKS.filter((check) => !holds[check]);
   }
 }
 

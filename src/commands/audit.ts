@@ -8,6 +8,7 @@ import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open.ts';
 import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
+import { keepVerification } from '../journal/last-verification.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
@@ -123,6 +124,8 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
         verifyHistory(database, reading, ROW_CHECKS, { onProgress, since, copy }),
       ),
     );
+    if (since === undefined || since === 1)
+      keepVerification(configuration.storage, { at: systemClock.now(), intact: true });
     const other_key = copy?.key !== undefined && reading.key !== undefined && copy.key !== reading.key;
     console.log(
       json
@@ -131,6 +134,7 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
+    keepVerification(configuration.storage, { at: systemClock.now(), intact: false });
     const { message: problem, entry = null, seal = null, subject = null } = error;
     console.log(
       json

@@ -124,16 +124,17 @@ function told(error: unknown): string | undefined {
     const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
     return error.isMissing ? `${line}: see whether database_url names the right one, or make it` : line;
   }
-  const { code, syscall, port, address, path, dest, message } = error as NodeJS.ErrnoException & {
+  const { code, syscall, port, setting, address, path, dest, message } = error as NodeJS.ErrnoException & {
     port?: number;
+    setting?: string;
     address?: string;
     dest?: string;
   };
   if (code === undefined || syscall === undefined) return undefined;
   if (code === 'EADDRINUSE')
-    return `port ${port} of ${address} is taken: stop what listens there, or choose another with PORT=${port! + 1}`;
+    return `port ${port} of ${address} is taken: stop what listens there, or choose another with ${setting ? `${setting}: ` : 'PORT='}${port! + 1}`;
   if (code === 'EACCES' && port !== undefined)
-    return `port ${port} may not be listened on by this account: choose one above 1023 with PORT`;
+    return `port ${port} may not be listened on by this account: choose one above 1023 with ${setting ?? 'PORT'}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
     return `host ${address ?? (error as { hostname?: string }).hostname} is no address of this machine`;
   const fault = SYSTEM_FAULTS[code];

@@ -2,6 +2,7 @@
 import type { Database } from '../database/database.ts';
 import { readCheckpointsPatiently } from '../journal/checkpoint.ts';
 import { HistoryBroken } from '../journal/history-broken.ts';
+import { keepVerification } from '../journal/last-verification.ts';
 import type { RowCheck } from '../journal/rows.ts';
 import { type Verification as Found, verifyHistory } from '../journal/verify.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
@@ -85,11 +86,13 @@ export class Verification {
         },
       });
       this.newest = { is: 'verified', at: this.#clock.now(), found };
+      keepVerification(this.#storage, { at: this.newest.at, intact: true });
     } catch (error) {
       if (error instanceof Stopping) return;
       const at = this.#clock.now();
       if (error instanceof HistoryBroken) {
         this.newest = { is: 'broken', at, problem: error.message, entry: error.entry };
+        keepVerification(this.#storage, { at, intact: false });
       } else {
         this.#report(error);
         this.newest = { is: 'failed', at };

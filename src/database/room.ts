@@ -10,9 +10,12 @@ const COMMIT_BYTES = 256 * 4 * 4096;
  * system's errors.
  */
 export async function hasRoom({ storage, database_url }: StoreSettings): Promise<boolean> {
-  if (database_url !== null) return true;
+  return database_url !== null || (await freeBytes(storage)) >= COMMIT_BYTES;
+}
+
+/** What this account may still write where `storage` lies. Throws the system's errors. */
+export async function freeBytes(storage: string): Promise<number> {
   const { bavail, bfree, bsize } = await statfs(storage);
   // Some file systems keep the last of their room for root.
-  const free = process.geteuid?.() === 0 ? bfree : bavail;
-  return free * bsize >= COMMIT_BYTES;
+  return (process.geteuid?.() === 0 ? bfree : bavail) * bsize;
 }

@@ -83,23 +83,16 @@ interface Candidate {
 }
 
 async function ageVerdict(folder: string, now: number): Promise<Verdict> {
-  let entries = 0;
-  const backups: Candidate[] = [];
-  for await (const { name } of await opendir(folder)) {
-    if (name.startsWith('.')) continue;
-    if (++entries > ENTRIES_MAXIMUM)
-      return warning(
-        `The folder holds more than ${ENTRIES_MAXIMUM.toLocaleString('en')} files, too many to look at`,
-        'name the folder of the backups alone, and remove old ones',
-        folder,
-      );
-    const path = join(folder, name);
-    const found = await statOrNothing(path);
-    if (found && (await isBackup(path, name, found))) backups.push({ path, at: found.mtimeMs });
-  }
+  const { entries, backups } = await candidatesIn(folder);
+  if (entries > ENTRIES_MAXIMUM)
+    return warning(
+      `The folder holds more than ${ENTRIES_MAXIMUM.toLocaleString('en')} files, too many to look at`,
+      'name the folder of the backups alone, and remove old ones',
+      folder,
+    );
   if (backups.length === 0)
     return failed(entries === 0 ? 'There is no backup' : 'Nothing in the folder is a backup', MEND, folder);
-  const newest = backups.filter(({ at }) => at <= now + AHEAD_MAXIMUM_MS).sort((a, b) => b.at - a.at);
+  const newest = newestFirst(backups, now);
   if (newest.length === 0)
     return failed(
       'Every backup bears a time that is yet to come',
@@ -114,6 +107,32 @@ async function ageVerdict(folder: string, now: number): Promise<Verdict> {
     return now - at > BACKUP_MAXIMUM_MS ? failed(told, MEND, folder) : ok(told);
   }
   return failed('No backup is verified', 'see what counterfoil audit verify finds', folder);
+}
+
+/** When the newest verified backup in a folder was made, milliseconds since 1970; 0 where there is none. Throws the system's errors. */
+export async function newestBackupAt(folder: string, now: number): Promise<number> {
+  const { backups } = await candidatesIn(folder);
+  for (const { path, at } of newestFirst(backups, now)) if (!(await isUnverified(path))) return at;
+  return 0;
+}
+
+/** Without those from a time to come. */
+function newestFirst(backups: readonly Candidate[], now: number): Candidate[] {
+  return backups.filter(({ at }) => at <= now + AHEAD_MAXIMUM_MS).sort((a, b) => b.at - a.at);
+}
+
+/** The backups in a folder, and how many entries it has; it is not read on beyond `ENTRIES_MAXIMUM`. */
+async function candidatesIn(folder: string): Promise<{ entries: number; backups: Candidate[] }> {
+  let entries = 0;
+  const backups: Candidate[] = [];
+  for await (const { name } of await opendir(folder)) {
+    if (name.startsWith('.')) continue;
+    if (++entries > ENTRIES_MAXIMUM) break;
+    const path = join(folder, name);
+    const found = await statOrNothing(path);
+    if (found && (await isBackup(path, name, found))) backups.push({ path, at: found.mtimeMs });
+  }
+  return { entries, backups };
 }
 
 /** What is known of a file; nothing where a link leads nowhere, or it was removed meanwhile. */

@@ -1,8 +1,8 @@
-// When keys were last used, to the minute: noted in memory at each request, written down together once a minute.
+// When keys were last used, to the minute: noted in memory at each request, written down together once a minute, a first use at once.
 import type { Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Logger } from '../lib/log.ts';
-import { MINUTE_MS } from '../lib/time.ts';
+import { MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { keyUsesOf, noteKeyUses } from './queries.ts';
 
 /** The name that such works are put in order by: they change the same rows on every node. */
@@ -18,6 +18,8 @@ export class KeyUses {
   readonly #seen = new Map<string, number>();
   /** What is not written yet. */
   #fresh = new Map<string, number>();
+  /** Whether a key was used that was not before since this node started: elsewhere it may be shown as never used. */
+  hasFirstUse = false;
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -27,6 +29,7 @@ export class KeyUses {
   note(keyId: string, now: number): void {
     const minute = now - (now % MINUTE_MS);
     if ((this.#seen.get(keyId) ?? 0) >= minute) return;
+    if (!this.#seen.has(keyId)) this.hasFirstUse = true;
     this.#seen.set(keyId, minute);
     this.#fresh.set(keyId, minute);
   }
@@ -52,6 +55,7 @@ export class KeyUses {
   async write(): Promise<void> {
     const fresh = this.#fresh;
     this.#fresh = new Map();
+    this.hasFirstUse = false;
     try {
       const ids = [...fresh.keys()].sort(); // in one order on every node
       for (let i = 0; i < ids.length; i += WRITTEN_AT_ONCE) {
@@ -67,7 +71,7 @@ export class KeyUses {
   }
 }
 
-/** Writes down what was noted once a minute and at the stop. */
+/** Writes down what was noted once a minute, within a second where a key was used for the first time, and at the stop. */
 export function startKeyUses(uses: KeyUses, log: Logger): { stop(): Promise<void> } {
   let round = Promise.resolve();
   const write = () => {
@@ -76,7 +80,13 @@ export function startKeyUses(uses: KeyUses, log: Logger): { stop(): Promise<void
     );
     return round;
   };
-  const timer = setInterval(write, MINUTE_MS);
+  let writtenAt = monotonicMs();
+  const writeDue = () => {
+    if (!uses.hasFirstUse && monotonicMs() - writtenAt < MINUTE_MS) return;
+    writtenAt = monotonicMs();
+    void write();
+  };
+  const timer = setInterval(writeDue, SECOND_MS);
   return {
     stop() {
       clearInterval(timer);

@@ -1,11 +1,13 @@
 // What is measured of one node, for Prometheus: what happens is counted as it does, what is there is read when somebody asks.
+import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseFailure } from '../database/database.ts';
 import type { Observe } from '../http/shell.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { LastVerification } from '../journal/last-verification.ts';
 import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { type Clock, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 
@@ -13,6 +15,13 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /** Methods by their name; any other that somebody thinks of is one value, so that nobody can make new ones. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Defaults of prom-client that promtool objects to: gauges that are called totals. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
 
 /** What is read when somebody asks. */
 export interface Measured {
@@ -24,6 +33,13 @@ export interface Measured {
   log: Logger;
   /** When the certificate ends, milliseconds since 1970; nothing where a proxy has it. */
   certificateEndsAt(): number | undefined;
+  /** What a node needs to take requests, and whether it has it. */
+  holds(): Promise<Readonly<Record<string, boolean>>>;
+  /** What may still be written where storage lies, in bytes. */
+  freeBytes(): Promise<number>;
+  /** When the newest verified backup was made, milliseconds since 1970; 0 where there is none, undefined where nobody says where they are. */
+  newestBackupAt(): Promise<number | undefined>;
+  lastVerification(): LastVerification | undefined;
 }
 
 /** The measurements of one node. Labels have few values: patterns of routes, never addresses, and nothing of anybody. */
@@ -64,6 +80,7 @@ export class Measurements {
       registers: [this.#registry],
     }).set(labels, 1);
     collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
   }
 
   /** Counts an answered request. */
@@ -126,6 +143,7 @@ export class Measurements {
       certificateEndsAt,
     );
     this.#watchReview(measured);
+    this.#watchStorage(measured);
   }
 
   /** The text that Prometheus reads, and its media type. */
@@ -150,6 +168,46 @@ export class Measurements {
       async () => {
         const queue = await waiting();
         return queue && Math.max(0, clock.now() - (queue.oldest ?? clock.now())) / SECOND_MS;
+      },
+    );
+  }
+
+  #watchStorage({ holds, freeBytes, newestBackupAt, lastVerification, log }: Measured): void {
+    new Gauge({
+      name: 'counterfoil_ready',
+      help: 'Whether this node has what it needs to take requests, by the names of /health/ready: 1 or 0.',
+      labelNames: ['check'],
+      registers: [this.#registry],
+      async collect() {
+        for (const [check, is] of Object.entries(await holds())) this.set({ check }, Number(is));
+      },
+    });
+    const measured = (what: string, read: () => Promise<number | undefined>) => () =>
+      read().catch((error) => {
+        log.warn({ err: error }, `${what} could not be measured`);
+        return undefined;
+      });
+    this.#gauge(
+      'counterfoil_storage_free_bytes',
+      'Room on the disk where storage lies.',
+      measured('the room on the disk', freeBytes),
+    );
+    this.#moment(
+      'counterfoil_backup_newest_timestamp_seconds',
+      'When the newest verified backup in the folder of backups was made; 0 where there is none.',
+      rarely(measured('the age of backups', newestBackupAt)),
+    );
+    this.#moment(
+      'counterfoil_verification_last_timestamp_seconds',
+      'When the history was last verified, by a command or on the console, from this storage folder.',
+      () => lastVerification()?.at,
+    );
+    this.#gauge(
+      'counterfoil_verification_intact',
+      'Whether the history was intact when it was last verified: 1 or 0.',
+      () => {
+        const last = lastVerification();
+        return last && Number(last.intact);
       },
     );
   }
@@ -181,10 +239,31 @@ export class Measurements {
   }
 
   /** A moment, milliseconds since 1970 as it is read; left out while there is none. */
-  #moment(name: string, help: string, read: () => number | undefined): void {
-    this.#gauge(name, help, () => {
-      const ms = read();
+  #moment(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
+    this.#gauge(name, help, async () => {
+      const ms = await read();
       return ms === undefined ? undefined : ms / SECOND_MS;
     });
   }
+}
+
+/** What was read last, read again at most once a minute; a read that does not come back is waited for for a second, the first time. */
+function rarely<T>(read: () => Promise<T>): () => Promise<T | undefined> | T {
+  let known: { value: T } | undefined;
+  let underWay: Promise<T> | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (!underWay && monotonicMs() - readAt >= MINUTE_MS) {
+      readAt = monotonicMs();
+      underWay = read()
+        .then((value) => {
+          known = { value };
+          return value;
+        })
+        .finally(() => {
+          underWay = undefined;
+        });
+    }
+    return known ? known.value : Promise.race([underWay, pause(SECOND_MS, undefined, { ref: false })]);
+  };
 }

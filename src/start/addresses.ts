@@ -5,13 +5,27 @@ import { type Places, placesOf } from '../settings/places.ts';
 
 /**
  * Where everything will be, with the port that is taken. All addresses were listened on for a moment, together. Raises
- * `ConfigurationError`, and the system's errors where one cannot be listened on (`EADDRINUSE`).
+ * `ConfigurationError`, and the system's errors where one cannot be listened on (`EADDRINUSE`), with the name
+ * of its `setting` where that is not `port`.
  */
 export async function freePlaces(configuration: Configuration): Promise<Places & { port: number }> {
   const port = await portFor(configuration);
   const places = placesOf(configuration, port);
   const { metrics } = configuration;
-  await holdPorts([...places.listeners, ...(metrics ? [metrics] : [])]);
+  const named = [
+    ...places.listeners.map(({ port, sites }, i) => ({
+      port,
+      setting: `${sites[0]!.surfaces[0]}.port`,
+      isOwn: i > 0,
+    })),
+    ...(metrics ? [{ port: metrics.port, setting: 'metrics.port', isOwn: true }] : []),
+  ];
+  try {
+    await holdPorts([...places.listeners, ...(metrics ? [metrics] : [])]);
+  } catch (error) {
+    const taken = named.find((one) => one.isOwn && one.port === (error as { port?: number }).port);
+    throw Object.assign(error as Error, { setting: taken?.setting });
+  }
   return { ...places, port };
 }
 

@@ -147,6 +147,21 @@ test('a PORT that is taken is an error of one line', async () => {
   }
 });
 
+test('a metrics.port that is taken is an error that names that setting', async () => {
+  const { port, release } = await takePort();
+  try {
+    appendFileSync(folder.config, `metrics: { port: ${port} }\n`);
+    const { code, stderr } = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with metrics.port: ${port + 1}\n`,
+    );
+  } finally {
+    release();
+  }
+});
+
 test("in development the next port serves where the file's is taken, and the ready line says so", async () => {
   const { port, release } = await takePort();
   try {

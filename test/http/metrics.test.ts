@@ -1,10 +1,25 @@
 // Measurements: on an address of their own, true, of few values, and the ones that the dashboard and its page speak of.
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../../src/database/database.ts';
+import { newestBackupAt } from '../../src/health/backup-checks.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
+import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
@@ -122,6 +137,83 @@ describe('measurements', () => {
     }
   });
 
+  test('a first start fails no call to the store, and promtool finds nothing to say.', async (context) => {
+    const [port] = await freePorts(1);
+    const fresh = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
+    try {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      assert.doesNotMatch(text, /^counterfoil_store_errors_total\{/m);
+      const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+      if (checked.error) context.diagnostic('promtool is missing (Debian: prometheus)');
+      else assert.equal(checked.status, 0, checked.stdout + checked.stderr);
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  test('what a node needs is told by its name, and the room on the disk in bytes.', async () => {
+    const text = await scrape();
+    const checks = ['store_writable', 'payments_writable', 'journal_followed', 'accepting_requests'];
+    for (const check of checks) assert.equal(value(text, `counterfoil_ready{check="${check}"}`), 1);
+    const free = value(text, 'counterfoil_storage_free_bytes')!;
+    const { bfree, bavail, bsize } = statfsSync(service.store.storage);
+    assert.ok(
+      [bfree, bavail].some((blocks) => Math.abs(free - blocks * bsize) < 256 * 1024 * 1024),
+      `${free}`,
+    );
+    const { database } = service.service;
+    const { transaction } = database;
+    database.transaction = () => Promise.reject(new DatabaseError('unavailable', 'gone'));
+    try {
+      await eventually(
+        async () => value(await scrape(), 'counterfoil_ready{check="store_writable"}') === 0,
+        () => 'store_writable is told',
+      );
+    } finally {
+      database.transaction = transaction;
+    }
+  });
+
+  test('the newest verified backup and the last verification are told, whoever made them.', async () => {
+    const backups = mkdtempSync(join(tmpdir(), 'counterfoil-backups-'));
+    assert.equal(await newestBackupAt(backups, Date.now()), 0);
+    for (const [name, list] of [
+      ['old', '{}'],
+      ['new', '{"unverified":true}'],
+    ] as const) {
+      mkdirSync(join(backups, name));
+      writeFileSync(join(backups, name, 'backup.json'), list);
+    }
+    const [port] = await freePorts(1);
+    const configuration = `metrics: { port: ${port} }\nbackups: ${backups}\n`;
+    const other = await startHarness('sqlite', { configuration });
+    const read = async (series: string) =>
+      value(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), series);
+    try {
+      const made = (await read('counterfoil_backup_newest_timestamp_seconds'))!;
+      assert.ok(Math.abs(made - statSync(join(backups, 'old')).mtimeMs / 1000) < 0.01, `${made}`);
+      await other.create();
+      const config = ['--config', join(other.store.storage, 'counterfoil.yaml')];
+      const verify = async () =>
+        (await run(['audit', 'verify', ...config], { env: { COUNTERFOIL_STORAGE: other.store.storage } }))
+          .code;
+      const at = 'counterfoil_verification_last_timestamp_seconds';
+      const intact = 'counterfoil_verification_intact';
+      assert.deepEqual([await read(at), await read(intact)], [undefined, undefined]);
+      assert.equal(await verify(), 0);
+      assert.equal(await read(intact), 1);
+      assert.ok(Math.abs((await read(at))! - Date.now() / 1000) < 60);
+      const beside = new DatabaseSync(join(other.store.storage, 'counterfoil.sqlite'));
+      beside.exec('update payments set amount_minor = 1');
+      beside.close();
+      assert.equal(await verify(), 1);
+      assert.equal(await read(intact), 0);
+    } finally {
+      await other.close();
+      rmSync(backups, { recursive: true, force: true });
+    }
+  });
+
   test('before there is a checkpoint there is no moment of one.', async () => {
     assert.equal(value(await scrape(), 'counterfoil_checkpoint_newest_timestamp_seconds'), undefined);
   });
@@ -131,7 +223,7 @@ describe('measurements', () => {
     const exposed = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!));
     const known = (name: string) =>
       exposed.has(name) || exposed.has(name.replace(/_(bucket|sum|count)$/, ''));
-    for (const file of ['deploy/grafana-dashboard.json', 'docs/metrics.md']) {
+    for (const file of ['deploy/grafana-dashboard.json', 'docs/metrics.md', 'deploy/alerts.yml']) {
       const named = new Set([...read(file).matchAll(NAME)].map(([name]) => name));
       assert.ok(named.size > 10, file);
       assert.deepEqual(
@@ -151,7 +243,7 @@ describe('measurements', () => {
     const text = await scrape();
     for (const [, name, type] of text.matchAll(/^# TYPE (counterfoil_\S+) (\w+)/gm)) {
       if (type === 'counter') assert.match(name!, /_total$/);
-      else assert.match(name!, /_(seconds|works|payments|info)$/);
+      else assert.match(name!, /_(seconds|works|payments|info|bytes|ready|intact)$/);
     }
   });
 
