@@ -4,7 +4,7 @@ import { type Database, DatabaseError } from '../database/database.ts';
 import { knownMigrations, missingMigrations, SchemaTooNew } from '../database/migrate.ts';
 import { missingRight } from '../database/rights.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
-import { newestSeal } from '../journal/queries.ts';
+import { findSeal, newestSeal } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, MINUTE_MS } from '../lib/time.ts';
 import { type Check, failed, intoStore, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
@@ -164,6 +164,11 @@ const checkpoint: Check = {
     const last = await new CheckpointLookup(settings.storage).newest();
     const seal = await newestSealIn(database);
     if (!seal) return skipped('The history is empty');
+    if (last && last.hash !== seal.hash && (await findSeal(database, last.seal))?.hash !== last.hash)
+      return failed(
+        `The store holds ${counted(seal.last_entry, 'entry', 'entries')}, and a checkpoint of ${last.signed_at} vouches for ${last.last_entry} of another history: an older copy was put in its place, or it was changed`,
+        'keep both as they are, and go on as the runbook says of a store restored to yesterday',
+      );
     if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
     const age = clock.now() - seal.at;
     if (age <= UNSIGNED_MAXIMUM_MS)

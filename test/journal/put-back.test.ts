@@ -76,6 +76,10 @@ for (const engine of ENGINES) {
     test('ending before the newest checkpoint', async () => {
       harness.clock.advance(10 * MINUTE_MS);
       assert.match((await session.get('/')).body, /no checkpoint vouches for them/);
+      assert.match(
+        (await session.get('/health')).text,
+        /The store holds \d+ entries, and a checkpoint of \S+ vouches for \d+ of another history/,
+      );
       assert.deepEqual(refusals(), []);
       await harness.stop();
       assert.match(
