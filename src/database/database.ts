@@ -36,7 +36,7 @@ export interface Database extends Queryable {
   durability(): Promise<Readonly<Record<string, string>>>;
   /**
    * Proves the indexes by their tables, and on SQLite the whole file: returns what is wrong, a clause each, ten at most. It runs on a
-   * process or a connection of its own, so that nobody waits for it, and takes about a second for each million rows. `signal` ends it.
+   * process or a connection of its own, so that nobody waits for it, and reads the whole store. `signal` ends it.
    * Throws `DatabaseError`, and the signal's reason.
    */
   indexFaults(signal?: AbortSignal): Promise<string[]>;
