@@ -24,6 +24,9 @@ export function parseCardNumber(text: string): Reading {
   return { kept: { brand: card.brand, last4: digits.slice(-4) } };
 }
 
+/** No card is issued for longer, so a later date is a slip. */
+const YEARS_AHEAD = 20;
+
 /** Checks an expiry date as printed on cards, `09/28`, `0928` or `09-2028`; keeps nothing of it. */
 export function parseExpiry(text: string, now: number): Reading {
   const written = asciiDigits(text).trim();
@@ -32,6 +35,7 @@ export function parseExpiry(text: string, now: number): Reading {
   if (!parts) return { fault: 'form' };
   const [month, year] = [Number(parts[1]), 2000 + Number(parts[2])];
   if (month < 1 || month > 12) return { fault: 'month' };
+  if (Date.UTC(year - YEARS_AHEAD, month - 1, 1) > now) return { fault: 'form' };
   // It serves to the end of its month, wherever on earth that is latest.
   return Date.UTC(year, month, 1) + DAY_MS / 2 <= now ? { fault: 'past' } : { kept: null };
 }

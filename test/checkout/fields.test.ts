@@ -304,7 +304,14 @@ describe('expiry dates', () => {
     }
     assert.deepEqual(at('12/25'), { fault: 'past' });
     assert.deepEqual(at('01/00'), { fault: 'past' });
-    assert.deepEqual(at('12/99'), { kept: null });
+  });
+
+  test('a date is at most 20 years ahead.', () => {
+    const now = Date.UTC(2026, 10, 23);
+    assert.deepEqual(at('11/46', now), { kept: null });
+    assert.deepEqual(at('12/46', now), { fault: 'form' });
+    assert.deepEqual(at('12/99', now), { fault: 'form' });
+    assert.deepEqual(at('12/46', Date.UTC(2026, 11, 1)), { kept: null });
   });
 });
 
