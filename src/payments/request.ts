@@ -34,7 +34,15 @@ function text(maximum: number, rule: TextRule = {}) {
     .nullish();
 }
 
-const webAddress = text(2048, { check: (url) => webAddressFault(url, { httpsOnly: false }) });
+const URL_MAXIMUM = 2048;
+const webAddress = text(URL_MAXIMUM, {
+  check(url) {
+    const fault = webAddressFault(url, { httpsOnly: false });
+    if (fault) return fault;
+    if (new URL(url).href.length <= URL_MAXIMUM) return undefined;
+    return `Must be at most ${URL_MAXIMUM} characters, percent-encoded.`;
+  },
+});
 
 const customerSchema = z.object(
   {
@@ -65,8 +73,12 @@ export const paymentRequestSchema = z.object(
       "The merchant's own reference, such as an order number. Need not be unique.",
     ),
     description: text(1000, { multiline: true, refuseCards: true }).describe('What the payment is for.'),
-    return_url: webAddress.describe('Where the customer goes after paying.'),
-    cancel_url: webAddress.describe('Where the customer goes on cancelling.'),
+    return_url: webAddress.describe(
+      'Where the customer goes after paying. Kept as the URL standard serialises it.',
+    ),
+    cancel_url: webAddress.describe(
+      'Where the customer goes on cancelling. Kept as the URL standard serialises it.',
+    ),
     customer: customerSchema.nullish().describe('What is known of the customer.'),
     metadata: z
       .custom<Record<string, unknown>>(
@@ -89,7 +101,7 @@ export const paymentRequestSchema = z.object(
 );
 const strictSchema = paymentRequestSchema.extend({ customer: customerSchema.strict().nullish() }).strict();
 
-/** A checked request: text as it was sent, the amount in minor units. */
+/** A checked request: text as it was sent, URLs as the URL standard serialises them, the amount in minor units. */
 export interface PaymentRequest {
   amount_minor: number;
   currency: string;
@@ -154,12 +166,17 @@ export function parsePaymentRequest(
     currency,
     merchant_reference: rest.merchant_reference ?? null,
     description: rest.description ?? null,
-    return_url: rest.return_url ?? null,
-    cancel_url: rest.cancel_url ?? null,
+    return_url: serialised(rest.return_url),
+    cancel_url: serialised(rest.cancel_url),
     customer: customer
       ? { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null }
       : null,
     metadata: rest.metadata ?? null,
     expires_in: rest.expires_in ?? null,
   };
+}
+
+/** A checked address as the URL standard serialises it (WHATWG URL, section 4.5), so that every reader sees the same host. */
+function serialised(url: string | null | undefined): string | null {
+  return url ? new URL(url).href : null;
 }

@@ -10,6 +10,14 @@ const body = (amount: string, rest = '') => `{"amount":${amount}${rest}}`;
 const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, i]));
 
+/** Addresses as they are sent, and as the URL standard serialises them. */
+const SERIALISED = [
+  ['HTTPS://SHOP.EXAMPLE', 'https://shop.example/'],
+  ['https://bücher.example/ü?q=ü#ü', 'https://xn--bcher-kva.example/%C3%BC?q=%C3%BC#%C3%BC'],
+  ['https://shop.example:443/a/../b/./c', 'https://shop.example/b/c'],
+  ['https://ｓｈｏｐ.example/', 'https://shop.example/'],
+] as const;
+
 for (const engine of ENGINES) {
   describe(`texts, addresses and metadata of a payment on ${engine}`, () => {
     let service: Harness;
@@ -127,13 +135,24 @@ for (const engine of ENGINES) {
         'https://x.example/\u3000',
       );
       for (const name of ['return_url', 'cancel_url']) {
-        for (const url of taken.split(/\s+/))
-          assert.equal((await service.create({ [name]: url }))[name], url);
+        for (const url of taken.split(/\s+/)) {
+          const kept = (await service.create({ [name]: url }))[name];
+          assert.equal(kept, new URL(url).href);
+          assert.equal(
+            (await service.create({ [name]: kept }))[name],
+            kept,
+            'serialised again, it is the same',
+          );
+        }
+        for (const [url, kept] of SERIALISED)
+          assert.equal((await service.create({ [name]: url }))[name], kept);
         for (const url of [...refused.split(/\s+/), ...spaced, '', 1, {}])
           assertFaults(await post({ amount: 1, [name]: url }), [name], JSON.stringify(url));
         const longest = `https://shop.example/${'x'.repeat(2048 - 21)}`;
         assert.equal((await service.create({ [name]: longest }))[name], longest);
         assertFaults(await post({ amount: 1, [name]: `${longest}x` }), [name], '2049');
+        const encoded = `https://shop.example/${'ü'.repeat(2048 - 21)}`; // six characters each, percent-encoded
+        assertFaults(await post({ amount: 1, [name]: encoded }), [name], 'longer when encoded');
       }
     });
 
