@@ -90,7 +90,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     const visit = visitOf(request, place);
     const { theme, method: wanted, view, edit } = visit.asked;
     if (theme !== undefined) {
-      const cookie = themeCookie(theme, visit.basePath, checkoutBaseUrl);
+      const cookie = themeCookie(theme, checkoutBaseUrl);
       return seeOther(reply.header('set-cookie', cookie), visit.address({ method: wanted, view, edit }));
     }
     const payment = await find(visit);

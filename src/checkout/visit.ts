@@ -36,7 +36,7 @@ export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath 
   for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
   if (asked.payment_id !== undefined && !isPaymentId(asked.payment_id)) delete asked.payment_id;
   const words = languages.choose(asked.lang, request.headers['accept-language']);
-  const theme = themeOf(request.headers.cookie);
+  const theme = themeOf(request.headers.cookie, baseUrl);
   return { words, theme, asked, baseUrl, basePath, address: addresses(basePath, words, asked) };
 }
 

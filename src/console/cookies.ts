@@ -1,6 +1,6 @@
 // The console's cookies: who is signed in, whose form it is before anybody is, which browser it is, and what somebody prefers.
 import { DEVICE_MS } from '../administrators/device.ts';
-import { boundCookie, boundName, valueIn } from '../http/cookie.ts';
+import { boundCookie, boundName, valueIn } from '../lib/cookie.ts';
 import { SECOND_MS } from '../lib/time.ts';
 
 /** Names without the prefix that binds a cookie to this very host. */
@@ -29,6 +29,6 @@ export function readCookieOf(
 }
 
 /** Whether single letters are keys, which they are until somebody says otherwise. */
-export function wantsKeys(header: string | undefined): boolean {
-  return valueIn(header, KEYS_COOKIE) !== 'off';
+export function wantsKeys(header: string | undefined, baseUrl: string): boolean {
+  return valueIn(header, boundName(KEYS_COOKIE, baseUrl)) !== 'off';
 }

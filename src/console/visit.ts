@@ -73,8 +73,8 @@ export async function visitOf(request: FastifyRequest, reply: FastifyReply, plac
     request,
     reply,
     now,
-    theme: themeOf(cookie),
-    keys: wantsKeys(cookie),
+    theme: themeOf(cookie, baseUrl),
+    keys: wantsKeys(cookie, baseUrl),
     query,
     target,
     principal,
@@ -134,8 +134,8 @@ export function preferred({ place, query, target }: Visit): { cookie: string; to
   rest.delete('keys');
   const cookie =
     theme === null
-      ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, path, baseUrl)
-      : themeCookie(theme, path, baseUrl);
+      ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, baseUrl)
+      : themeCookie(theme, baseUrl);
   const below = target.split('?', 1)[0]!;
   const kept = rest.size > 0 ? `?${rest}` : '';
   return { cookie, to: `${path}${below === '/' ? '' : below}${kept}` };

@@ -1,6 +1,6 @@
 // What a form of registration carries: proof that it is ours, and what the key is made of that it asks for.
 import { randomBytes } from 'node:crypto';
-import { boundCookie, boundName, valueIn } from '../http/cookie.ts';
+import { boundCookie, boundName, valueIn } from '../lib/cookie.ts';
 import { derivedSecret, hmac, isSame, sha256Hex } from '../lib/secrets.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import type { KeyByMode } from '../merchants/register.ts';

@@ -4,7 +4,6 @@ import { isBrowser, isForm, isSameOrigin } from '../http/form.ts';
 import { note, noteFields } from '../http/request-log.ts';
 import type { OperationalError } from '../lib/errors.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
-import { pathOf } from '../lib/web-address.ts';
 import {
   findRegistered,
   type KeyByMode,
@@ -76,7 +75,7 @@ export class RegistrationForms {
     const visit = visitOf(request, this.#place);
     const { theme, invite } = visit.asked;
     if (theme !== undefined) {
-      const cookie = themeCookie(theme, pathOf(baseUrl), baseUrl);
+      const cookie = themeCookie(theme, baseUrl);
       return reply
         .code(303)
         .headers({ ...this.#headers, 'set-cookie': cookie, location: visit.address() })

@@ -33,7 +33,7 @@ export function visitOf(request: FastifyRequest, { languages, pageUrl }: Place):
   const isNamed = asked.lang !== undefined;
   return {
     words,
-    theme: themeOf(request.headers.cookie),
+    theme: themeOf(request.headers.cookie, pageUrl),
     isNamed,
     basePath,
     asked,

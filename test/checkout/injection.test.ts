@@ -246,7 +246,10 @@ describe('injection', () => {
     const themed = await get({ payment_id, theme: payload, view: payload, edit: payload, method: payload });
     assert.equal(themed.status, 303);
     assert.match(themed.headers.get('location')!, /^\/payment\.php\?[!-~]+$/);
-    assert.match(themed.headers.get('set-cookie')!, /^counterfoil_theme=; Max-Age=0; Path=\//);
+    assert.match(
+      themed.headers.get('set-cookie')!,
+      /^counterfoil_theme=; Path=\/; HttpOnly; SameSite=Lax; Max-Age=0$/,
+    );
     note('refused', 403, await post({ payment_id, lang: payload, view: payload }, { token: payload }));
 
     const methods = methodsOf(number);

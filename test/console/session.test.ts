@@ -103,7 +103,17 @@ test('in production, over https, its cookies are bound to this host, to https an
     const alone = newClient(harness);
     alone.cookies.set(names[2]!, client.cookies.get(names[2]!)!);
     assert.equal((await alone.get('/account')).h1, 'Sign in', 'a known browser has no rights');
-    assert.equal((await client.get('/account')).h1, 'Your account');
+    const shown = await client.get('/account');
+    assert.equal(shown.h1, 'Your account');
+    assert.match(shown.text, /data-keys/);
+    for (const choice of ['keys=off', 'theme=dark']) {
+      const chosen = await client.get(`/account?${choice}`, { follow: false });
+      const bound = `__Host-counterfoil_${choice}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000`;
+      assert.ok(chosen.headers.getSetCookie().includes(bound), choice);
+    }
+    const { text } = await client.get('/account');
+    assert.doesNotMatch(text, /data-keys/);
+    assert.match(text, /data-theme="dark"/);
     assert.equal(entered.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains');
   } finally {
     await harness.close();

@@ -1,7 +1,7 @@
 // Whatever is answered says what it is, lets no other site in, and keeps its cookies to itself.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { type Harness, KEY, LIVE_KEY, startHarness } from '../support/harness.ts';
 
 let service: Harness;
 before(async () => {
@@ -71,6 +71,24 @@ test('every cookie is out of reach of scripts and of other sites', async () => {
       assert.match(cookie, /; SameSite=(Strict|Lax)/, url);
     }
   assert.ok(count > 2, 'some answers set cookies');
+});
+
+test('over https light or dark is kept in a cookie bound to this host; one of the same name without that is not read', async (context) => {
+  const configuration = 'registration:\n  mode: open\n';
+  const production = await startHarness('sqlite', { environment: 'production', configuration });
+  context.after(() => production.close());
+  const { id } = await production.create({}, { key: LIVE_KEY });
+  for (const path of [`/checkout/payment.php?payment_id=${id}`, '/api/register']) {
+    const url = new URL(path, production.origin);
+    const chosen = await fetch(`${url}${url.search ? '&' : '?'}theme=dark`, { redirect: 'manual' });
+    const cookies = chosen.headers.getSetCookie().filter((line) => line.includes('counterfoil_theme='));
+    const bound = '__Host-counterfoil_theme=dark; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000';
+    assert.deepEqual(cookies, [bound], path);
+    const isDark = async (cookie: string) =>
+      (await (await fetch(url, { headers: { cookie } })).text()).includes('data-theme="dark"');
+    assert.equal(await isDark('__Host-counterfoil_theme=dark'), true, path);
+    assert.equal(await isDark('counterfoil_theme=dark'), false, path);
+  }
 });
 
 test('nobody writes a line into the log', async () => {

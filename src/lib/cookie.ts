@@ -1,5 +1,5 @@
 // Cookies that are bound to this host: what they are called, and what one holds.
-import { isHttps } from '../lib/web-address.ts';
+import { isHttps } from './web-address.ts';
 
 /**
  * What a cookie is called at `baseUrl`: with the prefix that binds it to this very host and to https (RFC 6265bis, section
@@ -9,11 +9,20 @@ export function boundName(name: string, baseUrl: string): string {
   return isHttps(baseUrl) ? `__Host-${name}` : name;
 }
 
-/** The Set-Cookie line of such a cookie, which lasts for `seconds`; as long as the browser is open where they are not said. */
-export function boundCookie(name: string, value: string, baseUrl: string, seconds?: number): string {
+/**
+ * The Set-Cookie line of such a cookie, which lasts for `seconds`; as long as the browser is open where they are not said. A
+ * `Lax` one also comes along when somebody follows a link from another site.
+ */
+export function boundCookie(
+  name: string,
+  value: string,
+  baseUrl: string,
+  seconds?: number,
+  sameSite: 'Strict' | 'Lax' = 'Strict',
+): string {
   const secure = isHttps(baseUrl) ? '; Secure' : '';
   const end = seconds === undefined ? '' : `; Max-Age=${seconds}`;
-  return `${boundName(name, baseUrl)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${end}`;
+  return `${boundName(name, baseUrl)}=${value}; Path=/; HttpOnly; SameSite=${sameSite}${secure}${end}`;
 }
 
 /** A cookie's value in a Cookie header. */
