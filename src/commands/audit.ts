@@ -14,7 +14,7 @@ import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
-import { requireSchema, requireStore } from './store.ts';
+import { databaseShown, requireSchema, requireStore } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 interface VerifyCommandOptions {
@@ -135,14 +135,22 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
     keepVerification(configuration.storage, { at: systemClock.now(), intact: false });
-    const { message: problem, entry = null, seal = null, subject = null } = error;
+    const { message: problem, entry = null, seal = null, subject = null, voucher } = error;
+    const own = checkpointFiles(configuration.storage).file;
+    const checkpoints = voucher === 'copied checkpoint' ? options.checkpoints! : own;
+    const pair = voucher && { checkpoints: resolve(checkpoints), database: databaseShown(configuration) };
     console.log(
       json
-        ? JSON.stringify({ verified: false, problem, entry, seal, subject })
-        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.`,
+        ? JSON.stringify({ verified: false, problem, entry, seal, subject, ...pair })
+        : `Broken${entry === null ? '' : ` at entry ${entry}`}: ${problem}.${pair ? toldPair(pair) : ''}`,
     );
     process.exitCode = 1;
   }
+}
+
+/** Names both sides of a contradiction: a wrong `storage` or `database_url` is more common than a changed history. */
+function toldPair({ checkpoints, database }: { checkpoints: string; database: string }): string {
+  return `\nThe checkpoints are ${shownPath(checkpoints)}, the history is that of ${database}. Check first that both are of one store.`;
 }
 
 /** What is told of rows where there are any, in the order of telling: the name of their number, and of one. */

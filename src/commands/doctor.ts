@@ -10,7 +10,7 @@ import {
   readConfiguration,
 } from '../config.ts';
 import { overridingParameter } from '../database/connection-string.ts';
-import { DatabaseError } from '../database/database.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
 import {
   isRestoreUnfinished,
   openDatabase,
@@ -18,6 +18,7 @@ import {
   StorageExposed,
   storeExists,
 } from '../database/open.ts';
+import { MoveUnfinished, refuseUnfinishedMove } from '../database/unfinished-move.ts';
 import { type Check, failed, type Outcome, type Subject, skipped, type Verdict } from '../health/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
 import { SECOND_MS, systemClock } from '../lib/time.ts';
@@ -104,12 +105,19 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
   }
   if (!storeExists(configuration))
     return { none: skipped('There is no store yet: the first start makes it') };
+  let database: Database | undefined;
   try {
-    const database = await openDatabase(configuration, (error) => {
+    database = await openDatabase(configuration, (error) => {
       throw error;
     });
+    await refuseUnfinishedMove(database, database.engine);
     return { database };
   } catch (error) {
+    await database?.close();
+    if (error instanceof MoveUnfinished) {
+      const mend = 'run the same counterfoil move again, which goes on where it was';
+      return { none: failed('A move into this store is unfinished', mend) };
+    }
     if (error instanceof StorageExposed)
       return { none: skipped('The store is not opened while others can read it') };
     if (!(error instanceof DatabaseError)) throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { hostsFault } from '../database/connection-string.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, DatabaseError } from '../database/database.ts';
 import { asMover, lookAtTarget, MoveRefused } from '../database/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../database/open.ts';
 import { missingRight } from '../database/rights.ts';
@@ -58,9 +58,8 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
   const url = urlOf(options.to, configuration);
   const release = hold(configuration);
   try {
-    const again = `the same command${options.restart ? ' without --restart' : ''} goes on where it was`;
     const moved = await tellInterrupted(
-      `${again}; until it has ended, nothing takes the target for a store`,
+      `${again(options)}; until it has ended, nothing takes the target for a store`,
       () => between(configuration, url, options),
     );
     console.log(
@@ -72,6 +71,9 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
     release();
   }
 }
+
+const again = ({ restart }: MoveOptions) =>
+  `the same command${restart ? ' without --restart' : ''} goes on where it was`;
 
 /** The PostgreSQL of a move, whichever side it is. Raises `Failure`. */
 function urlOf(to: string, { database_url: configured }: Configuration): string {
@@ -95,11 +97,8 @@ function hold(configuration: Configuration): () => void {
 }
 
 /** Opens both sides, looks at them, and moves. Raises `Failure`, `MoveUnfinished`, `DatabaseError`. */
-async function between(
-  { storage }: Configuration,
-  url: string,
-  { to, restart = false }: MoveOptions,
-): Promise<Moved> {
+async function between({ storage }: Configuration, url: string, options: MoveOptions): Promise<Moved> {
+  const { to, restart = false } = options;
   const sqlite = { storage, database_url: null };
   const postgres = { storage, database_url: asMover(url) };
   const [from, into] = to === 'sqlite' ? [postgres, sqlite] : [sqlite, postgres];
@@ -125,6 +124,8 @@ async function between(
         reading: readCheckpoints(storage),
         rowChecks: ROW_CHECKS,
         onProgress: (stage, done, total) => told(done, total, stage),
+      }).catch((error) => {
+        throw cutOff(error, options);
       }),
     );
   } catch (error) {
@@ -135,6 +136,14 @@ async function between(
     for (const database of opened) await database.close();
     if (found === 'nothing') for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
   }
+}
+
+/** Tells how to go on where PostgreSQL was lost in the middle of a move. Returns other errors unchanged. */
+function cutOff(error: unknown, options: MoveOptions): unknown {
+  if (!(error instanceof DatabaseError && ['unavailable', 'unknown'].includes(error.failure))) return error;
+  return new Failure(
+    `the move is unfinished, because a database was lost (${error.message}): see that it runs and has room; then ${again(options)}`,
+  );
 }
 
 async function requireSource(source: Database, from: StoreSettings): Promise<void> {

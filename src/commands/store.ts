@@ -86,13 +86,16 @@ export async function requireSchema(
   const missing = await missingMigrations(database);
   if (missing === 0) return;
   if (missing < knownMigrations().length) throw new Failure(outdated);
-  const what =
-    database_url === null
-      ? shownPath(join(storage, SQLITE_FILE))
-      : `the database of database_url (${databaseName(database_url)})`;
   throw new Failure(
-    `${what} holds no store: see whether it is the right one; counterfoil migrate makes a store in it`,
+    `${databaseShown({ storage, database_url })} holds no store: see whether it is the right one; counterfoil migrate makes a store in it`,
   );
+}
+
+/** The database of a store as an operator knows it: its file, or its name on PostgreSQL. Never the password of the address. */
+export function databaseShown({ storage, database_url }: StoreSettings): string {
+  return database_url === null
+    ? shownPath(join(storage, SQLITE_FILE))
+    : `the database of database_url (${databaseName(database_url)})`;
 }
 
 /**

@@ -1,15 +1,26 @@
 // What verifying finds: the first thing wrong with the history, and where.
 
-/** The first thing found wrong. `entry`, `seal` and `subject` say where, as far as that is known. */
+/** The file of checkpoints that contradicts the history: the server's own, or the copy that was given. */
+export type Voucher = 'checkpoint' | 'copied checkpoint';
+
+/**
+ * The first thing found wrong. `entry`, `seal` and `subject` say where, as far as that is known. `voucher` is set where the history
+ * proves itself, but not the checkpoints.
+ */
 export class HistoryBroken extends Error {
   override readonly name = 'HistoryBroken';
   readonly entry: number | undefined;
   readonly seal: number | undefined;
   readonly subject: string | undefined;
-  constructor(problem: string, place: { entry?: number; seal?: number; subject?: string } = {}) {
+  readonly voucher: Voucher | undefined;
+  constructor(
+    problem: string,
+    place: { entry?: number; seal?: number; subject?: string; voucher?: Voucher } = {},
+  ) {
     super(problem);
     this.entry = place.entry;
     this.seal = place.seal;
     this.subject = place.subject;
+    this.voucher = place.voucher;
   }
 }

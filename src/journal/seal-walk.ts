@@ -2,7 +2,7 @@
 import type { Queryable } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
-import { HistoryBroken } from './history-broken.ts';
+import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { countEntriesBefore, entriesAfter, sealsAfter } from './queries.ts';
 import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
 
@@ -12,7 +12,7 @@ export type View = Pick<Queryable, 'query'>;
 
 /** Checkpoints in order, each with its signature checked, and what they are called where one of them finds something. */
 export interface Vouchers {
-  noun: string;
+  noun: Voucher;
   checkpoints: readonly Checkpoint[];
 }
 
@@ -99,19 +99,19 @@ function inStep(checkpoints: readonly Checkpoint[]): (seal: number) => Checkpoin
   };
 }
 
-function requireVouched(seal: Seal, checkpoint: Checkpoint | undefined, noun: string): void {
+function requireVouched(seal: Seal, checkpoint: Checkpoint | undefined, noun: Voucher): void {
   if (!checkpoint || (checkpoint.hash === seal.hash && checkpoint.last_entry === seal.last_entry)) return;
   throw new HistoryBroken(
     `seal ${seal.number} is not the one a ${noun} of ${checkpoint.signed_at} vouches for`,
-    { seal: seal.number, entry: seal.first_entry },
+    { seal: seal.number, entry: seal.first_entry, voucher: noun },
   );
 }
 
-function requireReached(last: Seal | undefined, newest: Checkpoint | undefined, noun: string): void {
+function requireReached(last: Seal | undefined, newest: Checkpoint | undefined, noun: Voucher): void {
   if (!newest || newest.seal <= (last?.number ?? 0)) return;
   throw new HistoryBroken(
     `the history ends at seal ${last?.number ?? 0}, but a ${noun} of ${newest.signed_at} vouches for seal ${newest.seal}: an older copy was put in its place, or its end cut off`,
-    { seal: (last?.number ?? 0) + 1, entry: (last?.last_entry ?? 0) + 1 },
+    { seal: (last?.number ?? 0) + 1, entry: (last?.last_entry ?? 0) + 1, voucher: noun },
   );
 }
 

@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
       assert.equal(code, 1);
       assert.match(
         stdout,
-        /^Broken at entry 12: seal 12 is not the one a copied checkpoint of .* vouches for\.\n$/,
+        /^Broken at entry 12: seal 12 is not the one a copied checkpoint of .* vouches for\.\nThe checkpoints are /,
       );
       writeFileSync(file, readFileSync(file, 'utf8').replace('another', 'anothez'));
       assert.match(
@@ -161,6 +161,23 @@ for (const engine of ENGINES) {
         /^Broken: copied checkpoint in line 1: the signature is wrong\.\n$/,
       );
       rmSync(other, { recursive: true });
+    });
+
+    test('with the checkpoints of another store, their file and the database are named', async () => {
+      const other = await startHarness('sqlite');
+      await other.create();
+      await other.stop(); // signs a checkpoint
+      const file = join(other.store.storage, FILES[0]!);
+      const own = stored('counterfoil.sqlite');
+      const database = engine === 'sqlite' ? own : new URL(service.store.database_url!).pathname.slice(1);
+      const copied = await command('verify', '--checkpoints', file);
+      assert.equal(copied.code, 1);
+      const [, said] = copied.stdout.trim().split('\n');
+      assert.ok(said?.startsWith(`The checkpoints are ${file}, `) && said.includes(database), copied.stdout);
+      const json = JSON.parse((await command('verify', '--checkpoints', file, '--json')).stdout);
+      assert.equal(json.checkpoints, file);
+      assert.ok(json.database.includes(database), json.database);
+      await other.close();
     });
 
     test('an export is whole, private, and what a third party verifies', async () => {

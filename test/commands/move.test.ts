@@ -271,6 +271,24 @@ for (const from of ENGINES) {
         await moveHere();
       });
 
+    if (to === 'postgres')
+      test('one that loses PostgreSQL says that the same command goes on', async () => {
+        const holder = new pg.Client(url());
+        await holder.connect();
+        await holder.query(MIGRATING_LOCK.replace('_xact', ''));
+        const moving = start(process.execPath, [COMMAND, 'move', '--to', to, '--config', config]);
+        const end = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        while ((await holder.query(end)).rowCount === 0) assert.equal(moving.child.exitCode, null);
+        assert.deepEqual(await moving.ended, { code: 1, signal: null });
+        assert.match(
+          moving.stderr,
+          /^counterfoil: the move is unfinished, because a database was lost \(.+\): .* then the same command goes on where it was\n$/,
+        );
+        await holder.end();
+        await moveHere();
+      });
+
     test('nobody writes to a source that is being moved', async () => {
       const database = await openDatabase(source, onBroken);
       const write = 'update journal_head set entries = entries';
@@ -341,6 +359,15 @@ for (const from of ENGINES) {
         assert.deepEqual([code, stdout], [78, '']);
         assert.match(stderr, /^counterfoil: a move into this store is unfinished: run .*\n$/);
       }
+      const doctor = await run(['doctor', '--json', '--config', onIt]);
+      const { findings } = JSON.parse(doctor.stdout) as {
+        findings: { outcome: string; mend: string | null }[];
+      };
+      const failed = findings.filter(({ outcome }) => outcome === 'failed');
+      assert.deepEqual(
+        failed.map(({ mend }) => mend),
+        ['Run the same counterfoil move again, which goes on where it was.'],
+      );
       const log = createLogger('error', { write: () => {} });
       const parts = { log, clock: service.clock, onBroken };
       await assert.rejects(startService(readConfiguration(onIt, { PORT: '0' }), parts), MoveUnfinished);

@@ -27,7 +27,7 @@ test('a payment and a request are found by the lines that stand there', async (t
   const shell = (line: string) => {
     const here = line
       .replaceAll('\\|', '|')
-      .replace(/^counterfoil /, `${process.execPath} ${COMMAND} `)
+      .replace(/(^|\| )counterfoil /, `$1${process.execPath} ${COMMAND} `)
       .replace('journalctl --unit counterfoil --output cat', `cat ${join(storage, 'log')}`)
       .replace(/pay_\w+/, payment)
       .replace(/req_\w+/, request);
@@ -47,16 +47,10 @@ test('a payment and a request are found by the lines that stand there', async (t
     assert.ok(found, `the entry has ${beginning}`);
     return found;
   };
-  const story = shell(line(/^counterfoil audit export .*pay_/));
-  assert.equal(story.length, 1);
-  assert.match(story[0]!, /"payment\.created"/);
-  const logged = shell(line(/^journalctl .*req_/));
-  assert.deepEqual(
-    logged.map((one) => JSON.parse(one).status),
-    [201],
-  );
-  const changed = shell(line(/^counterfoil audit export .*req_/));
-  assert.deepEqual(changed, story);
+  const story = shell(line(/^counterfoil payments show pay_/)).join('\n');
+  assert.ok(story.includes(payment) && story.includes('created the payment'), story);
+  const told = shell(line(/^journalctl .*req_/)).join('\n');
+  for (const part of ['201', 'payment.created', payment]) assert.ok(told.includes(part), told);
   const read = await harness.request('/v1/payments?merchant_reference=order-7');
   assert.deepEqual(
     read.json.data.map(({ id }: { id: string }) => id),
