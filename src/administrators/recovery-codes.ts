@@ -1,4 +1,5 @@
 // Recovery codes: ten words of chance on paper, for whoever lost their second factor; each works once.
+import { asciiDigits } from '../lib/digits.ts';
 import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 
@@ -29,5 +30,9 @@ export function codesLeft(digests: string | null): number {
 
 /** A code as it was made, from how it was typed: letters that the alphabet leaves out are read as the digits they look like. */
 function plainCode(typed: string): string {
-  return typed.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
+  return asciiDigits(typed)
+    .toLowerCase()
+    .replaceAll(/[\s-]/g, '')
+    .replaceAll('o', '0')
+    .replaceAll(/[il]/g, '1');
 }

@@ -120,7 +120,7 @@ export async function completeWithCode(
 ): Promise<SignedIn | FactorRefusal> {
   return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
     const { totp_secret, totp_step, recovery_codes } = administrator;
-    if (/^[\d\s]{6,12}$/.test(code.trim())) {
+    if (/^[\p{Nd}\s]{6,12}$/u.test(code.trim())) {
       const step = totp_secret === null ? undefined : acceptedStep(totp_secret, code, now, totp_step);
       return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
     }

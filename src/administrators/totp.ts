@@ -1,5 +1,6 @@
 // Codes of an authenticator app (RFC 6238): six digits that change every 30 seconds, each taken once.
 import { Secret, TOTP } from 'otpauth';
+import { asciiDigits } from '../lib/digits.ts';
 import { SECOND_MS } from '../lib/time.ts';
 
 const ISSUER = 'Counterfoil';
@@ -34,7 +35,7 @@ export function acceptedStep(
   nowMs: number,
   lastStep: number | null,
 ): number | undefined {
-  const token = code.replaceAll(/\s/g, '');
+  const token = asciiDigits(code).replaceAll(/\s/g, '');
   if (!SECRET.test(secret) || !/^\d{6}$/.test(token)) return undefined;
   const app = totp(secret, '');
   const now = Math.floor(nowMs / (PERIOD_S * SECOND_MS));

@@ -1,4 +1,5 @@
 // Invitations to register: which there are and what became of them, another, and one less, by administrators alone.
+import { asciiDigits } from '../lib/digits.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { sha256Hex } from '../lib/secrets.ts';
@@ -104,7 +105,12 @@ async function invite(context: Context): Promise<Outcome> {
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
   if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
   const code = formSecret(context, INVITE_PREFIX);
-  const wanted = { mode, note: form.get('note')?.trim() || null, days: Number(form.get('days')), code };
+  const wanted = {
+    mode,
+    note: form.get('note')?.trim() || null,
+    days: Number(asciiDigits(form.get('days') ?? '')),
+    code,
+  };
   const act = { actor: principal.actor, request_id: request.id };
   try {
     const { row } = await journal.commit((transaction) => createInvite(transaction, wanted, act));

@@ -1,10 +1,11 @@
 // Which payments a list of them shows: one search and a few filters, as an address says them, as the store takes them, and as a form.
+import { asciiDigits } from '../lib/digits.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { isCurrency, parseAmount } from '../lib/money.ts';
+import { isCurrency } from '../lib/money.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from '../review/queries.ts';
 import { findByTransferReference } from '../review/transfer-reference.ts';
-import { askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
+import { amountIn, askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
@@ -69,12 +70,13 @@ function meaningOf(text: string): SearchFilter {
   if (id !== undefined) return { id };
   if (text.includes('@')) return { email: text };
   // As the pages write amounts, too: €49.90, US$8.00, CHF 3,480.00.
-  const bare = text.replace(/(?:\b[a-z]{1,2})?\p{Sc}/iu, '').replaceAll(/(?<=\d),(?=\d{3}(?!\d))/g, '');
-  const parts = /^\s*(?:([a-z]{3})\s*)?(\d{1,12}(?:[.,]\d{1,2})?)(?:\s*([a-z]{3}))?\s*$/i.exec(bare);
+  const number = asciiDigits(text.replace(/(?:\b[a-z]{1,2})?\p{Sc}/iu, ''));
+  const bare = number.replaceAll(/(?<=\d)[,٬](?=\d{3}(?!\d))/g, '');
+  const parts = /^\s*(?:([a-z]{3})\s*)?(\d{1,12}(?:[.,٫]\d{1,2})?)(?:\s*([a-z]{3}))?\s*$/i.exec(bare);
   const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();
   if (!parts || (currency !== undefined && !isCurrency(currency))) return { reference: text };
-  const amount = parseAmount(Number(parts[2]!.replace(',', '.')), 'EUR');
-  return 'minor' in amount ? { amount_minor: amount.minor, currency } : { reference: text };
+  const amount_minor = amountIn(parts[2]!);
+  return amount_minor === undefined ? { reference: text } : { amount_minor, currency };
 }
 
 /** The search and the filters as a form whose answer is an address that can be kept. */

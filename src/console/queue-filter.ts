@@ -1,10 +1,11 @@
 // Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
+import { asciiDigits } from '../lib/digits.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { isCurrency, parseAmount } from '../lib/money.ts';
+import { isCurrency } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import type { QueueFilter, QueuePlace } from '../review/queries.ts';
-import { type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
+import { amountIn, type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Context } from './route.ts';
 
@@ -31,13 +32,6 @@ const TEXT_MAXIMUM = 100;
 /** The filters of the queue that an address names. */
 export const askedOf = (query: URLSearchParams): Asked => filtersOf(query, FILTERS, TEXT_MAXIMUM);
 
-/** A least amount as people type it: `1000`, `49.90`, `49,90`. Minor units; nothing where it is none. */
-function minimumOf(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,12}(?:[.,]\d{1,2})?$/.test(text)) return undefined;
-  const amount = parseAmount(Number(text.replace(',', '.')), 'EUR');
-  return 'minor' in amount ? amount.minor : undefined;
-}
-
 export interface Filtering {
   filter: QueueFilter;
   /** The filters that narrow, as their parameters. */
@@ -55,8 +49,9 @@ export function filteringOf({ query, directory, principal, now }: Context): Filt
   const currency = asked.currency?.toUpperCase();
   const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
   const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
-  const minimum_minor = minimumOf(asked.minimum);
-  const isWrong = asked.minimum !== undefined && minimum_minor === undefined && Number(asked.minimum) !== 0;
+  const minimum = asked.minimum === undefined ? '0' : asciiDigits(asked.minimum);
+  const minimum_minor = amountIn(minimum);
+  const isWrong = minimum_minor === undefined && Number(minimum) !== 0;
   return {
     asked,
     fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,

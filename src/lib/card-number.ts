@@ -1,5 +1,6 @@
 // Finds payment card data, so that it can be refused before anything keeps it.
 import cardValidator from 'card-validator';
+import { asciiDigits } from './digits.ts';
 
 const FIELD_NAMES = new Set(
   `card cardnumber cardno cardnum ccnumber ccnum pan primaryaccountnumber creditcard creditcardnumber debitcard
@@ -96,14 +97,4 @@ function holdsNumber(run: string, checked: boolean): boolean {
     }
   }
   return false;
-}
-
-/** A text with its decimal digits of any script as 0–9: Unicode lays each script's ten out in a row, zero first, apart from the next. */
-export function asciiDigits(text: string): string {
-  // NFKC turns the compatibility digits (full-width, mathematical), whose rows do touch, into 0–9.
-  return text.normalize('NFKC').replace(/(?![0-9])\p{Nd}/gu, (digit) => {
-    let value = 0;
-    while (/\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) value++;
-    return String(value);
-  });
 }

@@ -1,5 +1,6 @@
 // Every field a checkout form can have: how it is asked, what is taken from it, and what of that may be shown again.
 import { holdsCardNumber } from '../lib/card-number.ts';
+import { asciiDigits } from '../lib/digits.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { parseCardNumber, parseExpiry } from './card-fields.ts';
 import { maskEmail, maskIban, maskName, maskPhone, maskReference } from './masks.ts';
@@ -15,7 +16,7 @@ export interface Field {
   tooLong?: FieldFault;
   attributes: Readonly<Record<string, string>>;
   lines?: number;
-  /** What it takes between the digits of one number. */
+  /** What it takes between the digits of one number, which may be of any script and are kept as 0–9. */
   separators?: RegExp;
   /** Whether what reads like a card number is none, or is wanted here. */
   takesCardNumber?(text: string): boolean;
@@ -53,8 +54,7 @@ export const FIELDS = {
     keptAs: 'payer_phone',
     maximum: 40,
     attributes: { type: 'tel', inputmode: 'tel', autocomplete: 'tel', ...LTR },
-    read: (text) =>
-      /^[\p{Nd}+()\s-]+$/u.test(text) && /\p{Nd}/u.test(text) ? { kept: text } : { fault: 'form' },
+    read: (text) => (/^[\d+()\s-]+$/.test(text) && /\d/.test(text) ? { kept: text } : { fault: 'form' }),
     separators: /[+()\s-]+/g,
     takesCardNumber: isInternationalNumber,
     mask: maskPhone,
@@ -130,10 +130,14 @@ export function readField({ name, required }: FieldUse, raw: string, now: number
   const field: Field = FIELDS[name];
   // Numbers pasted from elsewhere bring marks of direction along that nobody sees.
   const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
-  const text = visible.replace(/\r\n?/g, '\n').trim();
+  const typed = visible.replace(/\r\n?/g, '\n').trim();
+  const text = field.separators ? asciiDigits(typed) : typed;
   if (text === '') return required ? { fault: 'empty' } : { kept: null };
   // A card number typed where none belongs would be kept: it is refused before anything else, and not written back either.
-  if (!field.takesCardNumber?.(text) && holdsCard(text, field.separators)) return { fault: 'card' };
+  // As typed, too: `asciiDigits` reads ² as a digit, behind which a number would be a longer one.
+  const written = text === typed ? [text] : [text, typed];
+  if (!field.takesCardNumber?.(text) && written.some((one) => holdsCard(one, field.separators)))
+    return { fault: 'card' };
   if ([...text].length > field.maximum) return { fault: field.tooLong ?? 'long' };
   if (textFault(text, field.maximum, field.lines !== undefined)) return { fault: 'text' };
   return field.read?.(text, now) ?? { kept: text };

@@ -128,6 +128,23 @@ for (const engine of ENGINES) {
       assert.ok(unknown > known / 2 && known > unknown / 2, `${unknown} ms against ${known} ms`);
     });
 
+    test('a code of an app and a recovery code are right in digits of any script', async () => {
+      const ana = await person();
+      const { email } = ana.administrator;
+      const [recovery] = ana.recoveryCodes;
+      for (const zero of [0xff10, 0x0660, 0x06f0, 0x0966]) {
+        const typed = (code: string) =>
+          code.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+        harness.clock.advance(STEP_MS);
+        const code = codeAt(ana.totpSecret, parts.clock.now());
+        const done = await completeWithCode(parts, await ticketFor(parts, email), typed(code), null);
+        assert.equal('session' in done && done.session.factor, 'totp', typed('0'));
+        if (zero !== 0xff10) continue;
+        const lost = await completeWithCode(parts, await ticketFor(parts, email), typed(recovery!), null);
+        assert.equal('session' in lost && lost.session.factor, 'recovery_code');
+      }
+    });
+
     test('a code works once, and those before it not at all', async () => {
       const ana = await person();
       harness.clock.advance(STEP_MS - (parts.clock.now() % STEP_MS)); // no step ends before the code is sent again

@@ -32,9 +32,10 @@ describe('fields', () => {
     'payer-phone': [
       ['+44 20 7946 0958'],
       ['(030) 55-50'],
-      ['٠٣٠ ١٢٣٤'],
+      ['٠٣٠ ١٢٣٤', '030 1234'],
+      ['＋８１（９０）１２３４－５６７８', '+81(90)1234-5678'],
       ['0'],
-      ['+49\u00a0170 123', '+49\u00a0170 123'],
+      ['+49\u00a0170 123', '+49 170 123'],
     ],
     'transfer-name': [['Ada Lovelace Ltd & Co. KG']],
     'transfer-iban': [
@@ -45,6 +46,8 @@ describe('fields', () => {
       ['12345678'],
       ['12-34-56 12345678'],
       ['0012/345678'],
+      ['DE٨٩ ٣٧٠٤ ٠٠٤٤ ٠٥٣٢ ٠١٣٠ ٠٠', 'DE89 3704 0044 0532 0130 00'],
+      ['ＤＥ８９３７０４００４４０５３２０１３０００', 'DE89370400440532013000'],
     ],
     'customer-reference': [['Receipt 17'], ['№ 17/2026']],
     note: [['After six,\nthank you.'], ['a\r\nb\rc', 'a\nb\nc'], ['tab\there']],
@@ -418,7 +421,15 @@ test('an IBAN is taken in groups of four, also where some of its groups would ma
 test('a telephone number with its country is none of a card, whatever its digits.', () => {
   for (const typed of ['+62 812 3456 78901', '0062 812 3456 78901', '+4242 4242 4242 424'])
     assert.deepEqual(read('payer-phone', typed), { kept: typed });
-  assert.deepEqual(read('payer-phone', '4242 4242 4242 4242'), { fault: 'card' });
+  const arabic = '+٤٢٤٢ ٤٢٤٢ ٤٢٤٢ ٤٢٤';
+  assert.deepEqual(read('payer-phone', arabic), { kept: '+4242 4242 4242 424' });
+  for (const typed of [
+    '4242 4242 4242 4242',
+    '٤٢٤٢ ٤٢٤٢ ٤٢٤٢ ٤٢٤٢',
+    '4242 4242 4242 4242²',
+    '4242 4242 4242 424②',
+  ])
+    assert.deepEqual(read('payer-phone', typed), { fault: 'card' }, typed);
 });
 
 test('a card number is seen whatever stands between its groups, and before anything else that is wrong.', () => {

@@ -28,7 +28,7 @@ test('An administrator makes an invitation whose link registers one merchant, an
   );
   assert.equal((await listInvites(harness.service.database)).length, 1);
   assert.deepEqual(strictly(pages[0]!.text).faults, []);
-  const another = await ana.send(form, { note: 'Corner <Shop>', days: '3' }, MAKE);
+  const another = await ana.send(form, { note: 'Corner <Shop>', days: '３' }, MAKE);
   assert.ok(
     another.text.includes('?invite=cfi_') && !another.text.includes(link),
     'what says else is another',
@@ -59,7 +59,13 @@ test('What is wrong is told; whoever is no administrator sees none and makes non
   const ana = await signIn(harness);
   const before = (await listInvites(harness.service.database)).length;
   const form = await ana.get('/invitations');
-  for (const faulty of [{ days: '91' }, { days: 'x' }, { note: 'x'.repeat(201) }, { mode: 'live' }]) {
+  for (const faulty of [
+    { days: '91' },
+    { days: '٩١' },
+    { days: 'x' },
+    { note: 'x'.repeat(201) },
+    { mode: 'live' },
+  ]) {
     const page = await ana.send(form, faulty, MAKE);
     assert.equal(page.status, 422, JSON.stringify(faulty));
     assert.deepEqual(strictly(page.text).faults, []);

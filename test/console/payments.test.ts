@@ -50,6 +50,9 @@ for (const engine of ENGINES)
         'ada@EXAMPLE.org',
         '71.25',
         '71,25',
+        '٧١٫٢٥',
+        '７１．２５',
+        'ＵＳＤ ७१.२५',
         'USD 71.25',
         'US$71.25',
       ]) {

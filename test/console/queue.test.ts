@@ -46,7 +46,10 @@ test('Payments stand oldest first, with a count in the title, and filters and pa
   assert.deepEqual(await ids(who.ana, '?merchant=mer_cash'), [second]);
   assert.deepEqual(await ids(who.ana, '?method=bank_transfer'), [first, third]);
   assert.deepEqual(await ids(who.ana, '?currency=USD'), [second]);
-  assert.deepEqual(await ids(who.ana, '?minimum=20,00'), [second, third]);
+  for (const typed of ['20,00', '２０．００', '٢٠٫٠٠', '২০'])
+    assert.deepEqual(await ids(who.ana, `?minimum=${encodeURIComponent(typed)}`), [second, third], typed);
+  for (const nothing of ['0', '٠'])
+    assert.doesNotMatch((await who.ana.get(`/queue?minimum=${encodeURIComponent(nothing)}`)).title, /^Error/);
   assert.deepEqual(await ids(who.ana, '?age=1h'), [first]);
   assert.deepEqual(await ids(who.ana, '?mode=live'), []);
   await who.bob.send(await who.bob.get(`/payments/${second}`), {}, 'Claim');
