@@ -30,6 +30,7 @@ const LONG_FORMS: Record<string, number> = {
   'engines-agree': 100_000,
   failover: 20,
   'fault-proxy': 200,
+  flips: 2000,
   fuzz: 10_000_000,
   honest: 10_000,
   'key-timing': 50_000,
