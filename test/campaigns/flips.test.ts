@@ -1,5 +1,6 @@
 // One byte of a SQLite store is flipped: verifying finds it, SQLite refuses the file, or nothing reads it. COUNTERFOIL_RUNS: how often.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -43,6 +44,15 @@ test('a store in which nothing is flipped is found right, and every kind of page
     [...wanted, 'overflow of tables'].filter((kind) => !kinds.has(kind)),
     [],
   );
+});
+
+test('a changed time of a key is seen, though no entry tells it', async () => {
+  const page = pagesOf(store.file).find(({ place }) => place === 'leaf of table api_key_uses')!;
+  const bytes = readFileSync(store.file).subarray(page.start, page.end);
+  const id = bytes.toString('latin1').match(/key_\w+/)!;
+  assert.equal((await store.judge({ ...page, offset: page.start + id.index!, bits: 0 })).is, 'harmless');
+  const afterId = page.start + id.index! + id[0].length;
+  assert.equal((await store.judge({ ...page, offset: afterId + 4, bits: 1 })).is, 'untold');
 });
 
 test(`each of ${FLIPS} flips is found, refused or harmless`, { timeout: Infinity }, async (context) => {

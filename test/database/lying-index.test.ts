@@ -3,16 +3,19 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
-import { passkeysOf } from '../../src/administrators/queries.ts';
+import { findAdministratorByEmail, passkeysOf } from '../../src/administrators/queries.ts';
 import { findPrincipal, startSession } from '../../src/administrators/session.ts';
 import { findBySetUpLink, insertPasskey, newSetUpLink } from '../../src/administrators/set-up.ts';
 import { HistoryBroken } from '../../src/journal/verify.ts';
 import { newSecret, sha256, sha256Hex } from '../../src/lib/secrets.ts';
 import { createInvite, findUsableInvite, INVITE_PREFIX } from '../../src/merchants/invite.ts';
+import { keyDigest } from '../../src/merchants/merchant.ts';
+import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import { addPerson, type Person, sentForReview } from '../support/admin.ts';
 import { run } from '../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { cutFromIndex, replaceInIndex } from '../support/lying-index.ts';
+import { addMerchant } from '../support/store-merchant.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
 
@@ -57,7 +60,7 @@ describe('on sqlite, with write access to the file', () => {
     assert.match(doctor, /^failed .*sqlite_autoindex_administrator_tokens_2/);
   });
 
-  test('a session, a set-up link, an invitation and an API key neither', async () => {
+  test('a session, a set-up link and an invitation neither', async () => {
     const { journal } = harness.service;
     const session = await journal.commit((transaction) => startSession(transaction, victim.id, 'totp', null));
     const link = await journal.commit((transaction) => newSetUpLink(transaction, victim, OPERATOR));
@@ -74,6 +77,24 @@ describe('on sqlite, with write access to the file', () => {
     assert.equal(await findPrincipal(database, forged.secret, now), undefined);
     assert.equal(await findBySetUpLink(database, forged.link, now), undefined);
     assert.equal(await findUsableInvite(database, forged.code), undefined);
+  });
+
+  test('an API key that an index leads to the row of another opens nothing', async () => {
+    const { row } = await addMerchant(harness);
+    const forged = newSecret('cfk_test_');
+    await behindItsBack(() =>
+      replaceInIndex(file(), 'sqlite_autoindex_api_keys_2', row.digest, keyDigest(forged)),
+    );
+    assert.equal((await harness.request('/v1/payments', { key: forged })).status, 401);
+    assert.equal(await findKeyByDigest(harness.service.database, keyDigest(forged)), undefined);
+  });
+
+  test('an address that an index leads to another administrator is nobody’s', async () => {
+    const foreign = `x${victim.email.slice(1)}`;
+    await behindItsBack(() =>
+      replaceInIndex(file(), 'sqlite_autoindex_administrators_2', victim.email, foreign),
+    );
+    assert.equal(await findAdministratorByEmail(harness.service.database, foreign), undefined);
   });
 
   test('a passkey that an index gives to somebody else is not theirs', async () => {
