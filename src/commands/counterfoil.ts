@@ -13,7 +13,7 @@ import { Failure, shownPath } from './terminal.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** What starting again does not mend. */
+/** What starting again does not mend, except a `StartRefused` that may pass. */
 const UNFIT = [
   ConfigurationError,
   StartRefused,
@@ -105,7 +105,8 @@ function report(error: unknown): number {
   if (line === undefined)
     console.error(error); // a defect: all of it
   else console.error(`counterfoil: ${line}`);
-  return UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
+  const mayPass = error instanceof StartRefused && error.mayPass;
+  return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
 }
 
 /** The line that tells an operator what failed; nothing for what no operator can mend. */

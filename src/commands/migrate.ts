@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { configurationFile, readConfiguration } from '../config.ts';
 import { migrate } from '../database/migrate.ts';
-import { lineOf, StartRefused } from '../health/check.ts';
+import { StartRefused } from '../health/check.ts';
 import { lostDatabaseFile } from '../health/lost-store.ts';
 import { openFenced } from './store.ts';
 
@@ -15,7 +15,7 @@ export function migrateCommand(): Command {
     .action(async (options: { config?: string; json?: boolean }) => {
       const configuration = readConfiguration(configurationFile(options.config));
       const lost = lostDatabaseFile(configuration);
-      if (lost) throw new StartRefused(lineOf(lost)); // an empty one in its place would be taken for the store
+      if (lost) throw new StartRefused(lost); // an empty one in its place would be taken for the store
       // It is not held: a server of the version before serves on, waiting for each step as for any commit.
       const database = await openFenced(configuration);
       try {

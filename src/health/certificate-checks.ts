@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
 import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
-import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { type Check, failed, failedForNow, ok, skipped, type Verdict, warning } from './check.ts';
 import { KeyPairUnfit, loadKeyPair } from './key-pair.ts';
 import { faultOf } from './visit.ts';
 
@@ -25,7 +25,7 @@ const key_pair: Check = {
       return ok('The certificate and its key belong together and can be shown');
     } catch (error) {
       if (!(error instanceof KeyPairUnfit)) throw error;
-      return failed(error.says, error.mend, written.place(['tls', error.part]));
+      return failedForNow(error.says, error.mend, written.place(['tls', error.part])); // a renewal replaces both files
     }
   },
 };

@@ -19,6 +19,8 @@ export interface Verdict {
   /** The same for those who may not administer, where `says` names people. */
   saysToOthers?: string;
   mend?: string;
+  /** Whether a failure can end without a person: a start that it refuses exits with 1, so that a supervisor tries again. */
+  mayPass?: true;
 }
 
 export const ok = (says: string): Verdict => ({ is: 'ok', says });
@@ -36,6 +38,12 @@ export const warning = (says: string, mend: string, where?: string): Verdict => 
 export const failed = (says: string, mend: string, where?: string): Verdict => ({
   ...warning(says, mend, where),
   is: 'failed',
+});
+
+/** A failure that time, a name server or a renewal can end. */
+export const failedForNow = (...told: Parameters<typeof failed>): Verdict => ({
+  ...failed(...told),
+  mayPass: true,
 });
 
 /** A verdict in one line: `counterfoil.yaml:3: nodes is 2, and SQLite takes one: set nodes to 1`. */
@@ -163,6 +171,13 @@ export function isDecisive({ always, firstStart }: Check, { settings }: Installa
 /** Production does not start like this. The message is one line: where, what is wrong, how to mend it. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused';
+  /** Whether the same start may work later, though nobody changes anything. */
+  readonly mayPass: boolean;
+
+  constructor(verdict: Verdict) {
+    super(lineOf(verdict));
+    this.mayPass = verdict.mayPass === true;
+  }
 }
 
 /** A check that the configuration alone answers, at once. */

@@ -5,6 +5,7 @@ import { pathOf } from '../lib/web-address.ts';
 import {
   type Check,
   failed,
+  failedForNow,
   type Installation,
   ok,
   type SettingsCheck,
@@ -131,7 +132,7 @@ const metrics_address: Check = {
     const where = written.place(['metrics', 'host']);
     const addresses = await addressesOf(host);
     if (addresses.length === 0)
-      return failed(
+      return failedForNow(
         `metrics.host is ${host}, for which no address is known`,
         'write an address of this machine',
         where,

@@ -1,5 +1,5 @@
 // What keeps a service in production from starting: the first check that fails, told in one line.
-import { type Check, isDecisive, lineOf, type Stage, StartRefused, type Subject } from './check.ts';
+import { type Check, isDecisive, type Stage, StartRefused, type Subject } from './check.ts';
 import { CHECKS } from './checks.ts';
 
 /**
@@ -31,6 +31,6 @@ async function refuse(subject: Subject, checks: readonly Check[]): Promise<void>
   for (const check of checks) {
     if (!isDecisive(check, subject)) continue;
     const verdict = await check.look(subject);
-    if (verdict.is === 'failed') throw new StartRefused(lineOf(verdict));
+    if (verdict.is === 'failed') throw new StartRefused(verdict);
   }
 }

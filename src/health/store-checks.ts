@@ -7,7 +7,17 @@ import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { findSeal, newestSeal } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, MINUTE_MS } from '../lib/time.ts';
-import { type Check, failed, intoStore, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
+import {
+  type Check,
+  failed,
+  failedForNow,
+  intoStore,
+  intoTables,
+  ok,
+  skipped,
+  type Verdict,
+  warning,
+} from './check.ts';
 import { tables } from './schema-check.ts';
 
 /** How far this machine's clock may lie behind the newest entry. */
@@ -94,7 +104,7 @@ const history_clock: Check = {
     if (!seal) return ok('The history is empty');
     const now = clock.now();
     if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
-    return failed(
+    return failedForNow(
       `The clock says ${formatTimestamp(now)}, and the newest entry of the history was written at ${formatTimestamp(seal.at)}`,
       'set the clock right; if it is right and was not then, run counterfoil accept-clock',
     );

@@ -41,6 +41,8 @@ interface Case {
   id?: string;
   what: string;
   said: RegExp;
+  /** Whether it can end without a person, so that systemd is to start again: the exit code is 1, not 78. */
+  mayPass?: boolean;
   /** The configuration, where another than the safe one. */
   text?: string;
   env?: Record<string, string>;
@@ -105,10 +107,11 @@ const OWN_TLS = `${SAFE}tls: { certificate: pair.pem, key: pair-key.pem }\n`;
 /** A case with a certificate and its key beside the configuration, which `spoil` makes unfit. */
 function withKeyPair(
   spoil: (place: Installation, pairs: Certificates) => void,
-): Pick<Case, 'text' | 'skip' | 'arrange'> {
+): Pick<Case, 'text' | 'skip' | 'mayPass' | 'arrange'> {
   return {
     text: OWN_TLS,
     skip: !hasOpenssl && 'openssl is missing',
+    mayPass: true,
     arrange(place) {
       const pairs = temporaryCertificates();
       const { certificate, key } = pairs.make('localhost');
@@ -258,6 +261,7 @@ const CASES: Case[] = [
     id: 'metrics_address',
     what: `measurements on ${host}`,
     text: `${SAFE}metrics: { host: ${/^0/.test(host) ? `"${host}"` : host} }\n`,
+    mayPass: host.includes('no-such-host'),
     said: /:11: metrics\.host is \S+.*(which strangers may reach|no address is known).*: write /,
   })),
   {
@@ -407,6 +411,7 @@ const CASES: Case[] = [
       renameSync(join(place.folder, 'pair-key.pem'), join(place.folder, 'www/key.pem'));
       place.write(OWN_TLS.replace('pair-key.pem', 'www/key.pem'));
     }),
+    mayPass: false,
     said: /www\/key\.pem: the key of the certificate lies where web servers hand out files/,
   },
   {
@@ -533,6 +538,7 @@ const CASES: Case[] = [
   {
     id: 'history_clock',
     what: 'a clock behind the history',
+    mayPass: true,
     arrange: (place) => writeAnHourAhead(place),
     said: /^the clock says 20.*, and the newest entry of the history was written at 20.*: set the clock right; .* run counterfoil accept-clock$/,
   },
@@ -630,7 +636,7 @@ describe('production does not start with', { concurrency: 4 }, () => {
       const arranged = (await one.arrange?.(place)) as Arranged;
       try {
         const { code, stdout, stderr } = await run(['serve'], place, one, arranged);
-        assert.deepEqual([code, stdout, stderr.length], [78, '', 1], stderr.join('\n'));
+        assert.deepEqual([code, stdout, stderr.length], [one.mayPass ? 1 : 78, '', 1], stderr.join('\n'));
         const [, said] = /^counterfoil: (.*)$/.exec(stderr[0]!)!;
         assert.match(said!, one.said);
         if (one.id === undefined) {
@@ -782,6 +788,7 @@ test('a schema of a newer program and storage that others can read are refused i
 
 test('every check that refuses is among the cases, and no two checks have one name', () => {
   const refusing = CHECKS.filter(({ stage }) => stage !== 'later').map(({ id }) => id);
+  refusing.splice(refusing.indexOf('indexes'), 1); // asked with --deep alone: test/database/lying-index.test.ts
   assert.deepEqual([...new Set(CASES.flatMap(({ id }) => id ?? []))].sort(), refusing.toSorted());
   assert.equal(new Set(CHECKS.map(({ id }) => id)).size, CHECKS.length);
 });
