@@ -10,6 +10,8 @@ import { Journal } from '../src/journal/journal.ts';
 import { systemClock } from '../src/lib/time.ts';
 import { submitPayment } from '../src/payments/submit.ts';
 import { approve } from '../src/review/decide.ts';
+import type { KeyRing } from '../src/secrets/key-ring.ts';
+import { openRing } from '../src/secrets/open-ring.ts';
 
 const BATCH = 256;
 /** For so many that wait, one was decided: facts about amounts have something to rest on. */
@@ -31,7 +33,9 @@ export async function seedReview(storage: string, count: number): Promise<Review
     throw error;
   });
   const journal = new Journal(database, systemClock);
-  const { principal, secret, session } = await addAdministrator(journal);
+  const place = { storage, secrets_key_file: null, secrets_keys: null };
+  const ring = await openRing(database, place, systemClock.now());
+  const { principal, secret, session } = await addAdministrator(journal, ring);
   const pending = await database.query<{ id: string }>(
     "select id from payments where status = 'pending' order by id",
   );
@@ -51,7 +55,8 @@ export async function seedReview(storage: string, count: number): Promise<Review
   await database.close();
   return {
     waiting: ids.filter((id, i) => !isDecided(id, i)),
-    cookie: () => setCookie('session', cookieValue(secret, session, systemClock.now()), AT).split(';')[0]!,
+    cookie: () =>
+      setCookie('session', cookieValue(ring, secret, session, systemClock.now()), AT).split(';')[0]!,
   };
 }
 
@@ -62,7 +67,7 @@ interface SignedIn {
 }
 
 /** An administrator who was just set up, and so is signed in. */
-async function addAdministrator(journal: Journal): Promise<SignedIn> {
+async function addAdministrator(journal: Journal, ring: KeyRing): Promise<SignedIn> {
   const wanted = { email: 'ana@shop.example', name: 'Ana Silva', role: 'administrator' } as const;
   const { link, administrator } = await journal.commit((one) => createAdministrator(one, wanted, OPERATOR));
   const set = {
@@ -70,7 +75,10 @@ async function addAdministrator(journal: Journal): Promise<SignedIn> {
     factor: { totp: { secret: 'JBSWY3DPEHPK3PXP', step: 0 } },
     recoveryDigests: '[]',
   };
-  const signedIn = await journal.commit((one) => completeSetUp(one, link, set, REQUEST), administrator.id);
+  const signedIn = await journal.commit(
+    (one) => completeSetUp(one, ring, link, set, REQUEST),
+    administrator.id,
+  );
   const { id, name, email, role } = administrator;
   const { secret, session } = signedIn!;
   const actor = `administrator:${id}`;

@@ -63,6 +63,7 @@ security:
   policy: https://shop.example/security
   languages: [en, de]
 nodes: 1
+secrets_key_file: /run/secrets/counterfoil_keys
 backups: ./backups
 allow_root: false
 review:

@@ -35,6 +35,7 @@ import { ROW_CHECKS } from './payments/row-checks.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
 import type { ReviewFigures } from './review/figures.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */
@@ -44,6 +45,7 @@ export interface AppParts {
   database: Database;
   journal: Journal;
   clock: Clock;
+  ring: KeyRing;
   directory: Directory;
   keyUses: KeyUses;
   offer: Offer;

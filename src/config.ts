@@ -27,6 +27,8 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   rate_limits: Settings['rate_limits'] & { enabled: boolean };
   registration: Settings['registration'] & { mode: 'open' | 'invite' | 'closed' };
   file: string;
+  /** `COUNTERFOIL_SECRETS_KEY`. */
+  secrets_keys: string | null;
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
@@ -43,6 +45,7 @@ export class ConfigurationError extends Error {
 export interface Environment {
   COUNTERFOIL_CONFIG?: string | undefined;
   COUNTERFOIL_STORAGE?: string | undefined;
+  COUNTERFOIL_SECRETS_KEY?: string | undefined;
   DATABASE_URL?: string | undefined;
   PORT?: string | undefined;
   NO_COLOR?: string | undefined;
@@ -143,6 +146,8 @@ export function parseConfiguration(
     registration: { ...registration, mode: registration.mode ?? (development ? 'open' : 'closed') },
     tls: tls && { certificate: beside(tls.certificate), key: beside(tls.key) },
     backups: backups && beside(backups),
+    secrets_key_file: settings.secrets_key_file && beside(settings.secrets_key_file),
+    secrets_keys: env.COUNTERFOIL_SECRETS_KEY || null,
     file,
     port: port ?? settings.port,
     portIsFixed: port !== undefined,

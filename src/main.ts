@@ -31,8 +31,11 @@ import type { Measurements } from './metrics/measurements.ts';
 import { startSweeper } from './payments/expire.ts';
 import { rehearseCreate } from './payments/rehearse.ts';
 import { ReviewFigures } from './review/figures.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
+import { openRing, ringListener } from './secrets/open-ring.ts';
 import { freePlaces } from './start/addresses.ts';
 import { openListeners, openMetrics } from './start/listeners.ts';
+import { sealAtRest } from './start/seal-at-rest.ts';
 import { surfaceSettings } from './start/surface-settings.ts';
 import { Undo } from './start/undo.ts';
 
@@ -44,6 +47,7 @@ export interface Service {
   app: FastifyInstance;
   database: Database;
   journal: Journal;
+  ring: KeyRing;
   directory: Directory;
   keyUses: KeyUses;
   offer: Offer;
@@ -66,7 +70,7 @@ export interface StartParts {
 }
 
 /**
- * Starts the service. Raises `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, and the
+ * Starts the service. Raises `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`, and the
  * system's `EADDRINUSE` where the port is fixed.
  */
 export async function startService(configuration: Configuration, parts: StartParts): Promise<Service> {
@@ -90,11 +94,14 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const fence = new Fence(await new CheckpointLookup(configuration.storage).newest(), log);
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
+  const ring = await openRing(database, configuration, clock.now());
   const { journal, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
-  const follower = await followJournal(database, directoryListeners(database, directory, clock), log);
+  await sealAtRest({ database, journal, ring }, log);
+  const kept = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
+  const follower = await followJournal(database, kept, log);
   undo.add(() => follower.stop());
   const keyUses = new KeyUses(journal);
   const keyUsesWriter = startKeyUses(keyUses, log);
@@ -124,7 +131,20 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
 
   const settings = surfaceSettings(configuration);
   const installation = installationOf(configuration, undefined, places.port);
-  const shared = { log, clock, database, journal, directory, keyUses, offer, health, figures, tally, places };
+  const shared = {
+    log,
+    clock,
+    database,
+    journal,
+    ring,
+    directory,
+    keyUses,
+    offer,
+    health,
+    figures,
+    tally,
+    places,
+  };
   const appParts = {
     ...settings,
     ...shared,
@@ -138,7 +158,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
   undo.add(() => health.stopping());
   return {
-    ...{ database, journal, directory, keyUses, offer },
+    ...{ database, journal, ring, directory, keyUses, offer },
     baseUrl: places.baseUrls.public,
     checkoutBaseUrl: places.checkoutBaseUrl,
     consoleBaseUrl: places.baseUrls.console,

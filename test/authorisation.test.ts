@@ -301,7 +301,7 @@ for (const engine of ENGINES) {
       const { secret, session } = await service.service.journal.commit((transaction) =>
         startSession(transaction, id, 'totp', null),
       );
-      const value = cookieValue(secret, session, service.clock.now());
+      const value = cookieValue(service.service.ring, secret, session, service.clock.now());
       const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
       const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
       const actor = `administrator:${id}`;

@@ -77,6 +77,8 @@ test('what is left out has its default', () => {
     checkout_base_url: null,
     storage: '/etc/storage',
     database_url: null,
+    secrets_key_file: null,
+    secrets_keys: null,
     payment_lifetime_s: 86_400,
     methods: [],
     time_zone: 'UTC',

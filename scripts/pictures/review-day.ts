@@ -139,7 +139,9 @@ async function addAccount(harness: Harness, role: Role, name: string, email: str
   const { codes, digests } = newRecoveryCodes();
   const factor = { totp: { secret, step: 0 } };
   const setUp = { password: PASSWORD_KEPT, factor, recoveryDigests: digests };
-  const done = await journal.commit((transaction) => completeSetUp(transaction, link, setUp, null));
+  const done = await journal.commit((transaction) =>
+    completeSetUp(transaction, harness.service.ring, link, setUp, null),
+  );
   const { administrator } = done!;
   return { administrator, email, password: PASSWORD, totpSecret: secret, recoveryCodes: codes };
 }

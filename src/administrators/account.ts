@@ -22,6 +22,7 @@ import { newRecoveryCodes } from './recovery-codes.ts';
 import { endAllSessions, startSession } from './session.ts';
 import { insertPasskey, requireNew } from './set-up.ts';
 import type { SignedIn } from './sign-in.ts';
+import { sealTotpSecret } from './totp-secret.ts';
 
 const PASSKEY_NAME_MAXIMUM = 60;
 
@@ -195,7 +196,7 @@ export async function replaceTotp(
 ): Promise<{ administrator: Administrator } | PasswordRefusal> {
   return change(parts, asking, async (transaction, administrator, act) => {
     const changed = await write(transaction, administrator, act, 'administrator.totp_replaced', {
-      totp_secret: totp.secret,
+      totp_secret: sealTotpSecret(parts.ring, administrator, totp.secret),
       totp_step: totp.step,
     });
     await endAllSessions(transaction, administrator.id, act, asking.principal.session);

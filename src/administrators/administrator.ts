@@ -25,7 +25,7 @@ export interface Administrator {
   role: Role;
   /** argon2id as a PHC string; nothing until it is set up. */
   password: string | null;
-  /** In base 32 (RFC 4648), as authenticator apps take it. */
+  /** Sealed by the key ring: `openTotpSecret`. In base 32 in rows of the version before that are not sealed yet. */
   totp_secret: string | null;
   /** The last time step whose code was taken: it and those before are spent. */
   totp_step: number | null;

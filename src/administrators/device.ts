@@ -1,7 +1,7 @@
 // Device cookies: what tells a browser that somebody has signed in with from those of strangers. They open nothing.
 import { randomBytes } from 'node:crypto';
-import { hmac, isSame } from '../lib/secrets.ts';
 import { DAY_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 
 /** How long a browser is known after a sign-in. */
@@ -9,11 +9,11 @@ export const DEVICE_MS = 180 * DAY_MS;
 
 /**
  * The cookie of a browser with which `administrator` has just signed in (OWASP, Slow Down Online Guessing Attacks with Device
- * Cookies). Nobody keeps it: every node can check it by their row, and it dies with their password.
+ * Cookies). It is stored nowhere: every node checks its MAC. It ends with their password.
  */
-export function newDevice(administrator: Administrator, now: number): string {
+export function newDevice(ring: KeyRing, administrator: Administrator, now: number): string {
   const body = [administrator.id, now + DEVICE_MS, randomBytes(16).toString('base64url')].join('.');
-  return `${body}.${seal(administrator, body)}`;
+  return `${body}.${ring.mac('device', sealed(administrator, body))}`;
 }
 
 /** Whose browser a cookie says that it is, unchecked. */
@@ -23,6 +23,7 @@ export function claimedOwner(cookie: string | undefined): string | undefined {
 
 /** What tells this browser of `administrator` from their others; nothing where the cookie is not one of theirs, or too old. */
 export function knownDevice(
+  ring: KeyRing,
   administrator: Administrator,
   cookie: string | undefined,
   now: number,
@@ -31,9 +32,9 @@ export function knownDevice(
   if (!parts || administrator.password === null) return undefined;
   const [, body, id, expires, nonce, given] = parts;
   if (id !== administrator.id || Number(expires) <= now) return undefined;
-  return isSame(given!, seal(administrator, body!)) ? nonce : undefined;
+  return ring.isMac('device', sealed(administrator, body!), given!) ? nonce : undefined;
 }
 
-function seal({ salt, password }: Administrator, body: string): string {
-  return hmac(salt, `device ${body} ${password}`);
+function sealed({ password }: Administrator, body: string): string {
+  return `${body} ${password}`;
 }

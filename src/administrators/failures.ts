@@ -4,6 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { sha256Hex } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator, Principal } from './administrator.ts';
 import { knownDevice } from './device.ts';
 import type { Failure, FailureTally } from './failure-tally.ts';
@@ -17,6 +18,7 @@ export interface Parts {
   clock: Clock;
   /** The failures of this node that have no entry of their own. */
   tally: FailureTally;
+  ring: KeyRing;
 }
 
 /** Of one browser that is known, or of one network of strangers for one address. */
@@ -69,13 +71,17 @@ function subjectOf(email: string): string {
 
 /** Where a try with `email` comes from; `administrator` is whose address that is, if anybody's. */
 export function sourceOf(
+  ring: KeyRing,
   email: string,
   administrator: Administrator | undefined,
-  { network, device }: Caller,
+  caller: Caller,
   now: number,
 ): Source {
-  const known = administrator && knownDevice(administrator, device, now);
-  if (known !== undefined) return knownSource(known);
+  const known = administrator && knownDevice(ring, administrator, caller.device, now);
+  return known === undefined ? strangerSource(email, caller) : knownSource(known);
+}
+
+function strangerSource(email: string, { network }: Caller): Source {
   // Together with the address, so that the same network is not told from others at another address.
   const mark = sha256Hex(`${email}\n${network}`).slice(0, BUCKET_DIGITS);
   return { isKnown: false, mark, turn: { known: false, key: network } };
@@ -149,7 +155,7 @@ export function recordFailure(
   email: string,
   proof: 'password' | 'second_factor',
   requestId: string | null,
-  { isKnown, mark }: Source = sourceOf(email, undefined, STRANGER, transaction.now),
+  { isKnown, mark }: Source = strangerSource(email, STRANGER),
 ): void {
   transaction.record({
     actor: 'anonymous',

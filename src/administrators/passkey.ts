@@ -1,7 +1,7 @@
 // Passkeys (WebAuthn level 3) as a second factor: a key pair on the administrator's device, bound to the console's own address.
-import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
 import { MINUTE_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import type { Passkey } from './rows.ts';
 import { verifyAssertion, verifyRegistration } from './webauthn.ts';
@@ -34,14 +34,13 @@ export function passkeyPlace(baseUrl: string): Place | undefined {
  * The challenge of a passkey that `administrator` is about to add: nobody has to keep it, since the row that it is made of
  * changes when the passkey is added, and with it the challenge. base64url.
  */
-export function registrationChallenge({ id, salt, version }: Administrator): string {
-  return createHmac('sha256', salt)
-    .update(JSON.stringify(['passkey', id, version]))
-    .digest('base64url');
+export function registrationChallenge(ring: KeyRing, { id, version }: Administrator): string {
+  return ring.mac('passkey challenge', JSON.stringify(['passkey', id, version]));
 }
 
 /** What `navigator.credentials.create` takes (as JSON), for a passkey that is none of those there are. */
 export function registrationOptions(
+  ring: KeyRing,
   place: Place,
   administrator: Administrator,
   existing: readonly Passkey[],
@@ -50,7 +49,7 @@ export function registrationOptions(
   return {
     rp: { name: 'Counterfoil', id: place.rpId },
     user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
-    challenge: registrationChallenge(administrator),
+    challenge: registrationChallenge(ring, administrator),
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
     timeout: PATIENCE_MS,
     attestation: 'none',
@@ -62,12 +61,13 @@ export function registrationOptions(
 
 /** The passkey in what a browser sent after `registrationOptions` (its JSON, parsed); nothing where that is not right. */
 export function verifiedRegistration(
+  ring: KeyRing,
   place: Place,
   administrator: Administrator,
   response: unknown,
 ): NewPasskey | undefined {
   try {
-    const challenge = registrationChallenge(administrator);
+    const challenge = registrationChallenge(ring, administrator);
     const { id, publicKey, counter, transports } = verifyRegistration(response, { ...place, challenge });
     return {
       credential_id: id,

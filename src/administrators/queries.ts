@@ -128,7 +128,7 @@ export function deletePasskeys(
   );
 }
 
-/** An administrator by a session of theirs: `session` is its id, `salt` its own. */
+/** An administrator by a session of theirs: `session` is its id, `salt` and `created_at` are its own. */
 export interface SessionOwner {
   id: string;
   name: string;
@@ -140,6 +140,7 @@ export interface SessionOwner {
   digest: string;
   /** As the session has it. */
   administrator_id: string;
+  created_at: number;
 }
 
 /** The administrator whose session has this digest, while both are good. */
@@ -150,7 +151,7 @@ export async function findSessionOwner(
 ): Promise<SessionOwner | undefined> {
   const rows = await database.query<SessionOwner>(
     `select administrators.id as id, administrators.name as name, email, role, sessions.id as session, sessions.salt as salt,
-       digest, administrator_id
+       digest, administrator_id, sessions.created_at as created_at
      from sessions join administrators on administrators.id = sessions.administrator_id
      where sessions.id = (select id from sessions where digest = ?) and ended_at is null and expires_at > ? and disabled_at is null`,
     digest,

@@ -4,7 +4,8 @@ import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 
 const COUNT = 10;
-const CHARACTERS = 16; // 80 bits: nobody tries those out, not even against a digest
+/** 120 bits: nobody tries those out, not even against a digest. Codes of 16 characters from before go on. */
+const CHARACTERS = 24;
 const GROUP = /.{4}(?!$)/g;
 
 /** Ten new codes as they are shown, once (`4h2k-9x0d-…`), and what is kept of them: a JSON array of their digests. */

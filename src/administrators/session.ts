@@ -6,8 +6,9 @@ import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
-import { hmac, isSame, sha256 } from '../lib/secrets.ts';
+import { sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import type { Aged, KeyRing } from '../secrets/key-ring.ts';
 import type { Principal } from './administrator.ts';
 import {
   endSessions,
@@ -36,14 +37,12 @@ const CLOCK_SKEW_MS = MINUTE_MS;
  * What a cookie holds: the session's secret and the moment of its last use, under a seal whose key the cookie does not hold, so
  * that whoever finds an old one cannot make it young.
  */
-export function cookieValue(secret: string, { salt }: Pick<Session, 'salt'>, nowMs: number): string {
+export function cookieValue(ring: KeyRing, secret: string, session: Aged, nowMs: number): string {
   const seen = Math.floor(nowMs / SECOND_MS);
-  return `${secret}.${seen}.${seenSeal(salt, secret, seen)}`;
+  return `${secret}.${seen}.${ring.mac('session seen', seenText(secret, seen), session)}`;
 }
 
-function seenSeal(salt: string, secret: string, seen: number): string {
-  return hmac(salt, `seen ${secret} ${seen}`);
-}
+const seenText = (secret: string, seen: number) => `seen ${secret} ${seen}`;
 
 /** Who is signed in by a cookie, the session's secret, and what to put in the cookie's place where that is due. */
 export interface SignedInBy {
@@ -57,7 +56,7 @@ export interface SignedInBy {
  * good any more. Raises `DatabaseError`.
  */
 export async function openCookie(
-  database: Pick<Queryable, 'query'>,
+  { database, ring }: { database: Pick<Queryable, 'query'>; ring: KeyRing },
   value: string,
   nowMs: number,
 ): Promise<SignedInBy | undefined> {
@@ -69,8 +68,8 @@ export async function openCookie(
   if (age > SESSION_IDLE_MS || age < -CLOCK_SKEW_MS) return undefined;
   const owner = await findSessionOwner(database, sha256(secret!), nowMs);
   if (!owner) return undefined;
-  if (!isSame(seal!, seenSeal(owner.salt, secret!, seen))) return undefined;
-  const refreshed = age >= REFRESH_MS ? cookieValue(secret!, owner, nowMs) : undefined;
+  if (!ring.isMac('session seen', seenText(secret!, seen), seal!, owner)) return undefined;
+  const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, owner, nowMs) : undefined;
   return { principal: principalOf(owner), secret: secret!, refreshed };
 }
 

@@ -8,6 +8,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { randomId, timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
@@ -15,6 +16,7 @@ import { actorOf, recordAdministrator } from './record.ts';
 import { PASSKEY_COLUMNS, type Passkey } from './rows.ts';
 import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';
+import { sealTotpSecret } from './totp-secret.ts';
 
 export const SET_UP_MS = 30 * MINUTE_MS;
 
@@ -71,6 +73,7 @@ export interface SetUp {
  */
 export async function completeSetUp(
   transaction: Transaction,
+  ring: KeyRing,
   secret: string,
   { password, factor, recoveryDigests }: SetUp,
   requestId: string | null,
@@ -82,7 +85,7 @@ export async function completeSetUp(
   const totp = 'totp' in factor ? factor.totp : undefined;
   const changed = await changeAdministrator(transaction, found.id, found.version, {
     password,
-    totp_secret: totp?.secret ?? null,
+    totp_secret: totp ? sealTotpSecret(ring, found, totp.secret) : null,
     totp_step: totp?.step ?? null,
     recovery_codes: recoveryDigests,
     setup_digest: null,

@@ -1,7 +1,7 @@
 // Signing in by one form with password and second factor: the way in for an unknown browser while strangers must wait.
-import { createHmac, randomBytes } from 'node:crypto';
-import type { Queryable } from '../database/database.ts';
+import { randomBytes } from 'node:crypto';
 import { MINUTE_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
   type Caller,
@@ -38,23 +38,21 @@ export interface Whole {
  * since 1970). Looks the same if there is no such administrator. Throws `DatabaseError`.
  */
 export async function newChallenge(
-  database: Pick<Queryable, 'query'>,
+  { database, ring }: Pick<Parts, 'database' | 'ring'>,
   email: string,
   now: number,
 ): Promise<{ challenge: string; expires: number }> {
   const administrator = await findAdministratorByEmail(database, plainEmail(email));
   const expires = now + CHALLENGE_MS;
   const challenge = administrator
-    ? challengeOf(administrator, expires)
+    ? challengeOf(ring, administrator, expires)
     : randomBytes(32).toString('base64url');
   return { challenge, expires };
 }
 
 /** Any change of the administrator's row makes the challenge void, and a sign-in is a change. */
-function challengeOf({ id, salt, version }: Administrator, expires: number): string {
-  return createHmac('sha256', salt)
-    .update(JSON.stringify(['sign-in passkey', id, version, expires]))
-    .digest('base64url');
+function challengeOf(ring: KeyRing, { id, version }: Administrator, expires: number): string {
+  return ring.mac('passkey challenge', JSON.stringify(['sign-in passkey', id, version, expires]));
 }
 
 /**
@@ -73,19 +71,20 @@ export async function signInAtOnce(
   if (!administrator) return { refused: 'wrong' };
   const now = parts.clock.now();
   const passkeys = await passkeysOf(parts.database, administrator.id);
-  if (!proofOf(factor, administrator, passkeys, now)) return { refused: 'wrong' };
+  if (!proofOf(parts.ring, factor, administrator, passkeys, now)) return { refused: 'wrong' };
   const source = sourceOfHolder(administrator);
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
   if (refusal) return refusal;
-  const ticket = newTicket(administrator, parts.clock.now());
+  const ticket = newTicket(parts.ring, administrator, parts.clock.now());
   const done = await complete(parts, ticket, { requestId, caller, source }, async (opened, at) =>
-    proofOf(factor, opened.administrator, opened.passkeys, at),
+    proofOf(parts.ring, factor, opened.administrator, opened.passkeys, at),
   );
   return 'refused' in done && done.refused !== 'throttled' ? { refused: 'wrong' } : done;
 }
 
 function proofOf(
+  ring: KeyRing,
   factor: StrongFactor,
   administrator: Administrator,
   passkeys: readonly Passkey[],
@@ -98,6 +97,6 @@ function proofOf(
   }
   const { response, expires, place } = factor;
   if (expires <= now || expires > now + CHALLENGE_MS) return undefined;
-  const used = verifiedAuthentication(place, passkeys, challengeOf(administrator, expires), response);
+  const used = verifiedAuthentication(place, passkeys, challengeOf(ring, administrator, expires), response);
   return used && { factor: 'passkey', change: {}, used };
 }

@@ -1,10 +1,9 @@
 // Signing in: the password earns a ticket, the ticket and a second factor earn a session.
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../database/database.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { hmac, isSame } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
   type Caller,
@@ -32,6 +31,7 @@ import { spend } from './recovery-codes.ts';
 import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
+import { openTotpSecret } from './totp-secret.ts';
 
 export type { Caller, Parts, PasswordRefusal };
 
@@ -52,11 +52,11 @@ export async function checkPassword(
 ): Promise<{ ticket: string; administrator: Administrator; passkeys: Passkey[] } | PasswordRefusal> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
-  const source = sourceOf(plain, administrator, caller, parts.clock.now());
+  const source = sourceOf(parts.ring, plain, administrator, caller, parts.clock.now());
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
   if (refusal) return refusal;
-  const ticket = newTicket(administrator!, parts.clock.now());
+  const ticket = newTicket(parts.ring, administrator!, parts.clock.now());
   return {
     ticket,
     administrator: administrator!,
@@ -69,7 +69,7 @@ export async function checkPassword(
  * than five minutes, used, or its administrator was changed meanwhile. Raises `DatabaseError`.
  */
 export async function openTicket(
-  database: Pick<Queryable, 'query'>,
+  { database, ring }: Pick<Parts, 'database' | 'ring'>,
   ticket: string,
   now: number,
 ): Promise<{ administrator: Administrator; passkeys: Passkey[]; challenge: string } | undefined> {
@@ -78,20 +78,15 @@ export async function openTicket(
   const [, id, version, expires, challenge, seal] = parts;
   const administrator = await findAdministrator(database, id!);
   if (!administrator || administrator.disabled_at !== null) return undefined;
-  const expected = ticketSeal(administrator.salt, [id!, version!, expires!, challenge!].join('.'));
-  if (!isSame(seal!, expected)) return undefined;
+  if (!ring.isMac('sign-in ticket', [id, version, expires, challenge].join('.'), seal!)) return undefined;
   if (administrator.version !== Number(version) || Number(expires) <= now) return undefined;
   return { administrator, passkeys: await passkeysOf(database, administrator.id), challenge: challenge! };
 }
 
 /** A ticket for `administrator` as they are now: any change of their row, and a sign-in is one, makes it void. */
-export function newTicket({ id, version, salt }: Administrator, now: number): string {
+export function newTicket(ring: KeyRing, { id, version }: Administrator, now: number): string {
   const body = [id, version, now + TICKET_MS, randomBytes(32).toString('base64url')].join('.');
-  return `${body}.${ticketSeal(salt, body)}`;
-}
-
-function ticketSeal(salt: string, body: string): string {
-  return hmac(salt, `sign-in ticket ${body}`);
+  return `${body}.${ring.mac('sign-in ticket', body)}`;
 }
 
 export interface SignedIn {
@@ -119,9 +114,10 @@ export async function completeWithCode(
   caller: Caller = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
   return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
-    const { totp_secret, totp_step, recovery_codes } = administrator;
+    const { totp_step, recovery_codes } = administrator;
     if (/^[\p{Nd}\s]{6,12}$/u.test(code.trim())) {
-      const step = totp_secret === null ? undefined : acceptedStep(totp_secret, code, now, totp_step);
+      const secret = openTotpSecret(parts.ring, administrator);
+      const step = secret === null ? undefined : acceptedStep(secret, code, now, totp_step);
       return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
     }
     const left = recovery_codes === null ? undefined : spend(recovery_codes, code);
@@ -159,16 +155,17 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
  * failures are counted, if not by what the caller brings.
  */
 export async function complete(
-  { database, journal, clock, tally }: Parts,
+  parts: Parts,
   ticket: string,
   { requestId, caller, source: given }: { requestId: string | null; caller: Caller; source?: Source },
   prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
 ): Promise<SignedIn | FactorRefusal> {
-  const opened = await openTicket(database, ticket, clock.now());
+  const { journal, clock, ring, tally } = parts;
+  const opened = await openTicket(parts, ticket, clock.now());
   if (!opened) return { refused: 'expired' };
   const { id, version, email } = opened.administrator;
   return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
-    const source = given ?? sourceOf(email, opened.administrator, caller, transaction.now);
+    const source = given ?? sourceOf(ring, email, opened.administrator, caller, transaction.now);
     const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until };
     const proof = await prove(opened, transaction.now);
@@ -178,7 +175,7 @@ export async function complete(
       recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
       recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
-      return { refused: 'wrong', ticket: newTicket(changed, transaction.now) };
+      return { refused: 'wrong', ticket: newTicket(ring, changed, transaction.now) };
     }
     if (proof.used) await recordUse(transaction, proof.used, requestId);
     await endReplaced(transaction, caller.session, requestId);

@@ -15,6 +15,7 @@ import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
 import { Languages } from '../ui/languages.ts';
 import { POLICY_REPORTS, pageHeaders } from '../ui/page.ts';
@@ -32,6 +33,7 @@ export interface Checkout {
   database: Database;
   journal: Journal;
   clock: Clock;
+  ring: KeyRing;
   directory: Directory;
   offer: Offer;
   /** Without a slash at its end. */
@@ -57,6 +59,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     languages: Languages.in(settings.timeZone),
     baseUrl: checkoutBaseUrl,
     basePath: pathOf(checkoutBaseUrl),
+    ring: settings.ring,
   };
   const throttle = createThrottle(settings.limits, clock);
 
@@ -114,7 +117,7 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     if (!payment) return page(reply, 404, missingPage(anonymous(visit)));
     const sent = request.body as URLSearchParams;
     const action = isSameOrigin(request.headers, origin)
-      ? actionOf(payment, sent, visit.asked.method)
+      ? actionOf(visit.ring, payment, sent, visit.asked.method)
       : undefined;
     const waitMs = action ? throttle.form(request) : throttle.forged(request);
     if (waitMs > 0) {

@@ -81,7 +81,7 @@ function form(visit: Visit, pending: Pending): Html {
   return html`${next && html`<p>${next}</p>`}
 ${instructions && instructionsMarkup(pending, instructions)}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
-${hidden({ action: 'submit', token: submitToken(payment, id, shown), shown })}
+${hidden({ action: 'submit', token: submitToken(visit.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}
 ${missing.map(({ name }) => fieldPart(words, name, merchant, typed))}
 <button class="primary">${words.html(`submit.${type}`, { amount })}</button>
@@ -152,7 +152,7 @@ ${facts([
 ])}
 </div>
 <form method="post" action="${visit.address()}" class="actions">
-${hiddenToken(payment, 'cancel')}
+${hiddenToken(visit.ring, payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>

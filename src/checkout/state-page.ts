@@ -150,14 +150,14 @@ ${instructionsMarkup(subject, instructions)}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */
-function ask({ address }: Visit, { payment, words }: Subject): Html {
+function ask({ address, ring }: Visit, { payment, words }: Subject): Html {
   const merchant = payment.merchant_name;
   if (payment.link_requested_at !== null) {
     const time = words.moment(payment.link_requested_at);
     return html`<p class="notice" role="status">${words.html('expired.asked', { merchant, time })}</p>`;
   }
   return html`<form method="post" action="${address()}" class="actions">
-${hiddenToken(payment, 'ask')}
+${hiddenToken(ring, payment, 'ask')}
 <button class="primary">${words.html('expired.ask', { merchant })}</button>
 </form>`;
 }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isPaymentId } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { type Framed as Frame, framed as inFrame } from '../ui/framed.ts';
 import type { Languages, Words } from '../ui/languages.ts';
 import { type Theme, themeOf } from '../ui/theme.ts';
@@ -19,6 +20,7 @@ export interface Visit {
   /** The checkout's base URL, without a slash at its end, and its path. */
   baseUrl: string;
   basePath: string;
+  ring: KeyRing;
   /** The address of the same payment in the same language, with `change` made to it. */
   address(change?: Parameters): string;
 }
@@ -28,16 +30,17 @@ export interface Place {
   languages: Languages;
   baseUrl: string;
   basePath: string;
+  ring: KeyRing;
 }
 
-export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath }: Place): Visit {
+export function visitOf(request: FastifyRequest, { languages, baseUrl, basePath, ring }: Place): Visit {
   const query = request.query as Record<string, unknown>;
   const asked: Parameters = {};
   for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
   if (asked.payment_id !== undefined && !isPaymentId(asked.payment_id)) delete asked.payment_id;
   const words = languages.choose(asked.lang, request.headers['accept-language']);
   const theme = themeOf(request.headers.cookie, baseUrl);
-  return { words, theme, asked, baseUrl, basePath, address: addresses(basePath, words, asked) };
+  return { words, theme, asked, baseUrl, basePath, ring, address: addresses(basePath, words, asked) };
 }
 
 /** The same visit with nothing in it that tells which payment was asked for. */
@@ -78,7 +81,7 @@ export interface Framed extends Omit<Frame, 'brand' | 'here'> {
 }
 
 /** A whole page of checkout. */
-export function framed(visit: Omit<Visit, 'baseUrl'>, { merchant, here, ...parts }: Framed): string {
+export function framed(visit: Omit<Visit, 'baseUrl' | 'ring'>, { merchant, here, ...parts }: Framed): string {
   const look = { ...visit, isNamed: visit.asked.lang !== undefined };
   return inFrame(look, { ...parts, brand: merchant, here: visit.address({ lang: undefined, ...here }) });
 }

@@ -9,6 +9,7 @@ import { MoveUnfinished } from '../database/unfinished-move.ts';
 import { StartRefused } from '../health/check.ts';
 import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { VERSION } from '../lib/version.ts';
+import { SecretKeysUnfit } from '../secrets/key-file.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 const EXIT_FAILURE = 1;
@@ -21,6 +22,7 @@ const UNFIT = [
   SchemaTooNew,
   MoveUnfinished,
   RestoreUnfinished,
+  SecretKeysUnfit,
 ];
 
 /** What the system says no with, as a clause about the path that it is said of. */

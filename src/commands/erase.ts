@@ -7,13 +7,13 @@ import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { holdStore, SQLITE_FILE, storeExists } from '../database/open.ts';
+import { dropTraces, overwriteDeleted } from '../database/traces.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
 import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
-import { dropTraces, overwriteDeleted } from '../payments/erasure-queries.ts';
 import { openFenced, requireSchema } from './store.ts';
 import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
 

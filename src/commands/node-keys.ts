@@ -7,7 +7,6 @@ import { placeDurably } from '../lib/durable-files.ts';
 import { keyLine, keyOfLine, type SecretKey } from '../secrets/key.ts';
 import {
   isOwnPlace,
-  type KeyPlace,
   keyPlaceName,
   readSecretKeys,
   SECRETS_FILE,
@@ -24,7 +23,7 @@ export const SECRETS_KEY = 'key for secrets';
 /** The ids of a node's keys for secrets. None if they cannot be read: a start says why, and a backup needs none to be made. */
 export function secretsKeyIds(configuration: Configuration): string[] {
   try {
-    return readSecretKeys(placeOf(configuration)).map(({ id }) => id);
+    return readSecretKeys(configuration).map(({ id }) => id);
   } catch (error) {
     if (error instanceof SecretKeysUnfit) return [];
     throw error;
@@ -59,7 +58,7 @@ export function readKeys(configuration: Configuration): { keys: KeyId[]; files: 
     keys.push({ name: CHECKPOINT_KEY, id });
     files[PRIVATE_KEY_FILE] = readFileSync(join(storage, PRIVATE_KEY_FILE), 'utf8');
   }
-  const secrets = readSecretKeys(placeOf(configuration));
+  const secrets = readSecretKeys(configuration);
   if (secrets.length > 0) files[SECRETS_FILE] = secrets.map(keyLine).join('\n');
   for (const secret of secrets) keys.push({ name: SECRETS_KEY, id: secret.id });
   return { keys, files };
@@ -78,7 +77,7 @@ export function putBack(
   { keys, files }: { keys: readonly KeyId[]; files: Readonly<Record<string, string>> },
   configuration: Configuration,
 ): PutBack[] {
-  const place = placeOf(configuration);
+  const place = configuration;
   const path = join(configuration.storage, PRIVATE_KEY_FILE);
   const own = privateKeyName(configuration.storage);
   const saved = keys.find(({ name }) => name === CHECKPOINT_KEY);
@@ -100,8 +99,4 @@ export function putBack(
     ...key,
     was_there: key.name === CHECKPOINT_KEY ? own !== undefined : has(there, key),
   }));
-}
-
-function placeOf(configuration: Configuration): KeyPlace {
-  return { secrets_key_file: null, secrets_keys: null, ...configuration };
 }

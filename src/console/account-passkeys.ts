@@ -20,9 +20,9 @@ import type { Context, Outcome, Route, Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 
 async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
-  const { baseUrl, address, token, form, query } = context;
+  const { baseUrl, address, token, form, query, ring } = context;
   const { row, passkeys } = await own(context);
-  const button = newPasskeyButton(baseUrl, row, passkeys, 'Add a passkey');
+  const button = newPasskeyButton(ring, baseUrl, row, passkeys, 'Add a passkey');
   const wrong = Object.keys(faults).length > 0;
   const done = doneIn(query);
   const one = (
@@ -55,7 +55,7 @@ ${button}
 }
 
 async function takePasskey(context: Context): Promise<Outcome> {
-  const { form, baseUrl, address } = context;
+  const { form, baseUrl, address, ring } = context;
   const place = passkeyPlace(baseUrl);
   const name = form.get('name') ?? '';
   const faults = {
@@ -65,7 +65,7 @@ async function takePasskey(context: Context): Promise<Outcome> {
   if (Object.keys(faults).length > 0) return passkeysPage(context, faults);
   const { row } = await own(context);
   const credential = parsed(form.get('credential') ?? '');
-  const passkey = place && verifiedRegistration(place, row, credential);
+  const passkey = place && verifiedRegistration(ring, place, row, credential);
   if (!passkey) return passkeysPage(context, { name: 'The passkey could not be checked. Add it again' });
   try {
     const added = await addPasskey(context, asking(context), passkey, name);

@@ -106,13 +106,13 @@ function passwordPage(context: Context, faults = EMPTY): Shown {
 }
 
 async function takeNewPassword(context: Context): Promise<Outcome> {
-  const { form, principal, baseUrl, now, address } = context;
+  const { form, principal, now, address } = context;
   const faults = { ...passwordMissing(context), ...newPasswordFaults(form, principal.email) };
   if (Object.keys(faults).length > 0) return passwordPage(context, faults);
   try {
     const changed = await changePassword(context, asking(context), form.get('password')!);
     if ('refused' in changed) return passwordPage(context, refusalFaults(context, changed));
-    const cookies = signedInCookies(changed, baseUrl, now);
+    const cookies = signedInCookies(context, changed, now);
     return { to: address('/account', { done: 'password' }), headers: { 'set-cookie': cookies } };
   } catch (error) {
     if (!(error instanceof OperationalError) || !error.details?.password) throw error;

@@ -10,6 +10,7 @@ import { PASSWORD_MINIMUM, passwordFault } from '../administrators/password.ts';
 import { acceptedStep, newTotp, totpUri } from '../administrators/totp.ts';
 import { type Html, html } from '../lib/html.ts';
 import { qrPath } from '../methods/transfer/qr-code.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { qrSvg } from '../ui/qr-svg.ts';
 import { type Faults, field, literal } from './parts.ts';
 import { LITERAL, passkeyButton } from './sign-in-page.ts';
@@ -17,7 +18,7 @@ import { LITERAL, passkeyButton } from './sign-in-page.ts';
 export type { NewPasskey };
 
 const SECRET = /^[A-Z2-7]{32}$/;
-export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){3}$/;
+export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
 
 /** The field of the password somebody has now. */
 export function currentPasswordField(faults: Faults): Html {
@@ -98,6 +99,7 @@ export function totpIn(
 
 /** The button that makes a passkey; nothing where browsers make none at this address. */
 export function newPasskeyButton(
+  ring: KeyRing,
   baseUrl: string,
   administrator: Administrator,
   existing: readonly Passkey[],
@@ -105,7 +107,7 @@ export function newPasskeyButton(
 ): Html | undefined {
   const place = passkeyPlace(baseUrl);
   if (!place) return undefined;
-  const options = registrationOptions(place, administrator, existing);
+  const options = registrationOptions(ring, place, administrator, existing);
   return passkeyButton('create', options, label, html`A passkey needs JavaScript, which is off.`);
 }
 

@@ -13,6 +13,7 @@ import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
 import type { ReviewFigures } from '../review/figures.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Theme } from '../ui/theme.ts';
 import type { Verification } from './verification.ts';
 
@@ -23,6 +24,7 @@ export interface ConsoleParts {
   clock: Clock;
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
+  ring: KeyRing;
   directory: Directory;
   keyUses: KeyUses;
   /** Without a slash at its end. */

@@ -24,7 +24,7 @@ import { errorSummary, type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 import { signedInCookies } from './signed-in.ts';
-import { show, type Visit } from './visit.ts';
+import { type Place, show, type Visit } from './visit.ts';
 
 const FIRST_PASSKEY = 'First passkey';
 
@@ -57,13 +57,13 @@ export async function setUpForm(visit: Visit, form: URLSearchParams): Promise<Fa
 /** POST /set-up. */
 export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const { place, request, reply, now } = visit;
-  const { database, journal, baseUrl } = place;
+  const { database, journal, baseUrl, ring } = place;
   const link = form.get('link') ?? '';
   const administrator = await findBySetUpLink(database, link, now);
   if (!administrator) return show(nobody(visit), usedLink(visit));
   const wrong = async (faults: Faults) =>
     show(nobody(visit), await setUpPage(visit, administrator, link, faults, form));
-  const chosen = await factorIn(form, administrator, baseUrl, now);
+  const chosen = await factorIn(form, administrator, place, now);
   const faults = {
     ...newPasswordFaults(form, administrator.email),
     ...('faults' in chosen ? chosen.faults : {}),
@@ -78,12 +78,12 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
   const replaced = readCookieOf(request.headers.cookie, 'session', baseUrl);
   try {
     const done = await journal.commit(
-      (transaction) => completeSetUp(transaction, link, setUp, request.id, replaced),
+      (transaction) => completeSetUp(transaction, ring, link, setUp, request.id, replaced),
       administrator.id,
     );
     if (!done) return show(nobody(visit), usedLink(visit));
     note(request, { sign_in: 'set_up', administrator: administrator.id });
-    reply.header('set-cookie', signedInCookies(done, baseUrl, now));
+    reply.header('set-cookie', signedInCookies(place, done, now));
     const token = tokenField({ kind: 'session', secret: done.secret });
     return show(nobody(visit), donePage(visit, codes, token));
   } catch (error) {
@@ -96,7 +96,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
 async function factorIn(
   form: URLSearchParams,
   administrator: Administrator,
-  baseUrl: string,
+  { baseUrl, ring }: Place,
   now: number,
 ): Promise<{ factor: SetUp['factor'] } | { faults: Faults }> {
   const credential = form.get('credential') ?? '';
@@ -105,7 +105,7 @@ async function factorIn(
     const app = totpIn(form, now);
     return 'faults' in app ? app : { factor: app };
   }
-  const passkey = verifiedRegistration(place, administrator, parsed(credential));
+  const passkey = verifiedRegistration(ring, place, administrator, parsed(credential));
   return passkey
     ? { factor: { passkey, name: FIRST_PASSKEY } }
     : { faults: { code: 'Your passkey could not be checked. Try again, or use an authenticator app' } };
@@ -120,7 +120,7 @@ async function setUpPage(
 ): Promise<Shown> {
   const { email, name, role } = administrator;
   const wrong = Object.keys(faults).length > 0;
-  const passkey = newPasskeyButton(place.baseUrl, administrator, [], 'Use a passkey instead');
+  const passkey = newPasskeyButton(place.ring, place.baseUrl, administrator, [], 'Use a passkey instead');
   return {
     title: 'Set up your account',
     faults,

@@ -64,11 +64,11 @@ export async function noteRefusal(
 
 /** The sign-in page that takes the second factor as well. */
 export async function wholePage(visit: Visit, parts: SignInParts): Promise<Shown> {
-  const { database, baseUrl } = visit.place;
-  const challenge = await newChallenge(database, parts.email ?? '', visit.now);
+  const { place } = visit;
+  const challenge = await newChallenge(place, parts.email ?? '', visit.now);
   return signInPage(visit, {
     ...parts,
-    whole: { expires: challenge.expires, options: passkeyOptions(baseUrl, challenge.challenge) },
+    whole: { expires: challenge.expires, options: passkeyOptions(place.baseUrl, challenge.challenge) },
   });
 }
 

@@ -88,7 +88,7 @@ async function askFactor(
   faults: Faults = {},
 ): Promise<FastifyReply> {
   const { place, now } = visit;
-  const opened = await openTicket(place.database, ticket, now);
+  const opened = await openTicket(place, ticket, now);
   if (!opened) return beginAgain(visit, carried);
   // Without an app there is no field for its code: what is wrong is told at the one there is.
   const { code, ...others } = faults;
@@ -129,7 +129,7 @@ export async function takeFactor(
     done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
   if (!('refused' in done)) return enter(visit, done, carried, routes);
   const held = 'ticket' in done ? done.ticket : ticket;
-  const email = (await openTicket(place.database, held, visit.now))?.administrator.email ?? '';
+  const email = (await openTicket(place, held, visit.now))?.administrator.email ?? '';
   await noteRefusal(visit, email, done, 'wrong_factor');
   if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
   if (done.refused === 'expired') return beginAgain(visit, carried);

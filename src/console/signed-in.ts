@@ -24,24 +24,24 @@ export function callerOf({ request, place }: Visit): Caller {
 
 /** What tells the browser of a request from others, where somebody has signed in with it. Raises `DatabaseError`. */
 export async function deviceOf(
-  { database, clock, baseUrl }: Place,
+  { database, clock, baseUrl, ring }: Place,
   { headers }: FastifyRequest,
 ): Promise<string | undefined> {
   const cookie = readCookieOf(headers.cookie, 'device', baseUrl);
   const owner = claimedOwner(cookie);
   const administrator = owner === undefined ? undefined : await findAdministrator(database, owner);
-  return administrator && knownDevice(administrator, cookie, clock.now());
+  return administrator && knownDevice(ring, administrator, cookie, clock.now());
 }
 
 /** The cookies of a browser with which somebody has just proved who they are. */
 export function signedInCookies(
+  { baseUrl, ring }: Pick<Place, 'baseUrl' | 'ring'>,
   { secret, session, administrator }: SignedIn,
-  baseUrl: string,
   now: number,
 ): string[] {
   return [
-    setCookie('session', cookieValue(secret, session, now), baseUrl),
-    setCookie('device', newDevice(administrator, now), baseUrl),
+    setCookie('session', cookieValue(ring, secret, session, now), baseUrl),
+    setCookie('device', newDevice(ring, administrator, now), baseUrl),
   ];
 }
 
@@ -55,7 +55,7 @@ export async function enter(
   const { place, reply, now } = visit;
   const { secret, administrator, session } = signedIn;
   note(visit.request, { sign_in: 'signed_in', administrator: administrator.id });
-  reply.header('set-cookie', signedInCookies(signedIn, place.baseUrl, now));
+  reply.header('set-cookie', signedInCookies(place, signedIn, now));
   if (next === undefined || draft === undefined) return seeOther(visit, place.path + (next ?? ''));
   const { id, name, email, role } = administrator;
   const principal = { id, name, email, role, actor: `administrator:${id}`, session: session.id, token: null };

@@ -55,13 +55,13 @@ export interface Visit {
 
 /** Who comes. Raises `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
 export async function visitOf(request: FastifyRequest, reply: FastifyReply, place: Place): Promise<Visit> {
-  const { database, clock, baseUrl, path } = place;
+  const { clock, baseUrl, path } = place;
   const { cookie } = request.headers;
   const now = clock.now();
   const url = request.raw.url!;
   const target = url.slice(path.length) || '/';
   const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
-  const held = await openCookie(database, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
+  const held = await openCookie(place, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
   const principal = held?.principal;
   if (principal) request.principal = principal; // for the log
   if (held?.refreshed) reply.header('set-cookie', setCookie('session', held.refreshed, baseUrl));

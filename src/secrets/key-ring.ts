@@ -19,14 +19,27 @@ export interface Cell {
 }
 
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
-export type Purpose =
-  | 'sign-in ticket'
-  | 'device'
-  | 'session seen'
-  | 'passkey challenge'
-  | 'console form'
-  | 'checkout form'
-  | 'registration form';
+export type Purpose = 'sign-in ticket' | 'device' | 'session seen' | 'passkey challenge' | 'checkout form';
+
+/**
+ * The row that a MAC is about. The version before had the row's salt as the key. So that its nodes may serve beside this one, rows
+ * from before a store had keys, and from a day after, keep that key until they end.
+ */
+export interface Aged {
+  salt: string;
+  /** Milliseconds since 1970. */
+  created_at: number;
+}
+
+/** What a store says of its keys. */
+export interface KeyOrders {
+  /** The id of the key to seal with. */
+  current: string;
+  /** Ids of keys that count no more, even if they are still kept somewhere. */
+  removed: readonly string[];
+  /** Rows from before this moment keep the MACs of the version before: see `Aged`. Milliseconds since 1970. */
+  besideUntil: number;
+}
 
 /** Whether a text of a column is sealed, by whatever key. */
 export function isSealed(text: string): boolean {
@@ -58,14 +71,16 @@ class RingKey {
 
 export class KeyRing {
   readonly #read: () => readonly SecretKey[];
-  #keys: readonly RingKey[];
+  #orders: KeyOrders;
+  #keys: readonly RingKey[] = [];
   #current: RingKey;
 
-  /** `read` returns the keys as they are kept now. `current` is the id of the key to seal with. Throws `SecretKeysUnfit`. */
-  constructor(read: () => readonly SecretKey[], current: string) {
+  /** `read` returns the keys as they are kept now. Throws `SecretKeysUnfit` if the key to seal with is not among them. */
+  constructor(read: () => readonly SecretKey[], orders: KeyOrders) {
     this.#read = read;
-    this.#keys = read().map((key) => new RingKey(key));
-    this.#current = this.#known(current);
+    this.#orders = orders;
+    this.#readAgain();
+    this.#current = this.#known(orders.current);
   }
 
   /** The id of the key that it seals with. */
@@ -73,10 +88,11 @@ export class KeyRing {
     return this.#current.id;
   }
 
-  /** Reads the keys again and seals with `current` from now on. Throws `SecretKeysUnfit` if that is not among them. */
-  use(current: string): void {
-    this.#keys = this.#read().map((key) => this.#find(key.id) ?? new RingKey(key));
-    this.#current = this.#known(current);
+  /** Reads the keys again and follows other orders from now on. Throws `SecretKeysUnfit` as the constructor does. */
+  use(orders: KeyOrders): void {
+    this.#orders = orders;
+    this.#readAgain();
+    this.#current = this.#known(orders.current);
   }
 
   /** Encrypts `text` for one cell: AES-256-GCM with a random nonce, the cell as associated data. */
@@ -95,7 +111,7 @@ export class KeyRing {
   open(cell: Cell, sealed: string): string {
     const [, id, nonce, text] = SEALED.exec(sealed) ?? [];
     if (id === undefined) throw new Error(`${placeOf(cell)} is not sealed`);
-    if (!this.#find(id)) this.use(this.#current.id);
+    if (!this.#find(id)) this.#readAgain();
     const bytes = Buffer.from(text!, 'base64url');
     const decipher = createDecipheriv(CIPHER, this.#known(id).for('seal'), Buffer.from(nonce!, 'base64url'), {
       authTagLength: TAG_BYTES,
@@ -112,13 +128,21 @@ export class KeyRing {
   }
 
   /** Authenticates `text` for one purpose: HMAC with SHA-256, base64url, 43 characters. */
-  mac(purpose: Purpose, text: string): string {
+  mac(purpose: Purpose, text: string, about?: Aged): string {
+    if (about && about.created_at < this.#orders.besideUntil) return hmac(about.salt, text);
     return hmac(this.#current.for(`mac ${purpose}`), text);
   }
 
   /** Whether `given` is a MAC of `text` for `purpose`, by any key of the ring: one from before a rotation goes on. */
-  isMac(purpose: Purpose, text: string, given: string): boolean {
+  isMac(purpose: Purpose, text: string, given: string, about?: Aged): boolean {
+    if (about && about.created_at < this.#orders.besideUntil) return isSame(given, hmac(about.salt, text));
     return this.#keys.some((key) => isSame(given, hmac(key.for(`mac ${purpose}`), text)));
+  }
+
+  #readAgain(): void {
+    const { removed } = this.#orders;
+    const keys = this.#read().filter(({ id }) => !removed.includes(id));
+    this.#keys = keys.map((key) => this.#find(key.id) ?? new RingKey(key));
   }
 
   #find(id: string): RingKey | undefined {

@@ -68,9 +68,18 @@ export const configurationSchema = z.strictObject({
     .min(1)
     .default('./storage')
     .describe(
-      'Private directory for the database and the checkpoint key; relative to this file. Environment: `COUNTERFOIL_STORAGE`.',
+      'Private directory for the database, the checkpoint key and the keys for secrets in the store; relative to this file. Environment: `COUNTERFOIL_STORAGE`.',
     )
     .meta({ check: 'open to its owner alone (mode 0700); made when missing' }),
+  secrets_key_file: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'File with the keys for secrets in the store, such as a secret of containers, in place of `secrets.key` in `storage`; relative to this file. The program never writes it. Every node needs the same keys. Environment: `COUNTERFOIL_SECRETS_KEY`, the keys themselves.',
+    )
+    .meta({ check: 'a file that its owner alone may read' }),
   database_url: z
     .string()
     .superRefine((url, context) => {

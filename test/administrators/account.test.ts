@@ -125,14 +125,17 @@ for (const engine of ENGINES) {
       await new Promise((resolve) => setTimeout(resolve, 120)); // SQLite's other node sees it a moment later
       const done = await Promise.all(
         [parts, other].map(({ journal }) =>
-          journal.commit((transaction) => completeSetUp(transaction, next, chosen, null), id),
+          journal.commit((transaction) => completeSetUp(transaction, parts.ring, next, chosen, null), id),
         ),
       );
       assert.equal(done.filter((one) => one !== undefined).length, 1, 'of two at once one sets up');
       const late = await commit((transaction) => newSetUpLink(transaction, administrator, OPERATOR), id);
       harness.clock.advance(SET_UP_MS);
       assert.equal(await opens(late), false);
-      assert.equal(await commit((transaction) => completeSetUp(transaction, late, chosen, null)), undefined);
+      assert.equal(
+        await commit((transaction) => completeSetUp(transaction, parts.ring, late, chosen, null)),
+        undefined,
+      );
     });
 
     test('a new password ends every session and begins another; the old password is good for nothing', async () => {
@@ -225,23 +228,27 @@ for (const engine of ENGINES) {
       const bo = await person();
       const { email } = bo.administrator;
       const device = new Authenticator();
-      const options = registrationOptions(PLACE, await now(bo), []);
+      const options = registrationOptions(parts.ring, PLACE, await now(bo), []);
       assert.deepEqual([options.rp.id, options.attestation], ['pay.example', 'none']);
-      assert.equal(options.challenge, registrationChallenge(await now(bo)));
+      assert.equal(options.challenge, registrationChallenge(parts.ring, await now(bo)));
       const response = device.register(at(PLACE, options.challenge));
       const elsewhere = { ...PLACE, origin: 'https://evil.example' };
-      assert.equal(verifiedRegistration(elsewhere, await now(bo), response), undefined);
+      assert.equal(verifiedRegistration(parts.ring, elsewhere, await now(bo), response), undefined);
       for (const nonsense of [null, 1, {}, { id: 'x' }])
-        assert.equal(verifiedRegistration(PLACE, await now(bo), nonsense), undefined);
-      const made = verifiedRegistration(PLACE, await now(bo), response);
+        assert.equal(verifiedRegistration(parts.ring, PLACE, await now(bo), nonsense), undefined);
+      const made = verifiedRegistration(parts.ring, PLACE, await now(bo), response);
       const added = await addPasskey(parts, asking(bo), made!, 'Key on the ring');
       assert.ok('passkey' in added);
-      assert.equal(verifiedRegistration(PLACE, await now(bo), response), undefined, 'its challenge is used');
+      assert.equal(
+        verifiedRegistration(parts.ring, PLACE, await now(bo), response),
+        undefined,
+        'its challenge is used',
+      );
       await assert.rejects(addPasskey(parts, asking(bo), made!, 'Again'), { code: 'conflict' });
 
       const open = async () => {
         const ticket = await ticketFor(parts, email);
-        const opened = (await openTicket(parts.database, ticket, parts.clock.now()))!;
+        const opened = (await openTicket(parts, ticket, parts.clock.now()))!;
         const { challenge } = authenticationOptions(PLACE, opened.passkeys, opened.challenge);
         return { ticket, challenge };
       };
@@ -278,8 +285,8 @@ for (const engine of ENGINES) {
       const devices = [new Authenticator(), new Authenticator()];
       for (const device of devices) {
         const row = await now(bo);
-        const sent = device.register(at(PLACE, registrationChallenge(row)));
-        await addPasskey(parts, asking(bo), verifiedRegistration(PLACE, row, sent)!, 'Key');
+        const sent = device.register(at(PLACE, registrationChallenge(parts.ring, row)));
+        await addPasskey(parts, asking(bo), verifiedRegistration(parts.ring, PLACE, row, sent)!, 'Key');
       }
       // Only the passkeys are left.
       await commit(async (transaction) => {
@@ -360,8 +367,8 @@ for (const engine of ENGINES) {
       const { id, email } = bo.administrator;
       const device = new Authenticator();
       const row = await now(bo);
-      const sent = device.register(at(PLACE, registrationChallenge(row)));
-      await addPasskey(parts, asking(bo), verifiedRegistration(PLACE, row, sent)!, 'Key');
+      const sent = device.register(at(PLACE, registrationChallenge(parts.ring, row)));
+      await addPasskey(parts, asking(bo), verifiedRegistration(parts.ring, PLACE, row, sent)!, 'Key');
       const { link } = await commit((transaction) => reset(transaction, id, OPERATOR), id);
       assert.equal(await isIn(bo.secret), false);
       assert.deepEqual(await passkeysOf(parts.database, id), []);
@@ -419,8 +426,8 @@ for (const engine of ENGINES) {
       const bo = await addPerson(parts, { email: 'bo@example.org' });
       const { id } = bo.administrator;
       const device = new Authenticator();
-      const sent = device.register(at(PLACE, registrationChallenge(bo.administrator)));
-      const made = verifiedRegistration(PLACE, bo.administrator, sent);
+      const sent = device.register(at(PLACE, registrationChallenge(parts.ring, bo.administrator)));
+      const made = verifiedRegistration(parts.ring, PLACE, bo.administrator, sent);
       await addPasskey(parts, { principal: bo.principal, password: PASSWORD, requestId: null }, made!, 'Key');
       await parts.journal.commit((transaction) =>
         createToken(transaction, { administratorId: id, role: 'auditor', name: 'T', days: 1 }, OPERATOR),

@@ -28,12 +28,16 @@ export interface Person {
 }
 
 export function partsOf({ service, clock }: Harness): Parts {
-  const { database, journal } = service;
-  return { database, journal, clock, tally: new FailureTally(journal, clock) };
+  const { database, journal, ring } = service;
+  return { database, journal, clock, ring, tally: new FailureTally(journal, clock) };
 }
 
 /** Another node on the store of `harness`, with connections of its own. */
-export async function otherNode({ store, clock }: Harness): Promise<Parts & { close(): Promise<void> }> {
+export async function otherNode({
+  store,
+  clock,
+  service,
+}: Harness): Promise<Parts & { close(): Promise<void> }> {
   const database = await openDatabase(store, (error) => {
     throw error;
   });
@@ -43,6 +47,7 @@ export async function otherNode({ store, clock }: Harness): Promise<Parts & { cl
     journal,
     clock,
     tally: new FailureTally(journal, clock),
+    ring: service.ring,
     async close() {
       await journal.close();
       await database.close();
@@ -88,6 +93,7 @@ export async function addPerson(
   const done = await journal.commit((transaction) =>
     completeSetUp(
       transaction,
+      parts.ring,
       link,
       { password, factor: { totp: { secret: totpSecret, step } }, recoveryDigests: digests },
       'req_set_up',

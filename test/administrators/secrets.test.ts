@@ -14,6 +14,7 @@ import {
 import { codesLeft, newRecoveryCodes, spend } from '../../src/administrators/recovery-codes.ts';
 import { acceptedStep, newTotp, totpUri } from '../../src/administrators/totp.ts';
 import { inTurn } from '../../src/administrators/turns.ts';
+import { sha256 } from '../../src/lib/secrets.ts';
 import { threadMs } from '../support/awake.ts';
 
 /** The secret of RFC 6238, appendix B, in base 32. */
@@ -194,12 +195,17 @@ test('a new secret has 160 bits and an address that apps take', () => {
 test('ten recovery codes are kept as digests, and each is spent by being used', () => {
   const { codes, digests } = newRecoveryCodes();
   assert.equal(new Set(codes).size, 10);
-  for (const code of codes) assert.match(code, /^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
+  for (const code of codes) assert.match(code, /^[0-9a-z]{4}(-[0-9a-z]{4}){5}$/); // 120 bits
   const left = spend(digests, codes[3]!)!;
   assert.equal(codesLeft(left), 9);
   assert.equal(spend(left, codes[3]!), undefined);
   assert.ok(
     spend(left, codes[4]!.toUpperCase().replaceAll('-', '').replaceAll('0', 'O').replaceAll('1', 'l')),
+  );
+  assert.equal(
+    spend(JSON.stringify([sha256('4h2k9x0d4h2k9x0d')]), '4h2k-9x0d-4h2k-9x0d'),
+    '[]',
+    'a shorter one of before',
   );
   assert.equal(spend(digests, ''), undefined);
   assert.ok(!digests.includes(codes[0]!.slice(0, 4) + codes[0]!.slice(5, 9)));

@@ -93,15 +93,16 @@ for (const engine of ENGINES)
       const cy = await attacked();
       const device = new Authenticator();
       const made = verifiedRegistration(
+        parts.ring,
         PLACE,
         await rowOf(cy),
-        device.register({ ...PLACE, challenge: registrationChallenge(await rowOf(cy)) }),
+        device.register({ ...PLACE, challenge: registrationChallenge(parts.ring, await rowOf(cy)) }),
       );
       const asking = { principal: cy.principal, password: PASSWORD, requestId: null };
       await addPasskey(parts, asking, made!, 'Key');
       const { email } = cy.administrator;
       const signed = async () => {
-        const { challenge, expires } = await newChallenge(parts.database, email, parts.clock.now());
+        const { challenge, expires } = await newChallenge(parts, email, parts.clock.now());
         return { response: device.sign({ ...PLACE, challenge }), expires, place: PLACE };
       };
       const one = await signed();
@@ -112,7 +113,7 @@ for (const engine of ENGINES)
       harness.clock.advance(5 * 60_000);
       assert.equal(await enter(cy, PASSWORD, two), 'wrong', 'too old');
       const elsewhere = { ...PLACE, origin: 'https://evil.example' };
-      const { challenge, expires } = await newChallenge(parts.database, email, parts.clock.now());
+      const { challenge, expires } = await newChallenge(parts, email, parts.clock.now());
       const phished = { response: device.sign({ ...elsewhere, challenge }), expires, place: PLACE };
       assert.equal(await enter(cy, PASSWORD, phished), 'wrong');
     });
@@ -154,7 +155,7 @@ for (const engine of ENGINES)
       assert.deepEqual(await signInAtOnce(parts, unknown, null, NEW_BROWSER), { refused: 'wrong' });
       const shape = /^[\w-]{43}$/;
       for (const email of [cy.administrator.email, 'nobody@example.org'])
-        assert.match((await newChallenge(parts.database, email, parts.clock.now())).challenge, shape);
+        assert.match((await newChallenge(parts, email, parts.clock.now())).challenge, shape);
       await parts.journal.commit((transaction) => disable(transaction, id, OPERATOR), id);
       assert.equal(await enter(cy, PASSWORD, factor), 'wrong');
       await parts.journal.commit((transaction) => enable(transaction, id, OPERATOR), id);

@@ -46,7 +46,10 @@ async function setUp(service: Harness, random: SeededRandom, id: string, link: s
     ? { totp: { secret: `JBSWY3DPEHPK3PX${n}`, step: n } }
     : { passkey, name: 'Key' };
   const chosen = { password: hash(random), factor, recoveryDigests: `["${n}"]` };
-  await service.service.journal.commit((one) => completeSetUp(one, link, chosen, 'req_test'), id);
+  await service.service.journal.commit(
+    (one) => completeSetUp(one, service.service.ring, link, chosen, 'req_test'),
+    id,
+  );
 }
 
 /** Approves a payment whose amount needs two: mostly the first time, sometimes the second, or refused to whoever was the first. */
@@ -140,7 +143,7 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const { id } = administrator;
   const factor = { totp: { secret: `JBSWY3DPEHPK3PX${n}`, step: n } };
   const chosen = { password: hash(random), factor, recoveryDigests: '[]' };
-  await journal.commit((one) => completeSetUp(one, link, chosen, 'req_test'), id);
+  await journal.commit((one) => completeSetUp(one, service.service.ring, link, chosen, 'req_test'), id);
   const token = { administratorId: id, role: 'auditor', name: 'ERP', days: 9 } as const;
   await journal.commit((one) => createToken(one, token, BY));
   await journal.commit((one) => disable(one, id, BY), id);
@@ -148,7 +151,7 @@ async function oneOfEach(service: Harness, random: SeededRandom): Promise<void> 
   const other = { email: `moritz.${n}@example.org`, name: 'Moritz', role: 'auditor' } as const;
   const { link: second } = await journal.commit((one) => createAdministrator(one, other, BY));
   const withKey = { ...chosen, factor: { passkey, name: 'Key' } };
-  await journal.commit((one) => completeSetUp(one, second, withKey, 'req_test'));
+  await journal.commit((one) => completeSetUp(one, service.service.ring, second, withKey, 'req_test'));
   await oneOfEachKey(service, random);
   if ((await findMerchant(database, SUSPENDED))?.suspended_at == null) {
     const who = { actor: `administrator:${id}`, by: id, request_id: null };

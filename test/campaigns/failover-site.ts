@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { openPostgres } from '../../src/database/postgres.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
+import { keyLine, newSecretKey } from '../../src/secrets/key.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { writeConfiguration } from '../support/harness.ts';
@@ -35,6 +36,7 @@ export async function startFailoverSite(random: SeededRandom): Promise<FailoverS
   for (const host of hosts) ways.set(host, await FaultProxy.start(host.port, random));
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-failover-'));
   const ports = await freePorts(NODES + 1);
+  const env = { COUNTERFOIL_SECRETS_KEY: keyLine(newSecretKey()) };
 
   /** What answers name is the same whichever node gave them. */
   const lines = `base_url: http://127.0.0.1:${ports[0]}\nlog_level: warn\nnodes: ${NODES}\n`;
@@ -44,7 +46,7 @@ export async function startFailoverSite(random: SeededRandom): Promise<FailoverS
     const config = writeConfiguration(store, 'development', lines);
     const named = ordered.map((host) => `127.0.0.1:${ways.get(host)!.port}`).join(',');
     const database_url = `postgres://postgres@${named}/postgres?target_session_attrs=read-write`;
-    return startServerProcess({ config, port, storage, database_url });
+    return startServerProcess({ config, port, storage, database_url, env });
   };
   const storages = Array.from({ length: NODES }, (_, node) => join(folder, String(node)));
   const nodes = await Promise.all(storages.map((storage, node) => start(ports[node]!, storage, hosts)));

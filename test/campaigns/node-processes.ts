@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type Harness, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 
@@ -76,7 +76,7 @@ export async function startSite({ nodes: count, random, ...options }: SiteOption
     const storage = join(folder, String(node));
     return new NodeProcess(port, async () => {
       const database_url = (await options.databaseUrl?.(store.database_url!, node)) ?? store.database_url;
-      return startServerProcess({ config, port, storage, database_url });
+      return startServerProcess({ config, port, storage, database_url, env: secretsOf(store) });
     });
   });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { readConfiguration } from '../../src/config.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { type Service, startService } from '../../src/main.ts';
-import { type Harness, KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type Harness, KEY, secretsOf, startHarness, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import type { Engine } from '../support/stores.ts';
 
@@ -54,6 +54,7 @@ export async function startNodes(engine: Engine, configuration = ''): Promise<No
       PORT: '0',
       COUNTERFOIL_STORAGE: storage,
       DATABASE_URL: harness.store.database_url!,
+      ...secretsOf(harness.store),
     };
     const second = await startService(readConfiguration(file, environment), {
       log: createLogger('info', { write: (line: string) => void harness.logged.push(line) }),

@@ -12,7 +12,7 @@ import { awakeMs } from '../support/awake.ts';
 import { plainEnvironment, ROOT } from '../support/command.ts';
 import { MANY_SIGN_INS, newClient, signIn } from '../support/console.ts';
 import { open, send, TYPED } from '../support/customer.ts';
-import { KEY } from '../support/harness.ts';
+import { KEY, secretsOf } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { createAt, KEYS, SHOP } from '../support/shop.ts';
 import { storm } from './idempotency-storm.ts';
@@ -67,6 +67,7 @@ describe('several nodes', () => {
       COUNTERFOIL_TEST_POSTGRES: process.env.COUNTERFOIL_TEST_POSTGRES!,
       COUNTERFOIL_TEST_DATABASE: site.harness.store.database_url!,
       COUNTERFOIL_TEST_ORIGIN: site.balancer.origin,
+      ...secretsOf(site.harness.store),
     });
     const files = globSync('test/specification/*.test.ts', { cwd: ROOT }).sort();
     const all = ['--test', '--test-isolation=none', '--test-reporter=tap', '--test-name-pattern=on postgres'];

@@ -118,7 +118,7 @@ test('a passkey sets an account up and signs it in, and another is added and rem
   await harness.service.journal.commit((transaction) => {
     for (let i = 0; i < 10; i++) {
       const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
-      const source = sourceOf(account.email, undefined, caller, harness.clock.now());
+      const source = sourceOf(harness.service.ring, account.email, undefined, caller, harness.clock.now());
       recordFailure(transaction, account.email, 'password', null, source);
     }
   });

@@ -135,7 +135,7 @@ for (const engine of ENGINES)
       await harness.service.journal.commit((transaction) => {
         for (let i = 0; i < 10; i++) {
           const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
-          const source = sourceOf(email, undefined, caller, harness.clock.now());
+          const source = sourceOf(harness.service.ring, email, undefined, caller, harness.clock.now());
           recordFailure(transaction, email, 'password', null, source);
         }
       });
@@ -163,7 +163,7 @@ for (const engine of ENGINES)
       const now = harness.clock.now();
       await journal.commit((transaction) => {
         const caller = { ...STRANGER, network: '127.0.0.1' };
-        const source = sourceOf(account.email, undefined, caller, now);
+        const source = sourceOf(harness.service.ring, account.email, undefined, caller, now);
         for (let i = 0; i < 5; i++) recordFailure(transaction, account.email, 'password', null, source);
       });
       assert.equal((await attempt(stranger, account.password)).status, 429);

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { hmac } from '../../src/lib/secrets.ts';
 import { keyLine, newSecretKey } from '../../src/secrets/key.ts';
 import {
   addSecretKey,
@@ -21,7 +22,9 @@ const CELL = { table: 'administrators', row: 'adm_1', column: 'totp_secret' };
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 const [old, other] = [newSecretKey(), newSecretKey()];
-const ringOf = (current = old.id, ...keys: (typeof old)[]) => new KeyRing(() => [old, ...keys], current);
+const orders = (current: string, removed: string[] = []) => ({ current, removed, besideUntil: 0 });
+const ringOf = (current = old.id, ...keys: (typeof old)[]) =>
+  new KeyRing(() => [old, ...keys], orders(current));
 
 test('a sealed text names its key, differs each time, and opens in its own cell alone', () => {
   const ring = ringOf();
@@ -47,15 +50,15 @@ test('a sealed text names its key, differs each time, and opens in its own cell 
 
 test('a key that came since is read again; without it nothing opens', () => {
   const keys = [old];
-  const ring = new KeyRing(() => keys, old.id);
+  const ring = new KeyRing(() => keys, orders(old.id));
   const sealed = ringOf(other.id, other).seal(CELL, SECRET);
   assert.throws(() => ring.open(CELL, sealed), SecretKeysUnfit);
   keys.push(other);
   assert.equal(ring.open(CELL, sealed), SECRET);
   assert.equal(ring.current, old.id, 'it seals as before until it is told otherwise');
-  ring.use(other.id);
+  ring.use(orders(other.id));
   assert.equal(sealedWith(ring.seal(CELL, SECRET)), other.id);
-  assert.throws(() => new KeyRing(() => [old], other.id), SecretKeysUnfit);
+  assert.throws(() => new KeyRing(() => [old], orders(other.id)), SecretKeysUnfit);
 });
 
 test('a MAC holds for its purpose and text, through a rotation, and not once its key is gone', () => {
@@ -65,7 +68,11 @@ test('a MAC holds for its purpose and text, through a rotation, and not once its
   assert.equal(ringOf().isMac('sign-in ticket', 'adm_1', mac), false);
   assert.equal(ringOf().isMac('device', 'adm_2', mac), false);
   assert.equal(ringOf(other.id, other).isMac('device', 'adm_1', mac), true);
-  assert.equal(new KeyRing(() => [other], other.id).isMac('device', 'adm_1', mac), false);
+  for (const gone of [
+    new KeyRing(() => [other], orders(other.id)),
+    new KeyRing(() => [old, other], orders(other.id, [old.id])),
+  ])
+    assert.equal(gone.isMac('device', 'adm_1', mac), false);
 });
 
 test('keys are kept in a file of mode 0600, one a line, and a cut or mistyped one is refused', () => {
@@ -103,4 +110,14 @@ test('keys come from a named file or from the environment, which the program nev
   );
   for (const place of [named, given])
     assert.throws(() => writeSecretKeys(place, [old]), /the program does not write there/);
+});
+
+test('a row from before the store had keys keeps the MAC of the version before, and a newer one does not', () => {
+  const ring = new KeyRing(() => [old], { ...orders(old.id), besideUntil: 1000 });
+  const row = { salt: 'salt', created_at: 999 };
+  const before = hmac('salt', 'text');
+  assert.equal(ring.mac('checkout form', 'text', row), before);
+  assert.equal(ring.isMac('checkout form', 'text', before, row), true);
+  assert.equal(ring.isMac('checkout form', 'text', before, { ...row, created_at: 1000 }), false);
+  assert.equal(ring.isMac('checkout form', 'text', before), false);
 });

@@ -31,7 +31,7 @@ export async function createAccount(
   role: Role = 'administrator',
   name = 'Ana Admin',
 ): Promise<Account> {
-  const { journal } = harness.service;
+  const { journal, ring } = harness.service;
   const email = `${role}-${++made}@example.org`;
   const act = { actor: 'operator', request_id: null };
   const { link } = await journal.commit((transaction) =>
@@ -40,7 +40,7 @@ export async function createAccount(
   const { secret } = newTotp(email);
   const { codes, digests } = newRecoveryCodes();
   const setUp = { password: PASSWORD_KEPT, factor: { totp: { secret, step: 0 } }, recoveryDigests: digests };
-  const done = await journal.commit((transaction) => completeSetUp(transaction, link, setUp, null));
+  const done = await journal.commit((transaction) => completeSetUp(transaction, ring, link, setUp, null));
   assert.ok(done, 'the set-up link works');
   return {
     administrator: done.administrator,

@@ -1,5 +1,5 @@
 // The whole service in this process, on a temporary store and a real socket, with a clock that tests move.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readConfiguration } from '../../src/config.ts';
@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../../src/lib/time.ts';
 import { type Service, startService } from '../../src/main.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
+import { SECRETS_FILE } from '../../src/secrets/key-file.ts';
 import { freePort } from './free-ports.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 
@@ -71,6 +72,11 @@ merchants:
 
 /** Where other nodes on the same database answer in the place of this process (several-nodes.test.ts), on PostgreSQL. */
 const OTHER_NODES = process.env.COUNTERFOIL_TEST_ORIGIN;
+
+/** The keys for secrets of a node's storage, as another node of its store is given them. */
+export function secretsOf({ storage }: Pick<Store, 'storage'>): { COUNTERFOIL_SECRETS_KEY: string } {
+  return { COUNTERFOIL_SECRETS_KEY: readFileSync(join(storage, SECRETS_FILE), 'utf8') };
+}
 
 /** Writes a configuration beside (not into) the store's files. Returns its path. */
 export function writeConfiguration(
@@ -143,6 +149,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
   const environment = {
     COUNTERFOIL_STORAGE: store.storage,
     DATABASE_URL: store.database_url ?? undefined,
+    COUNTERFOIL_SECRETS_KEY: others && process.env.COUNTERFOIL_SECRETS_KEY,
   };
   const configuration = readConfiguration(file, environment);
   const log = createLogger(configuration.log_level, { write: (line: string) => void logged.push(line) });

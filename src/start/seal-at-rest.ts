@@ -1,0 +1,40 @@
+// Seals at the start what the store holds in plain, and overwrites what the file still holds of it.
+import { newestEntries } from '../administrators/queries.ts';
+import { resealTotpSecrets } from '../administrators/reseal.ts';
+import type { Database } from '../database/database.ts';
+import { dropTraces, overwriteDeleted } from '../database/traces.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Logger } from '../lib/log.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { SECRETS_SUBJECT } from '../secrets/open-ring.ts';
+import { storedSecretKeys } from '../secrets/queries.ts';
+
+const OVERWRITTEN = 'secrets.traces_overwritten';
+
+/**
+ * Seals with the current key what is plain or sealed with an older one, and on SQLite, once for a store that the version before
+ * served, writes the file anew. Where that fails, as on a full disk, it is logged and tried at the next start.
+ */
+export async function sealAtRest(
+  { database, journal, ring }: { database: Database; journal: Journal; ring: KeyRing },
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  try {
+    const wipes = database.engine === 'sqlite' && (await heldPlain(database));
+    if (wipes) await overwriteDeleted(database);
+    await resealTotpSecrets(database, journal, ring);
+    if (!wipes) return;
+    await dropTraces(database);
+    const act = { actor: 'operator', request_id: null, subject: SECRETS_SUBJECT, facts: {} };
+    await journal.commit((transaction) => transaction.record({ ...act, action: OVERWRITTEN }));
+  } catch (error) {
+    log.warn({ err: error }, 'secrets in the store are not all sealed yet: the next start tries again');
+  }
+}
+
+/** Whether the file may hold plain secrets in free space: the version before served the store, and nothing was overwritten since. */
+async function heldPlain(database: Database): Promise<boolean> {
+  const [first] = await storedSecretKeys(database);
+  if (!first || first.beside_until === 0) return false;
+  return (await newestEntries(database, SECRETS_SUBJECT, OVERWRITTEN, 1)).length === 0;
+}
