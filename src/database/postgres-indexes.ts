@@ -86,8 +86,8 @@ function isCorruption(error: unknown): error is DatabaseError {
 
 const WALK_TABLE = `set local enable_seqscan = on; set local enable_indexscan = off; set local enable_indexonlyscan = off;
   set local enable_bitmapscan = off; set local max_parallel_workers_per_gather = 0; set local jit = off`;
-const WALK_INDEX =
-  'set local enable_seqscan = off; set local enable_indexscan = on; set local enable_sort = off';
+const WALK_INDEX = `set local enable_seqscan = off; set local enable_indexscan = on;
+  set local enable_sort = off; set local enable_incremental_sort = off`;
 
 /**
  * Walks the table and then the index in one state, and compares: as many rows, none twice, and in the order of what the rows
