@@ -76,6 +76,7 @@ async function columnsOf(program: Program): Promise<Map<string, string[]>> {
   const found = new Map<string, string[]>();
   for (const table of schemaTables().filter((one) => one !== 'schema_migrations')) {
     const rows = await database.query<{ name: string }>(`select name from pragma_table_info('${table}')`);
+    if (rows.length === 0) continue; // a later migration dropped it
     found.set(
       table,
       rows.map(({ name }) => name),
