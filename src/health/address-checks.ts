@@ -1,7 +1,8 @@
 // Checks that call the installation's own addresses, as customers and strangers would.
 import { basename } from 'node:path';
-import { type Check, failed, ok, type Subject, type Verdict, warning } from './check.ts';
-import { type Visited, visit } from './visit.ts';
+import { hasStarted } from '../database/open.ts';
+import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } from './check.ts';
+import { mendOf, type Visited, visit } from './visit.ts';
 
 const MEND = 'start the service, and let the proxy and the names lead to it';
 
@@ -27,9 +28,12 @@ function reaches(
       const visited = await visit(url, deadlineMs);
       const wrong = 'fault' in visited ? visited.fault : await fault(visited, url, deadlineMs);
       if (wrong === undefined) return ok(`${url} answers`);
+      const isSilent = 'fault' in visited || visited.status >= 500;
+      if (isSilent && !hasStarted(settings)) return notYet(wrong);
+      const mend = 'fault' in visited ? mendOf(visited.fault, MEND) : MEND;
       const says = `It does not answer as it should: ${wrong}`;
       // On a machine where one tries things out, the service need not run.
-      return settings.environment === 'development' ? warning(says, MEND, url) : failed(says, MEND, url);
+      return settings.environment === 'development' ? warning(says, mend, url) : failed(says, mend, url);
     },
   };
 }

@@ -3,8 +3,11 @@ import type { Stats } from 'node:fs';
 import { opendir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { type Database, DatabaseError } from '../database/database.ts';
+import { hasStarted } from '../database/open.ts';
+import { findSeal } from '../journal/queries.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import { type Check, failed, ok, type Verdict, warning } from './check.ts';
+import { type Check, failed, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
 
 /** A day, and as long as a large backup takes. */
 const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
@@ -28,7 +31,9 @@ const backups: Check = {
   about: 'Backups',
   stage: 'later',
   isRemote: true,
-  async look({ settings: { backups: folder, storage, written }, clock, deadlineMs }) {
+  async look(subject) {
+    const { settings, clock, deadlineMs } = subject;
+    const { backups: folder, storage, written } = settings;
     if (folder === null)
       return warning(
         'Nobody says where backups are, so nobody can say how old they are',
@@ -37,7 +42,9 @@ const backups: Check = {
       );
     let looking = underWay.get(folder);
     if (!looking) {
-      looking = verdictOf(folder, storage, clock.now()).finally(() => underWay.delete(folder));
+      looking = verdictOf(folder, storage, clock.now(), (says) =>
+        withoutBackup(says, folder, subject),
+      ).finally(() => underWay.delete(folder));
       underWay.set(folder, looking);
     }
     const late = new AbortController();
@@ -54,7 +61,12 @@ const backups: Check = {
 };
 
 /** What is to be said of the backups in a folder at `now`. Raises nothing of the file system's. */
-async function verdictOf(folder: string, storage: string, now: number): Promise<Verdict> {
+async function verdictOf(
+  folder: string,
+  storage: string,
+  now: number,
+  none: (says: string) => Promise<Verdict>,
+): Promise<Verdict> {
   try {
     if (await isWithin(folder, storage))
       return failed(
@@ -62,12 +74,33 @@ async function verdictOf(folder: string, storage: string, now: number): Promise<
         'put them on another disk, and from there on another machine',
         folder,
       );
-    return await ageVerdict(folder, now);
+    return await ageVerdict(folder, now, none);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    const fault = code === 'ENOENT' ? 'The folder is not there' : `The folder cannot be read (${code})`;
-    return failed(fault, MEND, folder);
+    if (code === 'ENOENT') return none('The folder is not there');
+    return failed(`The folder cannot be read (${code})`, MEND, folder);
+  }
+}
+
+/** The verdict on a store without a backup. It fails only once the first entry is older than a backup may be. */
+async function withoutBackup(says: string, folder: string, subject: Subject): Promise<Verdict> {
+  const { store, settings, clock } = subject;
+  const command = `run counterfoil backup ${folder}`;
+  if (!hasStarted(settings))
+    return skipped('There is no backup yet, and nothing to back up', `${command} after the first start`);
+  const begunAt = 'database' in store ? await firstEntryAt(store.database) : 0;
+  if (clock.now() - begunAt > BACKUP_MAXIMUM_MS) return failed(says, MEND, folder);
+  return warning('There is no backup yet', `${command}, and let a job do so each night`, folder);
+}
+
+/** When the first entry was written, milliseconds since 1970; infinity where there is none. Throws `DatabaseError`. */
+async function firstEntryAt(database: Database): Promise<number> {
+  try {
+    return (await findSeal(database, 1))?.at ?? Number.POSITIVE_INFINITY;
+  } catch (error) {
+    if (error instanceof DatabaseError && error.lacksTable) return Number.POSITIVE_INFINITY;
+    throw error;
   }
 }
 
@@ -82,7 +115,11 @@ interface Candidate {
   at: number;
 }
 
-async function ageVerdict(folder: string, now: number): Promise<Verdict> {
+async function ageVerdict(
+  folder: string,
+  now: number,
+  none: (says: string) => Promise<Verdict>,
+): Promise<Verdict> {
   const { entries, backups } = await candidatesIn(folder);
   if (entries > ENTRIES_MAXIMUM)
     return warning(
@@ -91,7 +128,7 @@ async function ageVerdict(folder: string, now: number): Promise<Verdict> {
       folder,
     );
   if (backups.length === 0)
-    return failed(entries === 0 ? 'There is no backup' : 'Nothing in the folder is a backup', MEND, folder);
+    return none(entries === 0 ? 'There is no backup' : 'Nothing in the folder is a backup');
   const newest = newestFirst(backups, now);
   if (newest.length === 0)
     return failed(

@@ -3,11 +3,12 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
+import { hasStarted } from '../database/open.ts';
 import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
-import { type Check, failed, failedForNow, ok, skipped, type Verdict, warning } from './check.ts';
+import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
 import { KeyPairUnfit, loadKeyPair } from './key-pair.ts';
-import { faultOf } from './visit.ts';
+import { faultOf, mendOf } from './visit.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;
@@ -54,16 +55,17 @@ const certificate_presented: Check = {
   about: 'Certificate shown',
   stage: 'later',
   isRemote: true,
-  async look({ urls, clock, deadlineMs }) {
+  async look({ settings, urls, clock, deadlineMs }) {
     if (!isHttps(urls.public)) return skipped('base_url is no https URL');
     const shown = await presented(urls.public, deadlineMs);
+    if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
     if ('fault' in shown)
       return failed(`No certificate is shown: ${shown.fault}`, 'see that https is spoken there', urls.public);
     const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public);
     if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
     return failed(
       `Browsers do not trust its certificate: ${shown.distrust}`,
-      'get one for this host name from an issuer that browsers know',
+      mendOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
       urls.public,
     );
   },

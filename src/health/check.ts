@@ -46,6 +46,10 @@ export const failedForNow = (...told: Parameters<typeof failed>): Verdict => ({
   mayPass: true,
 });
 
+/** What is said where something fails that only a service that was started once can do. `fault` is a clause. */
+export const notYet = (fault: string): Verdict =>
+  skipped(`Not yet, because the service was never started here: ${fault}`, 'start the service');
+
 /** A verdict in one line: `counterfoil.yaml:3: nodes is 2, and SQLite takes one: set nodes to 1`. */
 export function lineOf({ where, says, mend }: Verdict): string {
   return [where, asPart(says), mend].filter((part) => part !== undefined).join(': ');

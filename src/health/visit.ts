@@ -36,6 +36,9 @@ async function beginningOf(response: Response): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
+const UNTRUSTED = 'its certificate is signed by nobody that is trusted here';
+const CHAIN_MISSING = 'its certificate comes without those that lead to its issuer';
+
 const SAID: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
   ENOTFOUND: 'no address is known for its host name',
@@ -43,11 +46,18 @@ const SAID: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was cut',
   UND_ERR_SOCKET: 'the connection was cut',
   CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody that is trusted here',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody that is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without those that lead to its issuer',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CHAIN_MISSING,
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
+
+/** How to mend what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
+export function mendOf(fault: string, otherwise: string): string {
+  if (fault !== UNTRUSTED && fault !== CHAIN_MISSING) return otherwise;
+  return 'let it be shown with the certificates up to its issuer; if its issuer is a private authority, name the file of that authority in NODE_EXTRA_CA_CERTS, for the service and for doctor';
+}
 
 /** Why a call failed, as a clause. Takes what `fetch` or a socket raises. */
 export function faultOf(error: Error, deadlineMs: number): string {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createAdministrator } from '../../src/administrators/manage.ts';
+import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { expiryVerdict } from '../../src/health/certificate-checks.ts';
@@ -15,6 +16,7 @@ import type { Subject, Verdict } from '../../src/health/check.ts';
 import { CHECKS } from '../../src/health/checks.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../src/lib/time.ts';
+import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import {
   ANSI,
   COMMAND,
@@ -134,6 +136,8 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     assert.equal(found.certificate_presented!.outcome, 'failed');
     assert.match(found.certificate_presented!.says, /signed by nobody that is trusted here\.$/);
     assert.match(found.reach_api!.says, /its certificate is signed by nobody that is trusted here\.$/);
+    for (const id of ['certificate_presented', 'reach_api'])
+      assert.match(found[id]!.mend!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
   });
 
   test('is told of a certificate in its file that ends soon, and of one that is not there', async () => {
@@ -224,6 +228,14 @@ test('backups are looked at in their folder: none, empty ones, an old one, a new
   const made = place(`${SAFE}backups: ./backups\n`);
   const { at, backups, put } = backupsOf(made);
   const folder = join(made.folder, 'backups');
+  assert.deepEqual(await backups(), ['skipped', 'There is no backup yet, and nothing to back up.']);
+  const database = await store(made);
+  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'without an entry');
+  await enter(database, 25 * HOUR_MS);
+  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'within the first day');
+  await database.close();
+  rmSync(made.storage, { recursive: true });
+  await servedSinceYesterday(made);
   assert.deepEqual(await backups(), ['failed', 'The folder is not there.']);
   mkdirSync(folder);
   writeFileSync(join(folder, '.hidden.dump'), 'x');
@@ -249,6 +261,7 @@ test('backups are looked at in their folder: none, empty ones, an old one, a new
 test('only what is a backup counts as one: not a file that the runbook puts beside them, not one that was not verified', async () => {
   const made = place(`${SAFE}backups: ./backups\n`);
   const { at, backups, put } = backupsOf(made);
+  await servedSinceYesterday(made);
   mkdirSync(join(made.folder, 'backups'));
   put('checkpoints-of-what-was-lost.jsonl');
   put('counterfoil-keys.sealed');
@@ -270,6 +283,21 @@ test('only what is a backup counts as one: not a file that the runbook puts besi
     rmSync(join(made.folder, 'backups', name!), { recursive: true });
   }
 });
+
+/** Writes an entry with a clock that is `agoMs` behind. */
+async function enter(database: Database, agoMs: number): Promise<void> {
+  const journal = new Journal(database, { now: () => Date.now() - agoMs });
+  const by = { actor: 'operator', by: 'operator', request_id: null };
+  await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
+  await journal.close();
+}
+
+/** Makes a store whose first backup is overdue. */
+async function servedSinceYesterday(made: Installation): Promise<void> {
+  const database = await store(made);
+  await enter(database, 27 * HOUR_MS);
+  await database.close();
+}
 
 /** Puts things into the folder of backups that `made` names, and asks what is said of them. */
 function backupsOf(made: Installation) {
@@ -475,6 +503,7 @@ test('a connection in the clear to another machine is a warning, on this one it 
 
 test('as text it is a page without colours where nobody sees them, every sentence within a hundred characters', async () => {
   const made = place();
+  await (await store(made)).close(); // it was started, and nothing answers
   const { code, stdout, stderr } = await run(['doctor'], { cwd: made.folder });
   assert.deepEqual([code, stderr], [1, '']);
   assert.doesNotMatch(stdout, ANSI);
