@@ -192,6 +192,23 @@ describe('compose.yaml', () => {
     assert.match(read('deploy/compose/Caddyfile'), new RegExp(`reverse_proxy ${upstreams} `));
   });
 
+  test('gives every node the same keys for secrets, from a file that its account alone reads', () => {
+    const place = '/etc/counterfoil/counterfoil.yaml';
+    const { secrets_key_file } = parseConfiguration(read('deploy/compose/counterfoil.yaml'), place, {});
+    assert.equal(secrets_key_file, '/etc/counterfoil/secrets.key');
+    const account = only('USER').split(':');
+    const install = read('docs/operating/install.md');
+    const made = new RegExp(
+      `tools secrets new \\\\\n  \\| install -m 0600 -o ${account[0]} -g ${account[1]} /dev/stdin ${secrets_key_file}\n`,
+    );
+    assert.match(install, made, 'install.md has it made');
+    for (const [name, { volumes }] of [...nodes, ['tools', compose.services.tools!] as const]) {
+      const mounted = volumes!.find((volume) => /:\/etc\/counterfoil(:ro)?$/.test(volume));
+      // The folder, not the file: a file that is put in the place of another would not be seen.
+      assert.match(mounted ?? '', /^\$\{COUNTERFOIL_ETC:-\/etc\/counterfoil\}:/, name);
+    }
+  });
+
   test('builds on the images that .env pins, with the database tools of the database that it runs', () => {
     const { database } = compose.services;
     const [, variable, version] = IMAGE.exec(database!.image)!;

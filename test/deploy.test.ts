@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
-import { EXIT_CONFIGURATION } from '../src/config.ts';
+import { EXIT_CONFIGURATION, parseConfiguration } from '../src/config.ts';
+import { SECRETS_FILE } from '../src/secrets/key-file.ts';
 import { configurationSchema } from '../src/settings/settings.ts';
 import { plainEnvironment, ROOT } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
@@ -63,6 +64,21 @@ describe('deploy/counterfoil.service', () => {
       assert.equal(settingsOf(['doctor', ...args]), 'none none', args.join(' '));
     const elsewhere = { COUNTERFOIL_STORAGE: '/var/tmp/rehearsal' };
     assert.equal(settingsOf(['doctor'], elsewhere), '/etc/counterfoil/counterfoil.yaml /var/tmp/rehearsal');
+  });
+
+  test('two nodes on one machine share the file of keys that their account alone reads', () => {
+    const section = /### Two nodes on one machine\n.*?(?=\n### )/s.exec(
+      read('docs/operating/install.md'),
+    )![0];
+    const lines = [...section.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text).join('');
+    const text = `base_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n${lines}`;
+    const { secrets_key_file } = parseConfiguration(text, '/etc/counterfoil/counterfoil.yaml', {});
+    const install = `install -m 0600 -o ${value('User')} -g ${value('Group') ?? value('User')}`;
+    assert.ok(section.includes(`counterfoil secrets new | ${install} /dev/stdin ${secrets_key_file}\n`));
+    assert.ok(
+      section.includes(`${install} /var/lib/counterfoil/${SECRETS_FILE} ${dirname(secrets_key_file!)}/`),
+    );
+    assert.equal(basename(secrets_key_file!), SECRETS_FILE);
   });
 
   const canJudge = isInstalled('systemd-analyze', '--version');
