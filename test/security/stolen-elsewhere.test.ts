@@ -1,18 +1,52 @@
-// Stolen configuration, logs and memory open nothing that was not used: tried against a running server.
+// Stolen keys, configuration, logs and memory: each "cannot" of docs/security.md about them, tried against a running server.
 import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { hmac } from '../../src/lib/secrets.ts';
+import { subkey } from '../../src/secrets/key.ts';
+import { readSecretKeys } from '../../src/secrets/key-file.ts';
 import { invited, register } from '../registration/applicant.ts';
 import { addToken, sentForReview } from '../support/admin.ts';
-import { createAccount, signInAs } from '../support/console.ts';
+import { type Account, codeOf, createAccount, signInAs } from '../support/console.ts';
 import { freePort } from '../support/free-ports.ts';
-import { LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type Harness, LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { startServerProcess } from '../support/server-process.ts';
-import { isPaymentPage, opened, PATIENT, textsIn, WAYS } from './thief.ts';
+import { isPaymentPage, opened, PATIENT, sendTicket, textsIn, WAYS } from './thief.ts';
 
 const wordsOf = (text: string) => textsIn(text.split(/\s+/));
+
+describe('a thief with the keys of a node, and no database', () => {
+  let harness: Harness;
+  let victim: Account;
+  const keyFile = (name: string) => readFileSync(join(harness.store.storage, name), 'utf8');
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: PATIENT });
+    victim = await createAccount(harness);
+    await harness.create();
+  });
+  after(() => harness.close());
+
+  test('opens nothing with the text of either key', async () => {
+    const texts = [...wordsOf(keyFile('checkpoint-key.pem')), ...wordsOf(keyFile('secrets.key'))];
+    assert.ok(texts.some((text) => text.startsWith('cfs_')));
+    assert.deepEqual(await opened(harness, texts), []);
+  });
+
+  test('gets past the password step of an administrator they can name, and not past the second factor', async () => {
+    const place = { storage: harness.store.storage, secrets_key_file: null, secrets_keys: null };
+    const key = subkey(readSecretKeys(place).at(-1)!, 'mac sign-in ticket');
+    const { id, version } = victim.administrator;
+    const until = harness.clock.now() + 60_000;
+    const body = [id, version, until, 'A'.repeat(43)].join('.');
+    const ticket = `${body}.${hmac(key, body)}`;
+    const right = [-1, 0, 1].map((step) => codeOf(harness, victim, step));
+    const guess = ['111111', '222222', '333333', '444444'].find((code) => !right.includes(code))!;
+    assert.equal(await sendTicket(harness, ticket, guess), 422, 'the ticket is taken, the code is not');
+    assert.equal(await sendTicket(harness, `${body}.${'A'.repeat(43)}`, guess), 403, 'another ticket is not');
+  });
+});
 
 describe('a thief with the configuration', () => {
   test('has no API key: the digests in it open nothing', async () => {
@@ -79,7 +113,7 @@ describe('a thief with a copy of the memory of a node', {
       storage: harness.store.storage,
     });
     try {
-      const unused = [key, token, invite, PASSWORD, ...account.recoveryCodes];
+      const unused = [key, token, invite, PASSWORD, account.totpSecret, ...account.recoveryCodes];
       const known = Buffer.from(harness.store.storage);
       assert.deepEqual(inMemory(server.pid, [known, ...unused.map(plain)]), [known]);
       const used = await fetch(`${server.origin}/v1/payments`, {

@@ -1,21 +1,30 @@
-// A stolen database opens nothing: every text in it is tried against a running server.
+// A stolen database or backup opens nothing: each "cannot" of docs/security.md about them, tried against a running server.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import { TOTP } from 'otpauth';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { statement } from '../../src/journal/checkpoint-statement.ts';
+import { hmac } from '../../src/lib/secrets.ts';
+import { MINUTE_MS } from '../../src/lib/time.ts';
 import { invited, register } from '../registration/applicant.ts';
 import { addToken } from '../support/admin.ts';
-import { type Account, createAccount, signInAs } from '../support/console.ts';
+import { backupPlace } from '../support/backups.ts';
+import { type Account, codeOf, createAccount, newClient, signInAs } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
-import { opened, PATIENT, tablesOf, textsIn, WAYS } from './thief.ts';
+import { isSignedIn, opened, PATIENT, sendTicket, tablesOf, textsIn, WAYS } from './thief.ts';
+
+type Row = Record<string, string>;
 
 const OPERATOR = { actor: 'operator', request_id: null };
+const NEW_PASSWORD = 'violet harbour 92 onion tractor';
+const FIVE_MINUTES_MS = 5 * MINUTE_MS;
 
 for (const engine of ENGINES)
   describe(`a thief with the database on ${engine}`, () => {
@@ -72,6 +81,113 @@ for (const engine of ENGINES)
       );
     });
 
+    test('cannot make the ticket that proves a password, with any text of the store for its key', async () => {
+      const { id, version } = victim.administrator;
+      const until = harness.clock.now() + FIVE_MINUTES_MS;
+      const challenge = 'A'.repeat(43);
+      const code = codeOf(harness, victim, 1); // even with the victim's own app in hand
+      const rows = (await tablesOf(query, engine)).get('administrators')!;
+      const own = Object.values(rows.find((row) => row.id === id)!).filter((one) => typeof one === 'string');
+      for (const key of new Set([...own, ...textsIn(own)]))
+        for (const one of [version, version + 1, version + 2]) {
+          const body = [id, one, until, challenge].join('.');
+          for (const signed of [`sign-in ticket ${body}`, body]) {
+            const ticket = `${body}.${hmac(key, signed)}`;
+            assert.equal(await sendTicket(harness, ticket, code), 403, `a ticket made with ${key}`);
+          }
+        }
+    });
+
+    test("cannot compute the victim's codes: no text of the store is the secret of their app", async () => {
+      const moments = [1, 2].map((step) => harness.clock.now() + step * FIVE_MINUTES_MS);
+      const codesOf = (secret: string) =>
+        moments.map((timestamp) => new TOTP({ secret }).generate({ timestamp })).join();
+      const right = codesOf(victim.totpSecret);
+      for (const text of texts) {
+        const bytes = (['hex', 'base64', 'base64url'] as const).map((form) => Buffer.from(text, form));
+        for (const secret of [text.toUpperCase(), ...bytes.map((one) => base32(one))])
+          if (/^[A-Z2-7]{16,}$/.test(secret)) assert.notEqual(codesOf(secret), right, text);
+      }
+    });
+
+    test('cannot make an old session cookie young, with the rows of the store beside it', async () => {
+      const { client } = await signInAs(harness, await createAccount(harness));
+      const cookie = client.cookies.get('counterfoil_session')!;
+      assert.equal(await isSignedIn(harness, cookie), true);
+      const keys = textsIn((await tablesOf(query, engine)).get('sessions')!);
+      harness.clock.advance(20 * MINUTE_MS);
+      assert.equal(await isSignedIn(harness, cookie), false, 'it was not used for too long');
+      const [secret] = cookie.split('.');
+      const seen = Math.floor(harness.clock.now() / 1000);
+      for (const key of keys)
+        assert.equal(
+          await isSignedIn(harness, `${secret}.${seen}.${hmac(key, `seen ${secret} ${seen}`)}`),
+          false,
+          key,
+        );
+    });
+
+    test('cannot pass for a browser that is known', async () => {
+      const account = await createAccount(harness);
+      const { client: real } = await signInAs(harness, account);
+      const { id } = account.administrator;
+      const [row] = (await tablesOf(query, engine)).get('administrators')!.filter((one) => one.id === id);
+      const stranger = newClient(harness);
+      const attempt = async (client: typeof stranger) =>
+        (
+          await client.send(await client.get('/sign-in'), {
+            email: account.email,
+            password: 'never their password',
+          })
+        ).status;
+      for (let i = 0; (await attempt(stranger)) !== 429; i++)
+        assert.ok(i < 50, 'a stranger is throttled in the end');
+      const body = `${id}.${harness.clock.now() + 100 * 24 * 60 * MINUTE_MS}.${'A'.repeat(22)}`;
+      for (const key of textsIn(Object.values(row!)))
+        for (const signed of [`device ${body} ${row!.password}`, `device ${body}`, body]) {
+          stranger.cookies.set('counterfoil_device', `${body}.${hmac(key, signed)}`);
+          assert.equal(await attempt(stranger), 429, key);
+        }
+      const known = newClient(harness);
+      known.cookies.set('counterfoil_device', real.cookies.get('counterfoil_device')!);
+      assert.notEqual(await attempt(known), 429, 'a browser that is known goes on');
+    });
+
+    test('who may write cannot sign in as another by moving their own password and app into the row of that one', async () => {
+      const [own, other] = [await createAccount(harness), await createAccount(harness)];
+      const { database } = harness.service;
+      const rowOf = async ({ administrator: { id } }: Account) =>
+        (await database.query<Row>('select password, totp_secret from administrators where id = ?', id))[0]!;
+      const write = ({ password, totp_secret }: Row, { administrator: { id } }: Account) =>
+        database.transaction((transaction) =>
+          transaction.query(
+            'update administrators set password = ?, totp_secret = ? where id = ? returning id',
+            password!,
+            totp_secret!,
+            id,
+          ),
+        );
+      const before = await rowOf(other);
+      await write(await rowOf(own), other);
+      try {
+        const client = newClient(harness);
+        const factor = await client.send(await client.get('/sign-in?next=/account'), {
+          email: other.email,
+          password: own.password,
+        });
+        assert.equal(factor.h1, 'Prove it is you', 'their own password is taken');
+        const page = await client.post('/sign-in/factor', {
+          ...factor.forms[0]!.values,
+          code: codeOf(harness, own),
+        });
+        assert.equal(client.cookies.has('counterfoil_session'), false, page.body);
+        await assert.rejects(harness.verify(), /administrator/);
+      } finally {
+        await write(before, other);
+      }
+      await signInAs(harness, own);
+    });
+
     test('cannot sign a checkpoint: one with another key is told at once', async () => {
       await harness.create();
       await harness.stop(); // signs one
@@ -93,3 +209,54 @@ for (const engine of ENGINES)
       }
     });
   });
+
+describe('a thief with an old backup', () => {
+  test('is not signed in by what it holds after the password was changed, nor with any key in it, for it has none', async () => {
+    const harness = await startHarness('sqlite', { configuration: PATIENT });
+    const place = backupPlace(harness.store);
+    try {
+      const victim = await createAccount(harness);
+      const { client } = await signInAs(harness, victim);
+      const backup = await place.backUp();
+      const changed = await client.send(await client.get('/account/password'), {
+        'current-password': victim.password,
+        password: NEW_PASSWORD,
+        'password-again': NEW_PASSWORD,
+      });
+      assert.match(changed.body, /Your password is changed/);
+      const copy = new DatabaseSync(join(backup, 'counterfoil.sqlite'), { readOnly: true });
+      const rows = copy.prepare('select * from administrators').all();
+      const stolen = textsIn(rows);
+      copy.close();
+      const { id, version } = rows[0] as { id: string; version: number };
+      const until = harness.clock.now() + FIVE_MINUTES_MS;
+      for (const key of stolen)
+        for (let later = 0; later < 8; later++) {
+          const body = [id, version + later, until, 'A'.repeat(43)].join('.');
+          const ticket = `${body}.${hmac(key, `sign-in ticket ${body}`)}`;
+          for (const code of codesFrom(stolen, harness.clock.now()))
+            assert.equal(await sendTicket(harness, ticket, code), 403, key);
+        }
+      assert.deepEqual(await opened(harness, stolen), []);
+    } finally {
+      place.remove();
+      await harness.close();
+    }
+  });
+});
+
+/** The codes of an app whose secret is one of the texts; six digits of the thief's choice if none can be one. */
+function codesFrom(texts: readonly string[], timestamp: number): string[] {
+  const secrets = texts.filter((text) => /^[A-Z2-7]{16,}$/.test(text));
+  return secrets.length === 0
+    ? ['123456']
+    : secrets.map((secret) => new TOTP({ secret }).generate({ timestamp }));
+}
+
+/** RFC 4648, without padding. */
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{5}/g) ?? [])
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five, 2)])
+    .join('');
+}
