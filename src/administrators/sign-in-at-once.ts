@@ -1,5 +1,4 @@
 // Signing in by one form with password and second factor: the way in for an unknown browser while strangers must wait.
-import { randomBytes } from 'node:crypto';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
@@ -13,7 +12,7 @@ import {
 } from './failures.ts';
 import { type Place, verifiedAuthentication } from './passkey.ts';
 import { findAdministratorByEmail, passkeysOf } from './queries.ts';
-import { spend } from './recovery-codes.ts';
+import { newRecoveryCodes, spend } from './recovery-codes.ts';
 import type { Passkey } from './rows.ts';
 import { complete, newTicket, type Proof, type SignedIn } from './sign-in.ts';
 
@@ -42,16 +41,23 @@ export async function newChallenge(
   email: string,
   now: number,
 ): Promise<{ challenge: string; expires: number }> {
-  const administrator = await findAdministratorByEmail(database, plainEmail(email));
+  const plain = plainEmail(email);
+  const administrator = (await findAdministratorByEmail(database, plain)) ?? nobody(plain);
   const expires = now + CHALLENGE_MS;
-  const challenge = administrator
-    ? challengeOf(ring, administrator, expires)
-    : randomBytes(32).toString('base64url');
-  return { challenge, expires };
+  return { challenge: challengeOf(ring, administrator, expires), expires };
 }
 
+/** What a challenge and a factor are judged by. */
+type Holder = Pick<Administrator, 'id' | 'version' | 'recovery_codes'>;
+
+/** Stands for an address without an administrator, so that the same is done for it and the page looks the same. */
+function nobody(email: string): Holder {
+  return { id: `nobody ${email}`, version: 0, recovery_codes: NO_CODES };
+}
+const NO_CODES = newRecoveryCodes().digests;
+
 /** Any change of the administrator's row makes the challenge void, and a sign-in is a change. */
-function challengeOf(ring: KeyRing, { id, version }: Administrator, expires: number): string {
+function challengeOf(ring: KeyRing, { id, version }: Holder, expires: number): string {
   return ring.mac('passkey challenge', JSON.stringify(['sign-in passkey', id, version, expires]));
 }
 
@@ -68,10 +74,12 @@ export async function signInAtOnce(
 ): Promise<SignedIn | PasswordRefusal> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
-  if (!administrator) return { refused: 'wrong' };
   const now = parts.clock.now();
-  const passkeys = await passkeysOf(parts.database, administrator.id);
-  if (!proofOf(parts.ring, factor, administrator, passkeys, now)) return { refused: 'wrong' };
+  // An unknown address takes the same steps as a known one with a wrong factor.
+  const holder = administrator ?? nobody(plain);
+  const passkeys = await passkeysOf(parts.database, holder.id);
+  const isProven = proofOf(parts.ring, factor, holder, passkeys, now) !== undefined;
+  if (!administrator || !isProven) return { refused: 'wrong' };
   const source = sourceOfHolder(administrator);
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
@@ -86,17 +94,17 @@ export async function signInAtOnce(
 function proofOf(
   ring: KeyRing,
   factor: StrongFactor,
-  administrator: Administrator,
+  holder: Holder,
   passkeys: readonly Passkey[],
   now: number,
 ): Proof | undefined {
   if ('recoveryCode' in factor) {
-    const { recovery_codes } = administrator;
+    const { recovery_codes } = holder;
     const left = recovery_codes === null ? undefined : spend(recovery_codes, factor.recoveryCode);
     return left === undefined ? undefined : { factor: 'recovery_code', change: { recovery_codes: left } };
   }
   const { response, expires, place } = factor;
   if (expires <= now || expires > now + CHALLENGE_MS) return undefined;
-  const used = verifiedAuthentication(place, passkeys, challengeOf(ring, administrator, expires), response);
+  const used = verifiedAuthentication(place, passkeys, challengeOf(ring, holder, expires), response);
   return used && { factor: 'passkey', change: {}, used };
 }

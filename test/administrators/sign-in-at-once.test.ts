@@ -147,6 +147,16 @@ for (const engine of ENGINES)
       assert.equal(await enter(cy, PASSWORD, factor), 'recovery_code');
     });
 
+    test('two challenges of one moment are as alike for an unknown address as for a known one', async () => {
+      const cy = await addPerson(parts, { email: `cy${++people}@example.org` });
+      const now = parts.clock.now();
+      const twice = async (email: string) => {
+        const [one, two] = [await newChallenge(parts, email, now), await newChallenge(parts, email, now)];
+        return one.challenge === two.challenge;
+      };
+      assert.equal(await twice('unknown@example.org'), await twice(cy.administrator.email));
+    });
+
     test('nobody and somebody disabled are answered as a wrong factor is', async () => {
       const cy = await attacked();
       const { id } = cy.administrator;
