@@ -169,8 +169,9 @@ test('a code of the app is that of RFC 6238, of this step or the one before, nev
     [undefined, undefined, 1, 1, 1, undefined],
   );
   assert.deepEqual([step(59_000, 0), step(59_000, 1), step(59_000, 2)], [1, undefined, undefined]);
-  assert.equal(acceptedStep(RFC_SECRET, ' 287 082', 59_000, null), 1);
-  for (const wrong of ['287083', '28708', '2870820', '', '２８７０８２'])
+  for (const typed of [' 287 082', '２８７０８２', '٢٨٧٠٨٢'])
+    assert.equal(acceptedStep(RFC_SECRET, typed, 59_000, null), 1, typed);
+  for (const wrong of ['287083', '28708', '2870820', ''])
     assert.equal(acceptedStep(RFC_SECRET, wrong, 59_000, null), undefined, wrong);
   for (const secret of ['', 'A'.repeat(31), `${RFC_SECRET}!`, RFC_SECRET.toLowerCase()])
     assert.equal(acceptedStep(secret, code, 59_000, null), undefined, secret);
