@@ -1,7 +1,6 @@
 // The merchants of this installation, a page at a time, found by their names.
 import { may } from '../administrators/administrator.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { foldedBusinessName } from '../merchants/business-name.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import type { Merchant } from '../merchants/merchant.ts';
 import { isOver } from '../merchants/stored-key.ts';
@@ -27,8 +26,7 @@ async function merchantsPage(context: Context): Promise<Outcome> {
   const rest = found.filter(({ id }) => id > after);
   const shown = rest.slice(0, PAGE);
   const lines: Html[] = [];
-  const namesakes = namesakesIn(directory.merchants);
-  for (const merchant of shown) lines.push(await line(context, merchant, namesakes));
+  for (const merchant of shown) lines.push(await line(context, merchant));
   const pager =
     (after !== '' || rest.length > PAGE) &&
     html`<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${address('/merchants', { q: asked })}" rel="prev">First</a> `}${rest.length > PAGE && html`<a href="${address('/merchants', { q: asked, after: shown.at(-1)!.id })}" rel="next">Next</a>`}</nav>`;
@@ -49,21 +47,9 @@ ${may(principal.role, 'administer') && html`<p class="actions"><a class="seconda
   return { title: 'Merchants', content, place: '/merchants' };
 }
 
-/** The ids of the merchants that are called the same but for case and width, by the name that they share. */
-function namesakesIn(merchants: readonly Merchant[]): ReadonlyMap<string, readonly string[]> {
-  const ids = new Map<string, string[]>();
-  for (const { id, name } of merchants) {
-    const folded = foldedBusinessName(name);
-    const others = ids.get(folded);
-    if (others) others.push(id);
-    else ids.set(folded, [id]);
-  }
-  return ids;
-}
-
-/** Says that others are called like a merchant: whoever gives one a live key must see which it is. */
-function sameName({ id, name }: Merchant, namesakes: ReadonlyMap<string, readonly string[]>): Html | null {
-  const others = (namesakes.get(foldedBusinessName(name)) ?? []).filter((one) => one !== id);
+/** Says that the names of others look like a merchant's: whoever gives one a live key must see which it is. */
+function sameName({ directory }: Context, { id, name }: Merchant): Html | null {
+  const others = directory.names.idsLike(name).filter((one) => one !== id);
   const [first] = others;
   if (first === undefined) return null;
   const more = others.length > 1 && ` and ${others.length - 1} more`;
@@ -86,15 +72,11 @@ function searchForm({ address }: Context, asked: string): Html {
 </form>`;
 }
 
-async function line(
-  context: Context,
-  merchant: Merchant,
-  namesakes: ReadonlyMap<string, readonly string[]>,
-): Promise<Html> {
+async function line(context: Context, merchant: Merchant): Promise<Html> {
   const { id, name } = merchant;
   const { directory, address, now } = context;
   const keys = directory.keysOf(id);
-  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${sameName(merchant, namesakes)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
+  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${sameName(context, merchant)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
 }
 
 const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>

@@ -20,11 +20,6 @@ export function plainBusinessName(name: string): string {
   return name.trim().normalize('NFC');
 }
 
-/** What is the same for all names that look alike but for case and width: what tells whether two merchants are called the same. */
-export function foldedBusinessName(name: string): string {
-  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-}
-
 /** The sentence that says what is wrong with a business name as it is kept, or nothing. An empty one is wrong too. */
 export function businessNameFault(name: string): string | undefined {
   const fault = textFault(name, BUSINESS_NAME_MAXIMUM);

@@ -10,6 +10,7 @@ import {
   type MerchantWithKeys,
   type Profile,
 } from './merchant.ts';
+import { NamesInUse } from './names-in-use.ts';
 import { isOver, type StoredKey } from './stored-key.ts';
 import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-merchant.ts';
 
@@ -46,6 +47,8 @@ export class Directory {
   #suspended: Set<string> = new Set();
   /** Callers by their keys' digests, as far as they have called since the last change. */
   readonly #callers = new Map<string, Caller>();
+  /** Made when it is first asked for, and again when a merchant may have another name. */
+  #names: NamesInUse | undefined;
 
   /** Whether keys that are over are kept. */
   readonly keepsOver: boolean;
@@ -72,13 +75,18 @@ export class Directory {
     );
     this.#kept.recall(this.#configuredKeys.keys());
     this.#callers.clear();
+    this.#names = undefined;
   }
 
   /** Takes a merchant of the store as its row has it now. */
   putMerchant(row: StoredMerchant): void {
     const { id, version } = row;
     if ((this.#stored.get(id)?.version ?? 0) > version) return;
+    const before = this.#profile(id)?.name;
     this.#stored.set(id, { version, profile: profileOf(row) });
+    const profile = this.#profile(id);
+    if (before !== undefined && before !== profile?.name) this.#names = undefined;
+    else if (profile) this.#names?.put(profile);
     if (row.suspended_at === null) this.#suspended.delete(row.id);
     else this.#suspended.add(row.id);
     this.#callers.clear();
@@ -116,6 +124,12 @@ export class Directory {
       profile && !this.#configured.has(profile.id) ? [profile] : [],
     );
     return [...this.#configured.values(), ...others.sort((one, other) => (one.id < other.id ? -1 : 1))];
+  }
+
+  /** The names of all merchants, by what they look like. */
+  get names(): NamesInUse {
+    this.#names ??= new NamesInUse(this.merchants);
+    return this.#names;
   }
 
   /** How many merchants there are. */

@@ -31,7 +31,7 @@ export type RegistrationField = keyof Registration;
 
 /** What is wrong with a field: for a program as a sentence, for a page as the kind of thing it is. */
 export interface RegistrationFault {
-  kind: 'empty' | 'long' | 'text' | 'card' | 'form' | 'unusable';
+  kind: 'empty' | 'long' | 'text' | 'card' | 'form' | 'taken' | 'unusable';
   message: string;
 }
 export type RegistrationFaults = Partial<Record<RegistrationField, RegistrationFault>>;
@@ -40,6 +40,12 @@ export const UNUSABLE_INVITE: RegistrationFault = {
   kind: 'unusable',
   message: 'Is no invitation that can be used: unknown, used, revoked or over.',
 };
+
+/** Where a name looks like another one: the way on is another name or an invitation, for which `contact` can be asked. */
+export const nameTaken = (contact: string | undefined): RegistrationFault => ({
+  kind: 'taken',
+  message: `Looks like the name of another business. Choose another name, or ask ${contact ?? 'whoever runs this service'} for an invitation.`,
+});
 
 /** All that is wrong with a registration before its invitation is looked up; nothing where all is right. */
 export function registrationFaults(wanted: Registration, mode: RegistrationMode): RegistrationFaults {
@@ -95,9 +101,15 @@ const idFault = (name: string) =>
 const inviteFault = (code: string): RegistrationFault | undefined =>
   isInviteCode(code) ? undefined : UNUSABLE_INVITE;
 
-/** Whether registering failed for its invitation, which was looked up. */
-export function isUnusableInvite(error: unknown): boolean {
-  return error instanceof OperationalError && error.details?.invite !== undefined;
+/**
+ * What registering failed for that had to be looked up: its invitation, or a name like its own. Nothing where it failed for
+ * something else.
+ */
+export function lookedUpFaults(error: unknown, contact: string | undefined): RegistrationFaults | undefined {
+  if (!(error instanceof OperationalError)) return undefined;
+  if (error.details?.invite !== undefined) return { invite: UNUSABLE_INVITE };
+  if (error.details?.business_name !== undefined) return { business_name: nameTaken(contact) };
+  return undefined;
 }
 
 /** The same faults as a program is told them. */

@@ -1,5 +1,5 @@
 // The form of registration: what somebody typed into it, and what of that is wrong, in their language.
-import type { Html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import {
   MAXIMA,
   type Registration,
@@ -40,10 +40,15 @@ function fullAddress(website: string): string {
   return /^[^\s/:@?#]+\.[^\s/:@?#]+(?::\d+)?(?:[/?#]|$)/.test(website) ? `https://${website}` : website;
 }
 
-/** The same faults as the page tells them. */
-export function formFaults(words: Words, faults: RegistrationFaults): FormFault[] {
+/** The same faults as the page tells them; `contact`: who can be asked for an invitation. */
+export function formFaults(
+  words: Words,
+  faults: RegistrationFaults,
+  contact: string | undefined,
+): FormFault[] {
   return FIELDS.flatMap((field) => {
     const fault = faults[field];
+    if (fault?.kind === 'taken') return [{ field, message: takenMessage(words, contact) }];
     return fault ? [{ field, message: messageOf(words, field, fault.kind) }] : [];
   });
 }
@@ -56,6 +61,11 @@ const LABELS = {
 } as const;
 
 export const labelOf = (words: Words, field: RegistrationField): Html => words.html(LABELS[field]);
+
+const takenMessage = (words: Words, contact: string | undefined): Html =>
+  contact === undefined
+    ? words.html('register.error.name.taken')
+    : words.html('register.error.name.taken.ask', { contact: html`<bdi>${contact}</bdi>` });
 
 function messageOf(words: Words, field: RegistrationField, kind: RegistrationFault['kind']): Html {
   if (kind === 'text' || kind === 'card')

@@ -12,11 +12,10 @@ import {
   registerMerchant,
 } from '../merchants/register.ts';
 import {
-  isUnusableInvite,
+  lookedUpFaults,
   type Registration,
   type RegistrationFaults,
   registrationFaults,
-  UNUSABLE_INVITE,
 } from '../merchants/registration.ts';
 import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { Languages } from '../ui/languages.ts';
@@ -117,7 +116,7 @@ export class RegistrationForms {
     }
     if ('faults' in outcome) {
       noteFields(request, outcome.faults);
-      const faults = formFaults(visit.words, outcome.faults);
+      const faults = formFaults(visit.words, outcome.faults, contact);
       const guard = { seed, token: sent.get('token')! };
       return this.#send(reply, 422, formPage(visit, { mode, contact, guard, typed, faults }));
     }
@@ -159,7 +158,7 @@ export class RegistrationForms {
   }
 
   async #register({ id, ip }: FastifyRequest, wanted: Registration, keys: KeyByMode): Promise<Outcome> {
-    const { database, counts } = this.#settings;
+    const { database, counts, contact } = this.#settings;
     const before = await findRegistered(database, keys);
     if (before) return { registered: before };
     const waitMs = counts.waitMs(ip);
@@ -169,9 +168,9 @@ export class RegistrationForms {
       const act = { actor: 'anonymous', request_id: id };
       return { registered: await registerMerchant(this.#settings, wanted, act, keys) };
     } catch (error) {
-      const lookedUp = isUnusableInvite(error);
-      uncount({ lookedUp });
-      if (lookedUp) return { faults: { invite: UNUSABLE_INVITE } };
+      const faults = lookedUpFaults(error, contact);
+      uncount({ lookedUp: faults !== undefined });
+      if (faults) return { faults };
       throw error;
     }
   }

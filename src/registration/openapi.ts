@@ -10,7 +10,7 @@ export const registrationDescription = (): Description => ({
         operationId: 'register',
         summary: 'Register as a merchant and get an API key',
         description:
-          'Needs no key. Without an invitation the key makes test payments. The same address shows people a form. An e-mail address that is known already changes nothing of the answer.',
+          'Needs no key. Without an invitation the key makes test payments. The same address shows people a form. Without an invitation a business name that looks like that of another merchant or of a known brand is refused. An e-mail address that is known already changes nothing of the answer.',
         security: [],
         parameters: [
           {

@@ -10,7 +10,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type RegistrationParts, registerMerchant } from '../merchants/register.ts';
-import { isUnusableInvite, refuseIfClosed } from '../merchants/registration.ts';
+import { lookedUpFaults, refuseIfClosed } from '../merchants/registration.ts';
 import { ASSET_HEADERS, assets } from '../ui/assets.ts';
 import { POLICY_REPORTS } from '../ui/page.ts';
 import { type FormSettings, RegistrationForms } from './forms.ts';
@@ -57,7 +57,7 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
     const uncount = counts.count(request.ip);
     const act = { actor: 'anonymous', request_id: request.id };
     const registered = await registerMerchant(settings, wanted, act).catch((error) => {
-      uncount({ lookedUp: isUnusableInvite(error) });
+      uncount({ lookedUp: lookedUpFaults(error, contact) !== undefined });
       throw error;
     });
     const { row } = registered;

@@ -1,5 +1,7 @@
 // kill -9 while keys are made, replaced and revoked: what was acknowledged holds after the restart, the rest is whole or absent.
+
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +27,7 @@ async function register(origin: string): Promise<string> {
   const response = await fetch(`${origin}/register`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ business_name: 'Key Shop', email: 'keys@shop.example' }),
+    body: JSON.stringify({ business_name: `Key Shop ${randomUUID()}`, email: 'keys@shop.example' }),
   });
   const { data } = (await response.json()) as { data: { api_key: string } };
   return data.api_key;

@@ -25,7 +25,7 @@ test('a live key for a merchant that registered wants its id, or a yes', async (
     COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'production'),
     COUNTERFOIL_STORAGE: harness.store.storage,
   };
-  const { id } = (await addMerchant(harness)).merchant;
+  const { id } = (await addMerchant(harness, 'Corner Shop')).merchant;
   const named = await run(['keys', 'create', '--merchant', 'Corner Shop', '--live'], { env });
   assert.deepEqual([named.code, named.stdout], [1, '']);
   assert.match(
@@ -72,7 +72,7 @@ for (const engine of ENGINES) {
         COUNTERFOIL_STORAGE: storage,
         DATABASE_URL: database_url ?? '',
       };
-      const registered = await addMerchant(harness);
+      const registered = await addMerchant(harness, 'Corner Shop');
       firstKey = registered.key;
       merchantId = registered.merchant.id;
     });

@@ -52,7 +52,7 @@ for (const engine of ENGINES) {
         COUNTERFOIL_STORAGE: storage,
         DATABASE_URL: database_url ?? '',
       };
-      const registered = await addMerchant(harness);
+      const registered = await addMerchant(harness, 'Corner Shop');
       id = registered.merchant.id;
       key = registered.key;
     });

@@ -10,13 +10,18 @@ export const CORNER_SHOP = {
   website: 'https://corner.example',
 };
 
+let shops = 0;
+
+/** A shop like that one, with a name that nobody has. */
+export const anotherShop = () => ({ ...CORNER_SHOP, business_name: `Corner Shop No ${++shops}` });
+
 /** Any key, wherever it stands. */
 export const KEY_PATTERN = /cfk_(?:live|test)_[0-9A-Za-z]{49}/;
 
-/** Registers as a program does. */
+/** Registers as a program does: a shop with a name of its own unless said otherwise. */
 export function register(
   harness: Harness,
-  body: unknown = CORNER_SHOP,
+  body: unknown = anotherShop(),
   options: RequestOptions = {},
 ): Promise<Answer> {
   return harness.request('/register', { method: 'POST', key: null, body, ...options });

@@ -76,12 +76,12 @@ test('without scripts somebody registers, mends what was wrong, saves the key, r
     if (!request.url().startsWith(harness.origin)) said.push(request.url());
   });
   await page.goto(`${harness.origin}/register?lang=en`);
-  await page.getByLabel('Business name').fill('Corner Shop');
+  await page.getByLabel('Business name').fill('Corner Shop of Ben');
   await page.getByLabel('Work email address').fill('ana');
   await page.getByRole('button', { name: 'Create the API key' }).click();
   await page.getByRole('link', { name: 'Email address must look like name@example.com' }).click();
   assert.equal(await page.evaluate('document.activeElement.id'), 'email');
-  assert.equal(await page.getByLabel('Business name').inputValue(), 'Corner Shop');
+  assert.equal(await page.getByLabel('Business name').inputValue(), 'Corner Shop of Ben');
   await page.getByLabel('Work email address').fill('ana@corner.example');
   await page.getByRole('button', { name: 'Create the API key' }).dblclick();
   await page.getByRole('heading', { name: 'Your API key' }).waitFor();

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Harness, type RequestOptions, startHarness } from '../support/harness.ts';
 import { DocumentedService } from '../support/openapi.ts';
 import { ENGINES } from '../support/stores.ts';
-import { CORNER_SHOP } from './applicant.ts';
+import { anotherShop, CORNER_SHOP } from './applicant.ts';
 
 for (const engine of ENGINES)
   describe(`registration against openapi.json on ${engine}`, () => {
@@ -19,7 +19,7 @@ for (const engine of ENGINES)
 
     test('what the document takes of a request the service takes, and what it refuses is refused.', async () => {
       const request = documented.ajv.getSchema('https://document.example/#/components/schemas/Registration')!;
-      for (const body of [CORNER_SHOP, { ...CORNER_SHOP, website: null, invite: null, more: 1 }]) {
+      for (const body of [anotherShop(), { ...anotherShop(), website: null, invite: null, more: 1 }]) {
         assert.ok(request(body), JSON.stringify(request.errors));
         assert.equal((await post({ body })).status, 201);
       }
@@ -45,10 +45,10 @@ for (const engine of ENGINES)
       const rename = (from: string, to: string) =>
         journal.commit((transaction) => transaction.query(`alter table ${from} rename to ${to}`));
       await rename('merchants', 'gone');
-      assert.equal((await post({ body: CORNER_SHOP })).status, 500);
+      assert.equal((await post({ body: anotherShop() })).status, 500);
       await rename('gone', 'merchants');
-      for (let i = 0; i < 3; i++) assert.equal((await post({ body: CORNER_SHOP })).status, 201);
-      assert.equal((await post({ body: CORNER_SHOP })).status, 429);
+      for (let i = 0; i < 3; i++) assert.equal((await post({ body: anotherShop() })).status, 201);
+      assert.equal((await post({ body: anotherShop() })).status, 429);
       const closed = await startHarness(engine, { configuration: 'registration: {mode: closed}\n' });
       const held = new DocumentedService(closed, documented.document);
       assert.equal((await held.hold('POST', '/register', { key: null, body: CORNER_SHOP })).status, 403);
@@ -56,7 +56,7 @@ for (const engine of ENGINES)
       for (const one of held.seen) documented.seen.add(one);
       harness.clock.advance(3_600_000);
       await journal.close();
-      assert.equal((await post({ body: CORNER_SHOP })).status, 503);
+      assert.equal((await post({ body: anotherShop() })).status, 503);
       assert.deepEqual(
         documented.unseen('/register').filter((one) => !/ 408$/.test(one)),
         [],

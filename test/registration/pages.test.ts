@@ -9,7 +9,7 @@ import { type CheckoutPage, open } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { markupFaults, strictly } from '../support/markup.ts';
 import { XSS_PAYLOADS } from '../support/xss-payloads.ts';
-import { Applicant, CORNER_SHOP, KEY_PATTERN, keyOn } from './applicant.ts';
+import { Applicant, anotherShop, CORNER_SHOP, KEY_PATTERN, keyOn } from './applicant.ts';
 import { type Scene, scenesOf, startServices } from './scenes.ts';
 
 let services: Record<Scene['by'], Harness>;
@@ -75,7 +75,7 @@ test('an address that a shell would read otherwise is quoted.', async (context) 
   const harness = await startHarness('sqlite', { configuration: "base_url: 'http://[::1]:8080'\n" });
   context.after(() => harness.close());
   const ana = new Applicant(harness.origin);
-  const [, create] = commandsOn(await ana.send(await ana.open(), CORNER_SHOP));
+  const [, create] = commandsOn(await ana.send(await ana.open(), anotherShop()));
   assert.match(create!, /^curl -s 'http:\/\/\[::1\]:8080\/v1\/payments' \\\n/);
 });
 
@@ -101,7 +101,7 @@ describe('injection', () => {
       for (const one of signaturesOf((await shown(scene, 'en')).text)) harmless.add(one);
     assert.ok(harmless.size > 20);
     const ana = new Applicant(origin);
-    for (const payload of XSS_PAYLOADS) {
+    for (const [i, payload] of XSS_PAYLOADS.entries()) {
       const check = ({ text, status }: CheckoutPage, wanted: number) => {
         assert.equal(status, wanted, payload);
         for (const one of signaturesOf(text)) assert.ok(harmless.has(one), `${one} by ${payload}`);
@@ -109,7 +109,7 @@ describe('injection', () => {
       const page = await ana.open({ invite: payload, lang: payload });
       check(page, 200);
       check(await ana.send(page, { business_name: payload, email: payload, website: payload }), 422);
-      const name = [...`x${cleaned(payload)}`].slice(0, 120).join('');
+      const name = [...`${i}x${cleaned(payload)}`].slice(0, 120).join('');
       check(await ana.send(page, { ...CORNER_SHOP, business_name: name, invite: '' }), 201);
     }
   });

@@ -11,7 +11,7 @@ import { processMs } from '../support/awake.ts';
 import { open } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
-import { CORNER_SHOP, invited, KEY_PATTERN, register, stored, uninvited } from './applicant.ts';
+import { anotherShop, CORNER_SHOP, invited, KEY_PATTERN, register, stored, uninvited } from './applicant.ts';
 
 const MANY = 'registration:\n  per_address: 10000\n  per_hour: 10000\n';
 const INVITES = `${MANY}  mode: invite\n`;
@@ -28,7 +28,7 @@ for (const engine of ENGINES) {
     });
 
     test('answers 201 with the merchant and a key, and nothing else.', async () => {
-      const { status, headers, json } = await register(harness);
+      const { status, headers, json } = await register(harness, CORNER_SHOP);
       assert.equal(status, 201);
       assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(headers.get('cache-control'), 'no-store');
@@ -166,7 +166,7 @@ for (const engine of ENGINES) {
         website: `https://corner.example/${'x'.repeat(2025)}`,
       };
       assert.equal((await register(harness, longest)).status, 201);
-      const bare = { ...CORNER_SHOP, website: null, invite: null, id: 'mer_mine', livemode: true };
+      const bare = { ...anotherShop(), website: null, invite: null, id: 'mer_mine', livemode: true };
       const { status, json } = await register(harness, bare);
       assert.equal(status, 201);
       assert.equal(json.data.merchant.website, null);
@@ -174,11 +174,11 @@ for (const engine of ENGINES) {
       const strict = await register(harness, bare, { headers: { prefer: 'handling=strict' } });
       assert.equal(strict.status, 422);
       assert.deepEqual(Object.keys(strict.json.error.details).sort(), ['id', 'livemode']);
-      const applied = await register(harness, CORNER_SHOP, { headers: { prefer: 'handling=strict' } });
+      const applied = await register(harness, anotherShop(), { headers: { prefer: 'handling=strict' } });
       assert.equal(applied.headers.get('preference-applied'), 'handling=strict');
     });
 
-    const text = JSON.stringify(CORNER_SHOP);
+    const text = JSON.stringify(anotherShop());
     for (const [what, body, headers, status, code] of [
       ['no JSON', '{"business_name"', {}, 400, 'invalid_json'],
       ['an empty body', '', {}, 400, 'invalid_json'],
@@ -218,7 +218,7 @@ for (const engine of ENGINES) {
         for (const who of i % 2 ? (['known', 'fresh'] as const) : (['fresh', 'known'] as const)) {
           const email = who === 'known' ? CORNER_SHOP.email : `new-${engine}-${i}@corner.example`;
           const begun = processMs();
-          const { status, json } = await register(harness, { ...CORNER_SHOP, email });
+          const { status, json } = await register(harness, { ...anotherShop(), email });
           worked[who].push(processMs() - begun);
           assert.equal(status, 201);
           assert.equal(json.data.merchant.email, email);
@@ -231,7 +231,7 @@ for (const engine of ENGINES) {
 
     test('leaves nothing of the key in rows, entries or the log, and no e-mail address in the last two.', async () => {
       const email = 'canary@corner.example';
-      const { api_key, merchant } = (await register(harness, { ...CORNER_SHOP, email })).json.data;
+      const { api_key, merchant } = (await register(harness, { ...anotherShop(), email })).json.data;
       await harness.create({}, { key: api_key });
       const { database } = harness.service;
       const rows: string[] = [];
@@ -354,7 +354,7 @@ describe('who may register', () => {
       harness = await startHarness('sqlite', { configuration });
     });
     after(() => harness.close());
-    const from = (ip: string, body: unknown = CORNER_SHOP, type = 'application/json') =>
+    const from = (ip: string, body: unknown = anotherShop(), type = 'application/json') =>
       register(harness, body, { headers: { 'x-forwarded-for': ip, 'content-type': type } });
 
     test('the next is told to wait, before anything it sends is looked at; others are not.', async () => {
@@ -406,7 +406,7 @@ describe('who may register', () => {
         return { sending, answered };
       });
       await pause(200);
-      for (const { sending } of late) sending.end(JSON.stringify(CORNER_SHOP));
+      for (const { sending } of late) sending.end(JSON.stringify(anotherShop()));
       const statuses = await Promise.all(late.map(({ answered }) => answered));
       assert.equal(statuses.filter((status) => status === 201).length, 3);
       assert.equal(statuses.filter((status) => status === 429).length, 5);
@@ -424,7 +424,7 @@ describe('who may register', () => {
     const harness = await startHarness('sqlite', { configuration });
     context.after(() => harness.close());
     let networks = 0;
-    const another = (body: object = CORNER_SHOP) =>
+    const another = (body: object = anotherShop()) =>
       register(harness, body, { headers: { 'x-forwarded-for': `198.51.100.${++networks}` } });
     for (let i = 0; i < 6; i++) assert.equal((await another({ email: 'x' })).status, 422);
     for (let i = 0; i < 4; i++) assert.equal((await another()).status, 201);

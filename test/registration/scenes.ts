@@ -2,7 +2,7 @@
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import type { CheckoutPage } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { type Applicant, CORNER_SHOP, invited } from './applicant.ts';
+import { type Applicant, anotherShop, CORNER_SHOP, invited } from './applicant.ts';
 
 /** As long as it may be, and in words that do not end. */
 const LONG_NAME = `Donaudampfschifffahrtselektrizitäten${'hauptbetriebswerkbauunterbeamten'.repeat(2)} & Söhne GmbH`;
@@ -28,7 +28,7 @@ const CONFIGURATIONS = {
 
 const form = (ana: Applicant, lang: string, query: Record<string, string> = {}) =>
   ana.open({ lang, ...query });
-const sent = async (ana: Applicant, lang: string, typed: Record<string, string> = CORNER_SHOP) =>
+const sent = async (ana: Applicant, lang: string, typed: Record<string, string> = anotherShop()) =>
   ana.send(await form(ana, lang), typed);
 
 /** The services that the scenes are shown by; each is closed by whoever started them. */
@@ -51,6 +51,12 @@ export function scenesOf(services: Record<Scene['by'], Harness>): readonly Scene
       status: 422,
       show: (ana, lang) =>
         sent(ana, lang, { business_name: 'x'.repeat(200), email: 'ana', website: 'corner.example' }),
+    },
+    {
+      name: 'errors, name of a brand',
+      by: 'open',
+      status: 422,
+      show: (ana, lang) => sent(ana, lang, { ...CORNER_SHOP, business_name: 'PayPaI' }),
     },
     { name: 'invite', by: 'invite', status: 200, show: (ana, lang) => form(ana, lang, { invite: 'cfi_x' }) },
     { name: 'errors, no invitation', by: 'invite', status: 422, show: (ana, lang) => sent(ana, lang) },
@@ -86,9 +92,10 @@ export function scenesOf(services: Record<Scene['by'], Harness>): readonly Scene
       status: 410,
       async show(ana, lang) {
         const page = await form(ana, lang);
-        await ana.send(page, CORNER_SHOP);
+        const shop = anotherShop();
+        await ana.send(page, shop);
         services.late.clock.advance(10 * MINUTE_MS);
-        return ana.send(page, CORNER_SHOP);
+        return ana.send(page, shop);
       },
     },
     {
