@@ -6,6 +6,7 @@ import { configurationFile, readConfiguration } from '../config.ts';
 import { prepareStorage } from '../database/open.ts';
 import { sync, writeDurably } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { keyLine, newSecretKey } from '../secrets/key.ts';
 import { parseFile } from './arguments.ts';
 import { requireElsewhere } from './backup-folder.ts';
 import { putBack, readKeys } from './node-keys.ts';
@@ -42,6 +43,13 @@ Examples:
       '\nExamples:\n  counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed\n  pass counterfoil | counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed --passphrase-file -',
     )
     .action(restoreKeys);
+  const making = new Command('new')
+    .description('print a new key for a file that several nodes share; nothing is kept of it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  counterfoil secrets new | install -m 0600 -o counterfoil -g counterfoil /dev/stdin /etc/counterfoil/secrets.key',
+    )
+    .action(() => console.log(keyLine(newSecretKey())));
   const secrets = new Command('secrets')
     .description('the keys that no backup of the store holds')
     .addHelpText('after', '\nExamples:\n  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed');
@@ -52,6 +60,7 @@ Examples:
         .option('--config <file>', 'configuration file')
         .option('--json', 'print one JSON document'),
     );
+  secrets.addCommand(making);
   return secrets;
 }
 

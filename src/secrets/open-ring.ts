@@ -57,7 +57,7 @@ export function missingKey(stored: readonly StoredSecretKey[], place: KeyPlace):
   const ids = new Set(readSecretKeys(place).map(({ id }) => id));
   const missing = stored.find(({ id, removed_at }) => removed_at === null && !ids.has(id));
   if (!missing) return undefined;
-  return `${keyPlaceName(place)}: lacks the key ${missing.id}, which the store is sealed with: copy the file from another node, or put the key back (counterfoil secrets restore); if it is lost for good, run counterfoil secrets lost`;
+  return `${keyPlaceName(place)}: lacks the key ${missing.id}, which the store is sealed with: copy the file from another node, or put the key back (counterfoil secrets restore)`;
 }
 
 /** What a store says of its keys. It has one at least. */

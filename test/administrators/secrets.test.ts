@@ -156,7 +156,7 @@ test('the longest password is looked at in a second, and nobody waits for it', a
   const workedMs = threadMs() - begun;
   clearInterval(timer);
   assert.match(weak!, /^Must be harder to guess\. /);
-  assert.ok(workedMs < 100, `${workedMs} ms`);
+  assert.ok(workedMs < 300, `${workedMs} ms`); // some 600 where the password is scored on this thread
   assert.ok(turns >= 5, `others had ${turns} turns`);
   assert.equal(await weakness('violet anchor drifts uphill', ana, turn), undefined);
 });

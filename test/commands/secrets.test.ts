@@ -6,9 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import { sealKeys } from '../../src/commands/sealed-keys.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
+import { keyOfLine } from '../../src/secrets/key.ts';
 import { addSecretKey, readSecretKeys, SECRETS_FILE } from '../../src/secrets/key-file.ts';
 import { type BackupPlace, backupPlace, folderContents } from '../support/backups.ts';
-import { COMMAND, hasTerminal, plainText, start, startOnTerminal } from '../support/command.ts';
+import { COMMAND, hasTerminal, plainText, run, start, startOnTerminal } from '../support/command.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 const ringOf = (storage: string) => ({ storage, secrets_key_file: null, secrets_keys: null });
@@ -44,6 +45,18 @@ describe('secrets', () => {
   after(async () => {
     place.remove();
     await harness.store.drop();
+  });
+
+  test('new prints a key that a shared file may hold, another one each time, before there is a configuration', async () => {
+    const lines = await Promise.all(
+      [1, 2].map(async () => {
+        const { code, stdout, stderr } = await run(['secrets', 'new'], { cwd: dirname(place.folder) });
+        assert.deepEqual([code, stderr], [0, '']);
+        assert.match(stdout, /^[^\n]+\n$/, 'nothing but the line');
+        return stdout.trim();
+      }),
+    );
+    assert.equal(new Set(lines.map((line) => keyOfLine(line)!.id)).size, 2);
   });
 
   test('a stolen store, its backup and the sealed keys hold no private key', async () => {
