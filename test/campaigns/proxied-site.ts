@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { freePort } from '../support/free-ports.ts';
-import { LIVE_KEY } from '../support/harness.ts';
+import { LIVE_KEY, secretsOf } from '../support/harness.ts';
 import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
 import type { RunningProxy } from '../support/proxy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
@@ -67,7 +67,13 @@ export async function startSite(engine: Engine, nodeCount: number): Promise<Site
     const config = join(storage, 'counterfoil.yaml');
     writeFileSync(config, CONFIGURATION, { mode: 0o600 });
     const { database_url } = store;
-    return startServerProcess({ config, port: ports[index]!, storage, database_url });
+    return startServerProcess({
+      config,
+      port: ports[index]!,
+      storage,
+      database_url,
+      env: secretsOf(stores[0]!),
+    });
   };
   for (const _ of stores) ports.push(await freePort());
   const nodes: ServerProcess[] = [];
