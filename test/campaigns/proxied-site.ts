@@ -6,8 +6,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { keyDigest } from '../../src/merchants/merchant.ts';
+import { keyLine, newSecretKey } from '../../src/secrets/key.ts';
 import { freePort } from '../support/free-ports.ts';
-import { LIVE_KEY, secretsOf } from '../support/harness.ts';
+import { LIVE_KEY } from '../support/harness.ts';
 import { HOST, type HttpsClient, newHttpsClient, type ProxyAnswer } from '../support/https-client.ts';
 import type { RunningProxy } from '../support/proxy.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
@@ -62,6 +63,7 @@ export async function startSite(engine: Engine, nodeCount: number): Promise<Site
   const stores = [store];
   while (stores.length < nodeCount) stores.push(await temporaryStore('sqlite', ON_DISK)); // for its folder alone
   const ports: number[] = [];
+  const secrets = { COUNTERFOIL_SECRETS_KEY: keyLine(newSecretKey()) }; // all nodes share it
   const start = (index: number) => {
     const { storage } = stores[index]!;
     const config = join(storage, 'counterfoil.yaml');
@@ -72,7 +74,7 @@ export async function startSite(engine: Engine, nodeCount: number): Promise<Site
       port: ports[index]!,
       storage,
       database_url,
-      env: secretsOf(stores[0]!),
+      env: secrets,
     });
   };
   for (const _ of stores) ports.push(await freePort());
