@@ -1,12 +1,13 @@
 // Wrong passwords of strangers beyond a rate: kept in memory and counted in one entry a minute, so that they cannot fill the history.
 import { LRUCache } from 'lru-cache';
 import type { Journal } from '../journal/journal.ts';
+import { inTurn } from '../lib/in-turn.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
 
 /** Wrong passwords of strangers, whatever the addresses, that this node records one by one within a minute. */
 export const RECORDED_A_MINUTE = 30;
-/** Addresses whose failures are kept, those seen longest ago forgotten first, and failures kept of each: more than the longest wait needs. */
+/** Addresses whose failures are kept, those seen longest ago forgotten first; and failures of each, more than the longest wait needs. */
 const SUBJECTS_MAXIMUM = 20_000;
 const KEPT_OF_EACH = 20;
 const COUNTED = 'sign_in.failures_counted';
@@ -73,15 +74,7 @@ export class FailureTally {
 
 /** Writes what was counted once a minute and at the stop. */
 export function startFailureTally(tally: FailureTally, log: Logger): { stop(): Promise<void> } {
-  let round = Promise.resolve();
-  const write = () => {
-    round = round.then(() =>
-      tally
-        .write()
-        .catch((error) => log.warn({ err: error }, 'failed sign-ins are counted in the history later')),
-    );
-    return round;
-  };
+  const write = inTurn(() => tally.write(), log, 'failed sign-ins are counted in the history later');
   const timer = setInterval(write, MINUTE_MS);
   return {
     stop() {

@@ -1,16 +1,18 @@
 // The keys of an installation as one text, sealed with a passphrase: Argon2id derives a key, AES-256-GCM encrypts with it.
-import { argon2, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { argon2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { decrypt, encrypt, newNonce } from '../lib/cipher.ts';
 import { Failure } from './terminal.ts';
 
 const FORMAT = 'counterfoil keys';
 const VERSION = 1;
-/** Argon2id (RFC 9106): twice the memory that a password gets. Part of version 1: a file names no cost, so that a forged one cannot ask for all memory. */
+/**
+ * Argon2id (RFC 9106): twice the memory that a password gets. Part of version 1: a file names no cost, so that a forged one cannot ask for
+ * all memory.
+ */
 const COST = { memory: 128 * 1024, passes: 3, parallelism: 1, tagLength: 32 };
 const SALT_BYTES = 16;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** A key by what it is for, and by its public id. */
 const keyId = z.object({ name: z.string(), id: z.string() });
@@ -41,7 +43,7 @@ export interface Keys {
 /** Seals keys with a passphrase. Returns a JSON document. */
 export async function sealKeys({ made_at, keys, files }: Keys, passphrase: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = newNonce();
   const head: Head = {
     format: FORMAT,
     version: VERSION,
@@ -50,25 +52,19 @@ export async function sealKeys({ made_at, keys, files }: Keys, passphrase: strin
     salt: salt.toString('base64url'),
     nonce: nonce.toString('base64url'),
   };
-  const cipher = createCipheriv('aes-256-gcm', await derive(passphrase, salt), nonce);
-  cipher.setAAD(associated(head));
-  const sealed = Buffer.concat([cipher.update(JSON.stringify(files)), cipher.final(), cipher.getAuthTag()]);
+  const key = await derive(passphrase, salt);
+  const sealed = encrypt({ key, nonce, associated: associated(head) }, JSON.stringify(files));
   return `${JSON.stringify({ ...head, sealed: sealed.toString('base64url') }, null, 2)}\n`;
 }
 
 /** Opens what `sealKeys` returned. Throws `Failure` if the text is no such document, was changed, or has another passphrase. */
 export async function openKeys(text: string, passphrase: string): Promise<Keys> {
   const { sealed, ...head } = parseSealed(text);
-  const bytes = Buffer.from(sealed, 'base64url');
   const key = await derive(passphrase, Buffer.from(head.salt, 'base64url'));
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(head.nonce, 'base64url'), {
-      authTagLength: TAG_BYTES,
-    });
-    decipher.setAAD(associated(head));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    const files = Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]);
-    return { made_at: head.made_at, keys: head.keys, files: JSON.parse(files.toString('utf8')) };
+    const sealing = { key, nonce: Buffer.from(head.nonce, 'base64url'), associated: associated(head) };
+    const files = JSON.parse(decrypt(sealing, Buffer.from(sealed, 'base64url')));
+    return { made_at: head.made_at, keys: head.keys, files };
   } catch {
     throw new Failure('the passphrase is another one, or the file was changed');
   }

@@ -1,6 +1,7 @@
 // When keys were last used, to the minute: noted in memory at each request, written down together once a minute, a first use at once.
 import type { Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
+import { inTurn } from '../lib/in-turn.ts';
 import type { Logger } from '../lib/log.ts';
 import { MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { keyUsesOf, noteKeyUses } from './queries.ts';
@@ -73,13 +74,7 @@ export class KeyUses {
 
 /** Writes down what was noted once a minute, within a second where a key was used for the first time, and at the stop. */
 export function startKeyUses(uses: KeyUses, log: Logger): { stop(): Promise<void> } {
-  let round = Promise.resolve();
-  const write = () => {
-    round = round.then(() =>
-      uses.write().catch((error) => log.warn({ err: error }, 'when keys were used is written down later')),
-    );
-    return round;
-  };
+  const write = inTurn(() => uses.write(), log, 'when keys were used is written down later');
   let writtenAt = monotonicMs();
   const writeDue = () => {
     if (!uses.hasFirstUse && monotonicMs() - writtenAt < MINUTE_MS) return;

@@ -1,12 +1,9 @@
 // The key ring: encrypts what the store must give back, and authenticates what browsers bring back, with keys that are not in the store.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { decrypt, encrypt, newNonce } from '../lib/cipher.ts';
 import { hmac, isSame } from '../lib/secrets.ts';
 import { type SecretKey, subkey } from './key.ts';
 import { SecretKeysUnfit } from './key-file.ts';
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 /** `sealed.<key id>.<nonce>.<ciphertext and tag>`, the last two in base64url. */
 const SEALED = /^sealed\.([0-9a-f]{16})\.([\w-]{16})\.([\w-]{22,})$/;
 
@@ -97,10 +94,9 @@ export class KeyRing {
 
   /** Encrypts `text` for one cell: AES-256-GCM with a random nonce, the cell as associated data. */
   seal(cell: Cell, text: string): string {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#current.for('seal'), nonce);
-    cipher.setAAD(associated(cell));
-    const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    const nonce = newNonce();
+    const sealing = { key: this.#current.for('seal'), nonce, associated: associated(cell) };
+    const bytes = encrypt(sealing, text);
     return `sealed.${this.#current.id}.${nonce.toString('base64url')}.${bytes.toString('base64url')}`;
   }
 
@@ -112,16 +108,10 @@ export class KeyRing {
     const [, id, nonce, text] = SEALED.exec(sealed) ?? [];
     if (id === undefined) throw new Error(`${placeOf(cell)} is not sealed`);
     if (!this.#find(id)) this.#readAgain();
-    const bytes = Buffer.from(text!, 'base64url');
-    const decipher = createDecipheriv(CIPHER, this.#known(id).for('seal'), Buffer.from(nonce!, 'base64url'), {
-      authTagLength: TAG_BYTES,
-    });
-    decipher.setAAD(associated(cell));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+    const key = this.#known(id).for('seal');
+    const sealing = { key, nonce: Buffer.from(nonce!, 'base64url'), associated: associated(cell) };
     try {
-      return Buffer.concat([decipher.update(bytes.subarray(0, -TAG_BYTES)), decipher.final()]).toString(
-        'utf8',
-      );
+      return decrypt(sealing, Buffer.from(text!, 'base64url'));
     } catch (cause) {
       throw new Error(`${placeOf(cell)} was changed, or sealed for another place`, { cause });
     }
