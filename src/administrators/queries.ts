@@ -229,7 +229,8 @@ export interface OwnedToken extends Token {
 }
 
 const OWNED_TOKEN = `select ${TOKEN_COLUMNS.map((column) => `administrator_tokens.${column} as ${column}`).join(', ')},
-  administrators.id as owner_id, email, administrators.name as owner_name, administrators.role as owner_role, administrators.disabled_at as owner_disabled_at
+  administrators.id as owner_id, email, administrators.name as owner_name, administrators.role as owner_role,
+  administrators.disabled_at as owner_disabled_at
   from administrator_tokens join administrators on administrators.id = administrator_tokens.administrator_id`;
 
 /** The token with this digest and whose it is, while both are good. */

@@ -10,7 +10,8 @@ Société Générale, Sparkasse, UniCredit, Wells Fargo, Western Union, Worldpay
 /** Words that others use too: refused where they are the whole name, but for words that any business may add. */
 const WORDS = `
 Adyen, Affirm, Afterpay, Amazon, Amex, Apple, Bank of America, BBVA, Binance, Capital One, Cash App, Chase, Citi, Coinbase, Diners Club,
-Discover, Google, HSBC, ING, JCB, Lloyds, Maestro, Meta, Microsoft, Mollie, Monzo, N26, NatWest, Payoneer, Paytm, Paysafe, PhonePe, Postbank, RuPay, Samsung,
+Discover, Google, HSBC, ING, JCB, Lloyds, Maestro, Meta, Microsoft, Mollie, Monzo, N26, NatWest, Payoneer, Paytm, Paysafe, PhonePe,
+Postbank, RuPay, Samsung,
 SEPA, Skrill, Sofort, Square, Stripe, Swift, Twint, UBS, UnionPay, Venmo, Visa, WeChat, Wero, Wise, Zelle
 `;
 const ADDED =

@@ -1,12 +1,15 @@
 // What a business name looks like: names that people take for each other have a look in common (Unicode Technical Standard #39).
 import confusables from './confusables.json' with { type: 'json' };
 
-/** What a character is drawn like, by the character. */
-const PROTOTYPES = new Map<string, string>(
-  Object.entries(confusables).flatMap(([prototype, characters]) =>
-    [...characters].map((character): [string, string] => [character, prototype]),
-  ),
-);
+/** What a character is drawn like, by the character. Made for the first name, because few starts ever look at one. */
+let prototypes: ReadonlyMap<string, string> | undefined;
+const readPrototypes = () =>
+  new Map(
+    Object.entries(confusables).flatMap(([prototype, characters]) =>
+      [...characters].map((character): [string, string] => [character, prototype]),
+    ),
+  );
+
 /** Spaces, punctuation and what is not drawn: a name with them is taken for the name without. */
 const UNREAD = /[^\p{L}\p{N}\p{M}\p{S}]|\p{Default_Ignorable_Code_Point}/gu;
 
@@ -28,11 +31,12 @@ const drawn = new Map<string, string>();
 
 /** The skeleton of UTS #39, without what is not read. */
 function skeleton(text: string): string {
+  prototypes ??= readPrototypes();
   let all = '';
   for (const character of text.normalize('NFD')) {
     let left = drawn.get(character);
     if (left === undefined) {
-      left = (PROTOTYPES.get(character) ?? character).replace(UNREAD, '');
+      left = (prototypes.get(character) ?? character).replace(UNREAD, '');
       drawn.set(character, left);
     }
     all += left;

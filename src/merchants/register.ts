@@ -8,7 +8,6 @@ import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { type IssuedKey, issueKey, recordKey } from './api-keys.ts';
-import { looksLikeBrand } from './brands.ts';
 import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
@@ -50,8 +49,8 @@ export interface Registered extends IssuedKey {
 export type KeyByMode = Readonly<Record<Mode, string>>;
 
 /**
- * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. An e-mail address that is known already changes nothing of it: it makes another merchant.
- * Without an invitation the key makes test payments. With `keys`, which nobody else may know, the key is one of them, and a merchant
+ * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. An e-mail
+ * address that is known already changes nothing of it: it makes another merchant. Without an invitation the key makes test payments. With `keys`, which nobody else may know, the key is one of them, and a merchant
  * that has it already is given instead of another. Raises `validation_failed` where a field or the invitation is not right,
  * `forbidden` where nobody may register, and what the journal raises.
  */
@@ -66,7 +65,7 @@ export async function registerMerchant(
   if (Object.keys(faults).length > 0) throw validationFailed(detailsOf(faults));
   let release: (() => void) | undefined;
   try {
-    if (wanted.invite === null) release = claimName(directory, wanted.business_name, contact);
+    if (wanted.invite === null) release = await claimName(directory, wanted.business_name, contact);
     const invite = wanted.invite === null ? undefined : await findUsableInvite(database, wanted.invite);
     if (wanted.invite !== null && !invite) throw unusable();
     const registered = await journal.commit(
@@ -87,7 +86,12 @@ export async function registerMerchant(
 }
 
 /** Keeps a name until what is returned is called. Raises `validation_failed` where it looks like another merchant's or a brand. */
-function claimName({ names }: Directory, name: string, contact: string | undefined): () => void {
+async function claimName(
+  { names }: Directory,
+  name: string,
+  contact: string | undefined,
+): Promise<() => void> {
+  const { looksLikeBrand } = await import('./brands.ts'); // its list is made only where somebody registers
   const release = looksLikeBrand(name) ? undefined : names.claim(name);
   if (!release) throw validationFailed(detailsOf({ business_name: nameTaken(contact) }));
   return release;
