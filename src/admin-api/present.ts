@@ -136,7 +136,12 @@ export async function presentList(
 }
 
 /** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Raises `DatabaseError`. */
-export async function presentWhole(
+export async function presentWhole(payment: Payment, parts: Presenting, now: number): Promise<string> {
+  return `{"data":${await wholePayment(payment, parts, now)}}`;
+}
+
+/** All that is known of one payment: the JSON text of a `wholePaymentSchema` object. Throws `DatabaseError`. */
+export async function wholePayment(
   payment: Payment,
   { database, checkoutBaseUrl, checkpoints }: Presenting,
   now: number,
@@ -148,7 +153,7 @@ export async function presentWhole(
     timeline: timeline.map(presentItem),
   });
   // Kept as JSON already: it goes out as it is.
-  return `{"data":${whole.slice(0, -1)},"submission":${payment.submission}}}`;
+  return `${whole.slice(0, -1)},"submission":${payment.submission}}`;
 }
 
 function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {

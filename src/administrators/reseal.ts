@@ -8,16 +8,11 @@ import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
 
 const ACT = { actor: 'operator', request_id: null };
 
-/** The ids of administrators whose secret is not sealed with `key`, and the keys that those are sealed with; null for a plain one. */
-export async function notSealedWith(
-  database: Pick<Database, 'query'>,
-  key: string,
-): Promise<{ id: string; key: string | null }[]> {
+/** The ids of administrators whose secret is plain, or sealed with another key than `key`. */
+async function notSealedWith(database: Pick<Database, 'query'>, key: string): Promise<string[]> {
   const all = await listAdministrators(database);
-  return all.flatMap(({ id, totp_secret }) => {
-    const by = totp_secret === null ? key : (sealedWith(totp_secret) ?? null);
-    return by === key ? [] : [{ id, key: by }];
-  });
+  const others = all.filter(({ totp_secret }) => totp_secret !== null && sealedWith(totp_secret) !== key);
+  return others.map(({ id }) => id);
 }
 
 /**
@@ -30,7 +25,7 @@ export async function resealTotpSecrets(
   ring: KeyRing,
 ): Promise<number> {
   let sealed = 0;
-  for (const { id } of await notSealedWith(database, ring.current)) {
+  for (const id of await notSealedWith(database, ring.current)) {
     const done = await journal.commit(async (transaction) => {
       const found = await findAdministrator(transaction, id);
       if (!found?.totp_secret || sealedWith(found.totp_secret) === ring.current) return false;

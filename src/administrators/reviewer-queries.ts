@@ -21,7 +21,8 @@ export async function namesOf(
 export async function barredAmong(database: Reader, administrators: readonly string[]): Promise<Set<string>> {
   if (administrators.length === 0) return new Set();
   const rows = await database.query<{ id: string }>(
-    `select id from administrators where id in (${administrators.map(() => '?').join(', ')}) and (disabled_at is not null or role = 'auditor')`,
+    `select id from administrators where id in (${administrators.map(() => '?').join(', ')})
+     and (disabled_at is not null or role = 'auditor')`,
     ...administrators,
   );
   return new Set(rows.map(({ id }) => id));

@@ -1,6 +1,6 @@
 // counterfoil payments: prints one payment with its story from the history, for whoever is asked about it.
 import { Command } from 'commander';
-import { presentWhole } from '../admin-api/present.ts';
+import { wholePayment } from '../admin-api/present.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOfRequest } from '../journal/search.ts';
 import { counted } from '../lib/counted.ts';
@@ -53,14 +53,12 @@ async function show(which: string, options: Options): Promise<void> {
       const found = await paymentsOf(view, which, now);
       const shown = found.slice(0, SHOWN_MAXIMUM);
       const { checkoutBaseUrl } = placesOf(configuration);
+      const presenting = { database: view, checkoutBaseUrl, checkpoints };
       const texts: string[] = [];
       for (const payment of shown)
         texts.push(
           options.json
-            ? (await presentWhole(payment, { database: view, checkoutBaseUrl, checkpoints }, now)).slice(
-                '{"data":'.length,
-                -1,
-              )
+            ? await wholePayment(payment, presenting, now)
             : told(asOf(payment, now), await timelineOf(view, payment, checkpoints)),
         );
       const more = found.length > shown.length;

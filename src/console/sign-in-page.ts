@@ -103,19 +103,21 @@ function wholeFields({ expires, options }: NonNullable<SignInParts['whole']>, fa
 <h2>Sign in without waiting</h2>
 <p>Too many wrong passwords or codes came for this email address. You need not wait: enter your password with a recovery code${options && ', or with your passkey'}.</p>
 <input type="hidden" name="expires" value="${expires}">
-${field({
-  name: 'recovery-code',
-  label: 'Recovery code',
-  hint: RECOVERY_HINT,
-  value: '',
-  fault: faults['recovery-code'],
-  attributes: LITERAL,
-})}
+${recoveryField(faults)}
 ${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. Use a recovery code instead.`)}
 </section>`;
 }
 
-const RECOVERY_HINT = 'One of the ten you kept when you set up your account. It works once.';
+function recoveryField(faults: Faults): Html {
+  return field({
+    name: 'recovery-code',
+    label: 'Recovery code',
+    hint: 'One of the ten you kept when you set up your account. It works once.',
+    value: '',
+    fault: faults['recovery-code'],
+    attributes: LITERAL,
+  });
+}
 
 /** What is written in one direction and is no word. */
 export const LITERAL = {
@@ -165,14 +167,7 @@ ${
   })
 }
 <details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}><summary>Use a recovery code</summary>
-${field({
-  name: 'recovery-code',
-  label: 'Recovery code',
-  hint: RECOVERY_HINT,
-  value: '',
-  fault: faults['recovery-code'],
-  attributes: LITERAL,
-})}
+${recoveryField(faults)}
 </details>
 <button class="primary">Continue</button>
 </form>

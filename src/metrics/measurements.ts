@@ -37,7 +37,7 @@ export interface Measured {
   holds(): Promise<Readonly<Record<string, boolean>>>;
   /** What may still be written where storage lies, in bytes. */
   freeBytes(): Promise<number>;
-  /** When the newest verified backup was made, milliseconds since 1970; 0 where there is none, undefined where nobody says where they are. */
+  /** When the newest verified backup was made, milliseconds since 1970; 0 if there is none, undefined if no folder is set. */
   newestBackupAt(): Promise<number | undefined>;
   lastVerification(): LastVerification | undefined;
 }

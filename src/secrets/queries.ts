@@ -1,6 +1,5 @@
 // The SQL about the keys for secrets at rest that a store needs.
 import type { Queryable } from '../database/database.ts';
-import type { Transaction } from '../journal/transaction.ts';
 
 /** A row of `secret_keys`. Times in milliseconds since 1970. */
 export interface StoredSecretKey {
@@ -18,14 +17,5 @@ export interface StoredSecretKey {
 export function storedSecretKeys(database: Pick<Queryable, 'query'>): Promise<StoredSecretKey[]> {
   return database.query(
     'select id, created_at, beside_until, removed_at from secret_keys order by created_at, id',
-  );
-}
-
-/** Says that a key counts no more. Returns no row if there is no such key that counts. */
-export function removeStoredKey(transaction: Transaction, id: string): Promise<{ id: string }[]> {
-  return transaction.change(
-    'update secret_keys set removed_at = ? where id = ? and removed_at is null returning id',
-    transaction.now,
-    id,
   );
 }
