@@ -1,4 +1,4 @@
-// Writes the pages that are made from the program: docs/configuration.md from the settings, the README's tree from captions.
+// Writes the pages that are made from the program: docs/configuration.md from the settings, the tree of docs/architecture.md from captions.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -337,16 +337,16 @@ export function tree(): string {
 const BEGIN = "<!-- tree: written by npm run docs from each file's first line -->";
 const END = '<!-- end of tree -->';
 
-/** The README with its tree as the captions have it now. */
-export function readmePage(readme: string): string {
-  const begin = readme.indexOf(BEGIN);
-  const end = readme.indexOf(END);
-  if (begin === -1 || end === -1) throw new Error(`README.md lacks ${BEGIN} or ${END}`);
-  return `${readme.slice(0, begin)}${BEGIN}\n\`\`\`\n${tree()}\n\`\`\`\n${readme.slice(end)}`;
+/** docs/architecture.md with its tree as the captions have it now. */
+export function architecturePage(page: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin === -1 || end === -1) throw new Error(`docs/architecture.md lacks ${BEGIN} or ${END}`);
+  return `${page.slice(0, begin)}${BEGIN}\n\`\`\`\n${tree()}\n\`\`\`\n${page.slice(end)}`;
 }
 
 if (import.meta.main) {
-  const readme = new URL('README.md', root);
+  const architecture = new URL('docs/architecture.md', root);
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
-  writeFileSync(readme, readmePage(readFileSync(readme, 'utf8')));
+  writeFileSync(architecture, architecturePage(readFileSync(architecture, 'utf8')));
 }

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { captionOf, readmePage } from '../scripts/write-docs.ts';
+import { architecturePage, captionOf } from '../scripts/write-docs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everywhere = globSync('{src,test,bench,scripts,bin}/**/*.{ts,js}', { cwd: root }).sort();
@@ -220,7 +220,7 @@ test('every file opens with a sentence that says what it is', () => {
   );
 });
 
-test('the tree of the README is the captions', () => {
-  const readme = read('README.md');
-  assert.equal(readme, readmePage(readme), 'run: npm run docs');
+test('the tree of docs/architecture.md is the captions', () => {
+  const page = read('docs/architecture.md');
+  assert.equal(page, architecturePage(page), 'run: npm run docs');
 });
