@@ -20,6 +20,7 @@ import { signIn } from '../support/console.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { startServerProcess } from '../support/server-process.ts';
+import { PLAIN_SHELL } from '../support/shell.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 
@@ -63,14 +64,8 @@ async function lock(context: TestContext, url: string, sql: string) {
 /** A site of no routes yet; each line of its log goes to `write`. */
 function shell(write: (line: string) => void): FastifyInstance {
   return createShell({
+    ...PLAIN_SHELL,
     log: createLogger('info', { write }),
-    trustProxy: [],
-    https: false,
-    plainHttp: undefined,
-    actor: () => ({}),
-    observe: undefined,
-    defect: () => {},
-    loggedAddress: (ip: string) => ip,
     server: (handler) => createServer(handler),
   });
 }

@@ -7,22 +7,14 @@ import { createShell, type ShellParts } from '../../src/http/shell.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { openListeners } from '../../src/start/listeners.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { PLAIN_SHELL } from '../support/shell.ts';
 
 const HOST = '127.0.0.1';
 const log = createLogger('error', { write: () => {} });
 
 /** A site without a route, which says when it is closed. */
 async function site(server: ShellParts['server'], onClose: () => void) {
-  const rest = {
-    trustProxy: [],
-    https: false,
-    plainHttp: undefined,
-    actor: () => ({}),
-    observe: undefined,
-    defect: () => {},
-    loggedAddress: (ip: string) => ip,
-  };
-  const app = createShell({ log, server, ...rest });
+  const app = createShell({ ...PLAIN_SHELL, log, server });
   app.addHook('onClose', async () => onClose());
   await app.ready();
   return app;
