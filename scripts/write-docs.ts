@@ -1,4 +1,4 @@
-// Writes the pages that are made from the program: docs/configuration.md from the settings, the tree of docs/architecture.md from captions.
+// Writes what is made from the program: docs/configuration.md, the tree of docs/architecture.md, and the decisions in docs/README.md.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -334,19 +334,33 @@ export function tree(): string {
   return lines.join('\n');
 }
 
-const BEGIN = "<!-- tree: written by npm run docs from each file's first line -->";
-const END = '<!-- end of tree -->';
-
-/** docs/architecture.md with its tree as the captions have it now. */
-export function architecturePage(page: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin === -1 || end === -1) throw new Error(`docs/architecture.md lacks ${BEGIN} or ${END}`);
-  return `${page.slice(0, begin)}${BEGIN}\n\`\`\`\n${tree()}\n\`\`\`\n${page.slice(end)}`;
+/** Each decision's title as a link from docs/. */
+function decisions(): string {
+  const files = globSync('docs/decisions/*.md', { cwd: fileURLToPath(root) }).sort();
+  const titleOf = (file: string) => /^# (.+)\n/.exec(readFileSync(new URL(file, root), 'utf8'))?.[1];
+  return files.map((file) => `- [${titleOf(file)}](decisions/${basename(file)})`).join('\n');
 }
 
+/** `page` with `text` between the comments that open with `name` and end it. Throws if they are not there. */
+function between(page: string, name: string, text: string): string {
+  const parts = new RegExp(`^([^]*<!-- ${name}: [^>]*-->\\n)[^]*(<!-- end of ${name} -->[^]*)$`).exec(page);
+  if (!parts) throw new Error(`A page lacks its comments for "${name}".`);
+  return `${parts[1]}${text}\n${parts[2]}`;
+}
+
+/** docs/architecture.md with its tree as the captions have it now. */
+export const architecturePage = (page: string) => between(page, 'tree', `\`\`\`\n${tree()}\n\`\`\``);
+
+/** docs/README.md with the decisions that are there now. */
+export const indexPage = (page: string) => between(page, 'decisions', decisions());
+
 if (import.meta.main) {
-  const architecture = new URL('docs/architecture.md', root);
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
-  writeFileSync(architecture, architecturePage(readFileSync(architecture, 'utf8')));
+  for (const [name, made] of [
+    ['architecture', architecturePage],
+    ['README', indexPage],
+  ] as const) {
+    const file = new URL(`docs/${name}.md`, root);
+    writeFileSync(file, made(readFileSync(file, 'utf8')));
+  }
 }

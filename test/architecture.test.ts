@@ -20,7 +20,6 @@ const LAYERS = [
   ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'],
   ['ui', 'http'],
   ['health'],
-  ['webhooks'],
   ['review'],
   ['payments'],
   ['administrators', 'methods'],
@@ -79,6 +78,12 @@ test('every file of src/ belongs to a known layer', () => {
     sources.filter((file) => layerOf(partOf(file)) === -1),
     [],
   );
+});
+
+test('CONTRIBUTING.md shows the layers as they are', () => {
+  const [, shown] = /holds them to it:\n\n((?: {4}.*\n)+)/.exec(read('CONTRIBUTING.md'))!;
+  const layers = LAYERS.map((parts) => parts.map((part) => basename(part, '.ts')).join(' | ')).join(' → ');
+  assert.equal(shown!.trim().replace(/\s+/g, ' '), layers);
 });
 
 test('imports lead downwards and never back', () => {
