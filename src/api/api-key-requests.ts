@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { addSchemaFaults } from '../lib/faults.ts';
 import { parseJson } from '../lib/json.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { KEY_NAME_MAXIMUM, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
-import { shownPath } from '../payments/card-data.ts';
 
 const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
 const OVERLAPS_S = Object.values(OVERLAPS_MS).map((ms) => ms / SECOND_MS);
@@ -67,11 +67,7 @@ export function checked<S extends z.ZodObject>(
   const parsed = (strict ? schema.strict() : schema).safeParse(body);
   if (!parsed.success) {
     const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
-    for (const issue of parsed.error.issues) {
-      if (issue.code === 'unrecognized_keys')
-        for (const name of issue.keys) faults[shownPath([name])] = 'Is not a known field.';
-      else faults[issue.path.join('.')] ??= issue.message;
-    }
+    addSchemaFaults(faults, parsed.error);
     throw validationFailed(faults);
   }
   if (strict) reply.headers(STRICT_APPLIED);

@@ -1,6 +1,7 @@
 // The line that the log has of each request: what came of it, why, and where it came from where that matters.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorDetails, Limit } from '../lib/errors.ts';
+import { isNamedByCaller } from '../lib/faults.ts';
 import type { Logger } from '../lib/log.ts';
 
 /** What a request's line says besides. It holds no personal data but `from`, and nothing that the caller wrote. */
@@ -37,7 +38,7 @@ declare module 'fastify' {
 /** Statuses of which the log says where the request came from. */
 const TRACED = new Set([401, 403, 429]);
 const FIELDS_MAXIMUM = 10;
-/** A part of a name as the API itself names its fields. Anything else may be what a caller typed. */
+/** A part of a name as the API and the forms write their fields. */
 const NAME = /^[a-z_]{1,40}$/;
 
 /** Adds to the line of a request. */
@@ -45,13 +46,15 @@ export function note(request: FastifyRequest, what: Noted): void {
   request.noted = { ...request.noted, ...what };
 }
 
-/** Adds the names of the fields at fault. What lies below `metadata` is named by the caller, and left out. */
+/** Adds the names of the fields at fault. A name that the caller wrote becomes `other`, and all below `metadata` becomes `metadata`. */
 export function noteFields(
   request: FastifyRequest,
   faults: ErrorDetails | Readonly<Record<string, unknown>>,
 ): void {
-  const names = Object.keys(faults).map((name) => {
-    const parts = name.startsWith('metadata') ? ['metadata'] : name.replaceAll('-', '_').split('.');
+  const names = Object.entries(faults).map(([name, fault]) => {
+    if (/^metadata(\.|$)/.test(name)) return 'metadata';
+    if (isNamedByCaller(fault)) return 'other';
+    const parts = name.replaceAll('-', '_').split('.');
     return parts.every((part) => NAME.test(part)) ? parts.join('.') : 'other';
   });
   if (names.length > 0) note(request, { fields: [...new Set(names)].slice(0, FIELDS_MAXIMUM) });

@@ -1,8 +1,9 @@
 // The merchant's own data on a payment: any JSON object within limits, kept exactly or refused.
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
+import { shownPath } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
-import { NUMBERED, shownPath } from './card-data.ts';
+import { NUMBERED } from './card-data.ts';
 
 const BYTES_MAXIMUM = 16 * 1024;
 const KEYS_MAXIMUM = 100;

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { addSchemaFaults } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
-import { NUMBERED, refuseCardFields, shownPath } from './card-data.ts';
+import { NUMBERED, refuseCardFields } from './card-data.ts';
 import { checkMetadata } from './metadata.ts';
 
 const DEFAULT_CURRENCY = 'USD';
@@ -131,14 +132,7 @@ export function parsePaymentRequest(
   const parsed = (rule.strict ? strictSchema : paymentRequestSchema).safeParse(
     inexact ? { ...fields, amount: 0 } : fields,
   );
-  for (const issue of parsed.error?.issues ?? []) {
-    if (issue.code === 'unrecognized_keys') {
-      for (const name of issue.keys)
-        faults[shownPath([...issue.path.map(String), name])] ??= 'Is not a known field.';
-    } else {
-      faults[issue.path.join('.')] ??= issue.message;
-    }
-  }
+  addSchemaFaults(faults, parsed.error);
 
   const currency = typeof fields.currency === 'string' ? fields.currency.toUpperCase() : DEFAULT_CURRENCY;
   let amount_minor = 0;

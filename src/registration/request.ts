@@ -1,6 +1,7 @@
 // What a program sends to register: one schema that checks, explains and documents it.
 import { z } from 'zod';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { addSchemaFaults } from '../lib/faults.ts';
 import {
   detailsOf,
   MAXIMA,
@@ -8,7 +9,7 @@ import {
   type RegistrationMode,
   registrationFaults,
 } from '../merchants/registration.ts';
-import { refuseCardFields, shownPath } from '../payments/card-data.ts';
+import { refuseCardFields } from '../payments/card-data.ts';
 
 const text = (maximum: number) =>
   z
@@ -38,11 +39,7 @@ export function parseRegistration(
     throw validationFailed({ body: 'Must be a JSON object.' });
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
   const parsed = (rule.strict ? strictSchema : registrationRequestSchema).safeParse(body);
-  for (const issue of parsed.error?.issues ?? []) {
-    if (issue.code === 'unrecognized_keys')
-      for (const name of issue.keys) faults[shownPath([name])] ??= 'Is not a known field.';
-    else faults[issue.path.join('.')] ??= issue.message;
-  }
+  addSchemaFaults(faults, parsed.error);
   const wanted = wantedIn(body as Record<string, unknown>);
   for (const [field, message] of Object.entries(detailsOf(registrationFaults(wanted, rule.mode))))
     faults[field] ??= message;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
+import { addSchemaFaults } from '../lib/faults.ts';
 import { textFault } from '../lib/text.ts';
 import { NUMBERED, refuseCardFields } from '../payments/card-data.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -176,10 +177,7 @@ function parse<S extends z.ZodType, T>(
   refuseCardFields(values, faults);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
   // A misspelt `version` would take the guard off a decision that nobody can undo.
-  for (const issue of parsed.error?.issues ?? [])
-    if (issue.code === 'unrecognized_keys')
-      for (const name of issue.keys) faults[name] ??= 'There is no such field.';
-    else faults[issue.path.join('.')] ??= issue.message;
+  addSchemaFaults(faults, parsed.error);
   return parsed.success && Object.keys(faults).length === 0 ? { value: shape(parsed.data) } : { faults };
 }
 

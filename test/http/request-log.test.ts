@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { addressForLog } from '../../src/http/network.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
+import { addPerson, sentForReview } from '../support/admin.ts';
 import { codeOf, createAccount, MANY_SIGN_INS, newClient } from '../support/console.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -52,7 +53,31 @@ for (const engine of ENGINES)
       assert.doesNotMatch(JSON.stringify(line), /canary/);
       assert.equal('from' in line, false, 'nobody has to know where a mistake came from');
       const strict = await post({ amount: 1, 'canary 4242': 1, colour: 2 }, { prefer: 'handling=strict' });
-      assert.deepEqual([...(strict.fields as string[])].sort(), ['colour', 'other']);
+      assert.deepEqual(strict.fields, ['other'], 'a caller wrote them');
+      const strictly = { prefer: 'handling=strict' };
+      const nested = await post({ amount: 'x', customer: { canary_four: 1 } }, strictly);
+      assert.deepEqual([...(nested.fields as string[])].sort(), ['amount', 'other']);
+      const card = await post({ amount: 1, canary_five: { cvv: 1 } });
+      assert.deepEqual(card.fields, ['other'], 'the path of card data is a caller’s too');
+      const keyed = await post({ amount: 'x', canary_six: 1 }, { ...strictly, 'idempotency-key': '' });
+      assert.deepEqual([...(keyed.fields as string[])].sort(), ['amount', 'other']);
+      const key = await sent('/v1/api_keys', {
+        method: 'POST',
+        body: { name: 1, canary_seven: 1 },
+        headers: strictly,
+      });
+      assert.deepEqual([...(key.fields as string[])].sort(), ['name', 'other']);
+      const registering = { method: 'POST', key: null, body: { canary_eight: 1 }, headers: strictly };
+      const shop = await sent('/register', registering);
+      assert.deepEqual([...(shop.fields as string[])].sort(), ['business_name', 'email', 'other']);
+      const { token } = await addPerson(harness, 'reviewer');
+      const path = `/admin/payments/${await sentForReview(harness)}`;
+      const decided = { method: 'POST', key: token, body: { version: 'x', canary_nine: 1 } };
+      for (const act of ['approve', 'reject']) {
+        const names = (await sent(`${path}/${act}`, decided)).fields as string[];
+        assert.deepEqual(names.filter((name) => name !== 'reason').sort(), ['other', 'version'], act);
+      }
+      assert.doesNotMatch(harness.logged.join(''), /canary|colour/);
       assert.equal((await post('{')).code, 'invalid_json');
       assert.equal((await sent('/v1/payments/pay_none', {})).code, 'not_found');
       const right = await post({ amount: 1 });
