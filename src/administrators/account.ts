@@ -36,12 +36,15 @@ export interface Asking {
 type Change<T> = (transaction: Transaction, administrator: Administrator, act: Act) => Promise<T>;
 
 /**
+ * Changes a second factor. The password is hashed again with a new salt: device cookies are bound to its hash and become void.
  * Every function below that takes an `Asking` gives a `PasswordRefusal` where the password is wrong or was wrong too often, and
  * raises `forbidden` for a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
  */
-async function change<T>(parts: Parts, asking: Asking, work: Change<T>): Promise<T | PasswordRefusal> {
+async function changeFactor<T>(parts: Parts, asking: Asking, work: Change<T>): Promise<T | PasswordRefusal> {
   const proved = await prove(parts, asking);
-  return 'refused' in proved ? proved : commit(parts, asking, proved, work);
+  if ('refused' in proved) return proved;
+  const password = await hashPassword(asking.password, sourceOfSession(asking.principal).turn);
+  return commit(parts, asking, { ...proved, password }, work);
 }
 
 /** Whose account it is, as it was when their password was right. */
@@ -71,16 +74,16 @@ function commit<T>(
   return journal.commit((transaction) => work(transaction, administrator, act), principal.id);
 }
 
-/** Changes the row as it was when the password was checked, and records it. */
+/** Changes the row as it was when the password was checked, and records it. Also writes the hash of the password. */
 async function write(
   transaction: Transaction,
-  { id, version }: Administrator,
+  { id, version, password }: Administrator,
   act: Act,
   action: string,
   written: AdministratorChange,
   facts: Facts = {},
 ): Promise<Administrator> {
-  const changed = await changeAdministrator(transaction, id, version, written);
+  const changed = await changeAdministrator(transaction, id, version, { password, ...written });
   if (!changed)
     throw new OperationalError(
       'conflict',
@@ -154,14 +157,15 @@ export async function addPasskey(
   asking: Asking,
   passkey: NewPasskey,
   name: string,
-): Promise<{ passkey: Passkey } | PasswordRefusal> {
+): Promise<{ administrator: Administrator; passkey: Passkey } | PasswordRefusal> {
   const fault = name.trim() === '' ? 'Must not be empty.' : textFault(name, PASSKEY_NAME_MAXIMUM);
   if (fault) throw validationFailed({ name: fault });
-  return change(parts, asking, async (transaction, administrator, act) => {
+  return changeFactor(parts, asking, async (transaction, administrator, act) => {
     await requireNew(transaction, passkey);
     // Changes the row too, so that the challenge it was registered with is used.
-    await write(transaction, administrator, act, 'administrator.passkey_added', {});
-    return { passkey: insertPasskey(transaction, administrator.id, passkey, name.trim(), act) };
+    const changed = await write(transaction, administrator, act, 'administrator.passkey_added', {});
+    const inserted = insertPasskey(transaction, administrator.id, passkey, name.trim(), act);
+    return { administrator: changed, passkey: inserted };
   });
 }
 
@@ -170,8 +174,8 @@ export async function removePasskey(
   parts: Parts,
   asking: Asking,
   passkeyId: string,
-): Promise<{ removed: Passkey } | PasswordRefusal> {
-  return change(parts, asking, async (transaction, administrator, act) => {
+): Promise<{ administrator: Administrator; removed: Passkey } | PasswordRefusal> {
+  return changeFactor(parts, asking, async (transaction, administrator, act) => {
     const passkeys = await passkeysOf(transaction, administrator.id);
     if (!passkeys.some(({ id }) => id === passkeyId))
       throw new OperationalError('not_found', 'There is no such passkey.');
@@ -180,11 +184,12 @@ export async function removePasskey(
         'conflict',
         'This is your only second factor. Add another before you remove it.',
       );
-    await write(transaction, administrator, act, 'administrator.passkey_removed', {}, { passkey: passkeyId });
+    const facts = { passkey: passkeyId };
+    const changed = await write(transaction, administrator, act, 'administrator.passkey_removed', {}, facts);
     const [removed] = await deletePasskeys(transaction, administrator.id, passkeyId);
     recordGone(transaction, act, removed!);
     await endAllSessions(transaction, administrator.id, act, asking.principal.session);
-    return { removed: removed! };
+    return { administrator: changed, removed: removed! };
   });
 }
 
@@ -194,7 +199,7 @@ export async function replaceTotp(
   asking: Asking,
   totp: { secret: string; step: number },
 ): Promise<{ administrator: Administrator } | PasswordRefusal> {
-  return change(parts, asking, async (transaction, administrator, act) => {
+  return changeFactor(parts, asking, async (transaction, administrator, act) => {
     const changed = await write(transaction, administrator, act, 'administrator.totp_replaced', {
       totp_secret: sealTotpSecret(parts.ring, administrator, totp.secret),
       totp_step: totp.step,
@@ -208,12 +213,12 @@ export async function replaceTotp(
 export async function renewRecoveryCodes(
   parts: Parts,
   asking: Asking,
-): Promise<{ codes: string[] } | PasswordRefusal> {
+): Promise<{ administrator: Administrator; codes: string[] } | PasswordRefusal> {
   const { codes, digests } = newRecoveryCodes();
-  return change(parts, asking, async (transaction, administrator, act) => {
-    await write(transaction, administrator, act, 'administrator.recovery_codes_renewed', {
+  return changeFactor(parts, asking, async (transaction, administrator, act) => {
+    const changed = await write(transaction, administrator, act, 'administrator.recovery_codes_renewed', {
       recovery_codes: digests,
     });
-    return { codes };
+    return { administrator: changed, codes };
   });
 }

@@ -9,7 +9,8 @@ export const DEVICE_MS = 180 * DAY_MS;
 
 /**
  * The cookie of a browser with which `administrator` has just signed in (OWASP, Slow Down Online Guessing Attacks with Device
- * Cookies). It is stored nowhere: every node checks its MAC. It ends with their password.
+ * Cookies). It is stored nowhere: every node checks its MAC, which covers the hash of their password. Because a change of the
+ * password or of a second factor writes a new hash, it ends the cookie.
  */
 export function newDevice(ring: KeyRing, administrator: Administrator, now: number): string {
   const body = [administrator.id, now + DEVICE_MS, randomBytes(16).toString('base64url')].join('.');

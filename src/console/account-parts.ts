@@ -8,6 +8,7 @@ import { type Html, html } from '../lib/html.ts';
 import { errorSummary, type Faults } from './parts.ts';
 import type { Context, Route, Shown } from './route.ts';
 import { timeOfDay } from './sign-in-whole.ts';
+import { deviceCookie } from './signed-in.ts';
 
 export const EMPTY: Faults = {};
 
@@ -50,6 +51,11 @@ export function refusalFaults({ timeZone }: Context, refusal: PasswordRefusal): 
     ? { 'current-password': 'This is not your password' }
     : { 'current-password': `Too many attempts. Try again at ${timeOfDay(timeZone, refusal.until)}` };
 }
+
+/** Keeps this browser a known one, after a change of `administrator` that made all device cookies void. */
+export const knownAgain = (context: Context, administrator: Administrator) => ({
+  'set-cookie': deviceCookie(context, administrator, context.now),
+});
 
 /** A page of one form about the account. */
 export function formPage(

@@ -9,6 +9,7 @@ import {
   EMPTY,
   form,
   formPage,
+  knownAgain,
   own,
   page,
   passwordMissing,
@@ -70,12 +71,13 @@ async function takePasskey(context: Context): Promise<Outcome> {
   try {
     const added = await addPasskey(context, asking(context), passkey, name);
     if ('refused' in added) return passkeysPage(context, refusalFaults(context, added));
+    const headers = knownAgain(context, added.administrator);
+    return { to: address('/account/passkeys', { done: 'passkey' }), headers };
   } catch (error) {
     if (error instanceof OperationalError && error.details)
       return passkeysPage(context, { name: `The name: ${error.details.name ?? error.message}` });
     throw error;
   }
-  return { to: address('/account/passkeys', { done: 'passkey' }) };
 }
 
 async function removalPage(context: Context, faults = EMPTY): Promise<Shown> {
@@ -98,7 +100,8 @@ async function takeRemoval(context: Context): Promise<Outcome> {
   if (missing !== EMPTY) return removalPage(context, missing);
   const removed = await removePasskey(context, asking(context), context.form.get('passkey') ?? '');
   if ('refused' in removed) return removalPage(context, refusalFaults(context, removed));
-  return { to: context.address('/account/passkeys', { done: 'removed' }) };
+  const headers = knownAgain(context, removed.administrator);
+  return { to: context.address('/account/passkeys', { done: 'removed' }), headers };
 }
 
 export const passkeyRoutes: Route[] = [

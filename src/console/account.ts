@@ -18,6 +18,7 @@ import {
   EMPTY,
   form,
   formPage,
+  knownAgain,
   own,
   page,
   passwordMissing,
@@ -138,7 +139,8 @@ async function takeAuthenticator(context: Context): Promise<Outcome> {
   if ('faults' in app || Object.keys(faults).length > 0) return authenticatorPage(context, faults);
   const replaced = await replaceTotp(context, asking(context), app.totp);
   if ('refused' in replaced) return authenticatorPage(context, refusalFaults(context, replaced));
-  return { to: context.address('/account', { done: 'totp' }) };
+  const headers = knownAgain(context, replaced.administrator);
+  return { to: context.address('/account', { done: 'totp' }), headers };
 }
 
 function codesPage(context: Context, faults = EMPTY): Shown {
@@ -160,6 +162,7 @@ async function takeNewCodes(context: Context): Promise<Outcome> {
   return {
     title: 'Your recovery codes',
     place: '/account',
+    headers: knownAgain(context, made.administrator),
     content: html`<h1>Your recovery codes</h1>
 ${recoveryCodes(made.codes, context.address('/account/recovery-codes/file'), context.token)}
 <p><a class="primary" href="${context.address('/account')}">I have kept them: continue</a></p>`,

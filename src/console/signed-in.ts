@@ -1,5 +1,6 @@
 // What a browser brings to signing in, and what it takes away: cookies, and the way to where somebody was going.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Administrator } from '../administrators/administrator.ts';
 import { claimedOwner, knownDevice, newDevice } from '../administrators/device.ts';
 import { findAdministrator } from '../administrators/queries.ts';
 import { cookieValue } from '../administrators/session.ts';
@@ -41,8 +42,17 @@ export function signedInCookies(
 ): string[] {
   return [
     setCookie('session', cookieValue(ring, secret, session, now), baseUrl),
-    setCookie('device', newDevice(ring, administrator, now), baseUrl),
+    deviceCookie({ baseUrl, ring }, administrator, now),
   ];
+}
+
+/** The cookie by which a browser of `administrator` is known from now on. */
+export function deviceCookie(
+  { baseUrl, ring }: Pick<Place, 'baseUrl' | 'ring'>,
+  administrator: Administrator,
+  now: number,
+): string {
+  return setCookie('device', newDevice(ring, administrator, now), baseUrl);
 }
 
 /** Lets somebody in, with a new session's cookie, and leads to where they were going. */

@@ -9,6 +9,7 @@ import {
   replaceTotp,
 } from '../../src/administrators/account.ts';
 import type { Administrator, Principal } from '../../src/administrators/administrator.ts';
+import { knownDevice, newDevice } from '../../src/administrators/device.ts';
 import { recordFailure, sourceOfSession } from '../../src/administrators/failures.ts';
 import {
   changeRole,
@@ -36,6 +37,7 @@ import { newRecoveryCodes } from '../../src/administrators/recovery-codes.ts';
 import { endSession, findPrincipal } from '../../src/administrators/session.ts';
 import { completeSetUp, findBySetUpLink, newSetUpLink, SET_UP_MS } from '../../src/administrators/set-up.ts';
 import {
+  checkPassword,
   completeWithCode,
   completeWithPasskey,
   openTicket,
@@ -278,6 +280,41 @@ for (const engine of ENGINES) {
       harness.clock.advance(15 * 60_000);
       const last = await open();
       assert.equal(await complete(last.ticket, device.sign(at(PLACE, last.challenge))), 'passkey');
+    });
+
+    test('every change of a second factor ends device cookies on every node', async () => {
+      const bo = await person();
+      const passkey = async () => {
+        const row = await now(bo);
+        const sent = new Authenticator().register(at(PLACE, registrationChallenge(parts.ring, row)));
+        return verifiedRegistration(parts.ring, PLACE, row, sent)!;
+      };
+      const idOfFirst = async () => (await passkeysOf(parts.database, bo.principal.id))[0]!.id;
+      const acts = {
+        'a passkey is added': async () => addPasskey(parts, asking(bo), await passkey(), 'Key'),
+        'a passkey is removed': async () => removePasskey(parts, asking(bo), await idOfFirst()),
+        'the app is replaced': () => replaceTotp(parts, asking(bo), { secret: 'A'.repeat(32), step: 1 }),
+        'recovery codes are renewed': () => renewRecoveryCodes(parts, asking(bo)),
+      };
+      for (const [what, act] of Object.entries(acts)) {
+        const row = await now(bo);
+        const cookie = newDevice(parts.ring, row, parts.clock.now());
+        const isKnown = (who: Administrator, value = cookie) =>
+          knownDevice(parts.ring, who, value, parts.clock.now()) !== undefined;
+        assert.equal(isKnown(row), true);
+        const wrong = { ...asking(bo), password: 'not the right one' };
+        assert.deepEqual(await renewRecoveryCodes(parts, wrong), { refused: 'wrong' });
+        assert.equal(isKnown(await now(bo)), true, 'a refused change ends nothing');
+        const done = await act();
+        assert.ok('administrator' in done, what);
+        assert.equal(isKnown((await findAdministrator(other.database, bo.principal.id))!), false, what);
+        assert.equal(
+          isKnown(await now(bo), newDevice(parts.ring, done.administrator, parts.clock.now())),
+          true,
+        );
+        assert.equal('ticket' in (await checkPassword(parts, bo.administrator.email, PASSWORD, null)), true);
+        harness.clock.advance(15 * 60_000);
+      }
     });
 
     test('the last second factor cannot be removed', async () => {

@@ -1,6 +1,7 @@
 // Everybody's own account: each change asks for the password, ends what it must, and is there at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { knownDevice } from '../../src/administrators/device.ts';
 import { recordFailure } from '../../src/administrators/failures.ts';
 import { findAdministrator } from '../../src/administrators/queries.ts';
 import { openTotpSecret } from '../../src/administrators/totp-secret.ts';
@@ -138,12 +139,17 @@ for (const engine of ENGINES)
       const client = await signIn(harness);
       const page = await client.get('/account/authenticator');
       const totpSecret = formOf(page).values.secret!;
+      const device = client.cookies.get('counterfoil_device');
       const password = { 'current-password': client.account.password };
       const wrong = await client.send(page, { ...password, code: '000000' });
       assert.equal(wrong.status, 422);
       assert.equal(formOf(wrong).values.secret, totpSecret);
       const done = await client.send(wrong, { ...password, code: codeOf(harness, { totpSecret }) });
       assert.match(done.body, /The new authenticator app is the one that counts/);
+      assert.notEqual(client.cookies.get('counterfoil_device'), device, 'the old one ended with the app');
+      const cookie = client.cookies.get('counterfoil_device');
+      const row = (await rowOf(client.account))!;
+      assert.ok(knownDevice(harness.service.ring, row, cookie, harness.clock.now()), 'and there is another');
       assert.equal(openTotpSecret(harness.service.ring, (await rowOf(client.account))!), totpSecret);
       harness.clock.advance(60_000);
       await signInAs(harness, { ...client.account, totpSecret });
@@ -155,6 +161,12 @@ for (const engine of ENGINES)
         'current-password': client.account.password,
       });
       assert.equal(made.h1, 'Your recovery codes');
+      const cookie = client.cookies.get('counterfoil_device');
+      const row = (await rowOf(client.account))!;
+      assert.ok(
+        knownDevice(harness.service.ring, row, cookie, harness.clock.now()),
+        'this browser stays known',
+      );
       const codes = made.forms.find(({ values }) => values.codes)!.values.codes!.split(' ');
       assert.equal(codes.length, 10);
       const attempt = async (code: string) => {

@@ -131,16 +131,22 @@ test('a passkey sets an account up and signs it in, and another is added and rem
 
   await takeAway(); // another device: the first would say that it holds one of this account already
   await giveAuthenticator(page);
+  const deviceCookie = async () =>
+    (await page.context().cookies()).find(({ name }) => name.endsWith('counterfoil_device'))?.value;
+  const devices = [await deviceCookie()];
   await page.fill('#name', 'Phone');
   await page.fill('#current-password', account.password);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await arrive(page, '/account/passkeys?done=passkey');
   assert.match(await page.locator('main').innerText(), /Phone/);
+  devices.push(await deviceCookie());
   await loaded(page, () => page.getByRole('link', { name: 'Remove Phone' }).click());
   await page.fill('#current-password', account.password);
   await sendForm(page);
   await arrive(page, '/account/passkeys?done=removed');
   assert.doesNotMatch(await page.locator('main').innerText(), /Phone/);
+  devices.push(await deviceCookie());
+  assert.equal(new Set(devices).size, 3, 'each change of the passkeys ends the cookie and brings another');
   await page.context().close();
   await harness.verify();
 });
