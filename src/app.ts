@@ -14,10 +14,9 @@ import { Verification } from './console/verification.ts';
 import type { Database } from './database/database.ts';
 import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
-import { asOperationalError, type Defect } from './http/errors.ts';
+import type { Defect } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
 import { at, openApiDocument } from './http/openapi.ts';
-import type { PolicyReport } from './http/policy-reports.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import type { Refuse } from './http/refused-keys.ts';
 import { addSecurityText, type SecurityContact } from './http/security-text.ts';
@@ -90,7 +89,7 @@ export async function buildApp(
   site: Site,
   { server, observe }: Pick<ShellParts, 'server' | 'observe'>,
 ): Promise<FastifyInstance> {
-  const { log, places, storage } = parts;
+  const { places, storage } = parts;
   const { baseUrls, checkoutBaseUrl } = places;
   const basePaths = new Set(site.surfaces.map((surface) => pathOf(baseUrls[surface])));
   const openRoutes = new Set([...basePaths].flatMap((path) => [`${path}/health`, `${path}/health/ready`]));
@@ -104,14 +103,7 @@ export async function buildApp(
   });
   for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
   if (parts.security) addSecurityText(app, parts.security, { ...parts, origins: originsOf(site, places) });
-  const pages = {
-    asOperationalError,
-    report: parts.defect,
-    warn: (message: string, requestId: string) => log.warn({ request_id: requestId }, message),
-    reportPolicy: (found: PolicyReport) =>
-      log.warn(found, 'a browser reports that the content security policy stopped something'),
-  };
-  const shared = { ...parts, ...pages, checkoutBaseUrl, checkpoints: new CheckpointLookup(storage) };
+  const shared = { ...parts, checkoutBaseUrl, checkpoints: new CheckpointLookup(storage) };
   if (site.surfaces.includes('public')) addPublic(app, shared);
   if (site.surfaces.includes('admin')) {
     app.register(adminApi, { ...shared, prefix: `${pathOf(baseUrls.admin)}/admin` });

@@ -3,6 +3,7 @@ import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
 import type { Method } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { contactLink } from '../ui/contact.ts';
 import { type Fact, facts } from '../ui/facts.ts';
 import { type IconName, icon } from '../ui/icons.ts';
@@ -17,6 +18,8 @@ export interface Subject {
   amount: string;
   /** Whether that is set smaller, so that it stays on one line of a narrow page. */
   isLong: boolean;
+  /** Makes the tokens of its forms. */
+  ring: KeyRing;
 }
 
 /** A payment's status as customers are told it; expiry is one of its own to them. */

@@ -3,6 +3,7 @@ import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
+import { framed } from '../pages/framed.ts';
 import { type Fact, facts } from '../ui/facts.ts';
 import { errorSummary } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
@@ -10,7 +11,7 @@ import { CONTACT, type ContactName, fieldPart, knownContacts, type Typed } from 
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
 import { help, methodName, outTo, type Subject, slip, wayOut } from './parts.ts';
-import { framed, type Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** The number of methods that are shown at once; the others are behind a disclosure. */
 const METHODS_SHOWN = 5;
@@ -41,7 +42,7 @@ ${help(pending)}
 </div>`;
   return framed(visit, {
     heading,
-    merchant,
+    brand: merchant,
     test: payment.mode === 'test',
     content,
     wide: true,
@@ -81,7 +82,7 @@ function form(visit: Visit, pending: Pending): Html {
   return html`${next && html`<p>${next}</p>`}
 ${instructions && instructionsMarkup(pending, instructions)}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
-${hidden({ action: 'submit', token: submitToken(visit.ring, payment, id, shown), shown })}
+${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}
 ${missing.map(({ name }) => fieldPart(words, name, merchant, typed))}
 <button class="primary">${words.html(`submit.${type}`, { amount })}</button>
@@ -152,14 +153,14 @@ ${facts([
 ])}
 </div>
 <form method="post" action="${visit.address()}" class="actions">
-${hiddenToken(visit.ring, payment, 'cancel')}
+${hiddenToken(subject.ring, payment, 'cancel')}
 <button class="danger">${words.html('cancel.confirm')}</button>
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>
 ${help(subject)}`;
   return framed(visit, {
     heading,
-    merchant,
+    brand: merchant,
     test: payment.mode === 'test',
     content,
     here: { view: 'cancel' },

@@ -1,6 +1,7 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
+import { framed } from '../pages/framed.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import type { Fact } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
@@ -8,7 +9,7 @@ import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
 import { help, methodName, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
-import { framed, type Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
 interface Details {
@@ -103,11 +104,14 @@ ${shown === 'requires_review' && repeated(subject)}
 ${shown === 'expired' && ask(visit, subject)}
 ${onward(visit, subject, state)}
 ${help(subject)}
-<p class="paper">${checkoutUrl(visit.baseUrl, payment.id)}</p>
+<p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;
   const heading = words.text(state.heading, text);
   const test = payment.mode === 'test';
-  return { status: state.status, text: framed(visit, { heading, merchant, test, content, wide: waits }) };
+  return {
+    status: state.status,
+    text: framed(visit, { heading, brand: merchant, test, content, wide: waits }),
+  };
 }
 
 function factsOf({ payment, words }: Subject, state: State, details: Details | null): Fact[] {
@@ -150,7 +154,7 @@ ${instructionsMarkup(subject, instructions)}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */
-function ask({ address, ring }: Visit, { payment, words }: Subject): Html {
+function ask({ address }: Visit, { payment, words, ring }: Subject): Html {
   const merchant = payment.merchant_name;
   if (payment.link_requested_at !== null) {
     const time = words.moment(payment.link_requested_at);

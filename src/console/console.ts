@@ -1,14 +1,13 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
-import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type PolicyReport, policyReports } from '../http/policy-reports.ts';
-import { note, noteFields } from '../http/request-log.ts';
+import { note } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import { ASSET_HEADERS } from '../ui/assets.ts';
-import { POLICY_REPORTS } from '../ui/page.ts';
+import { serveAssets } from '../pages/assets.ts';
+import { type FailureLog, showFailures } from '../pages/failure.ts';
+import { formOf, isSameOrigin, readForms } from '../pages/form.ts';
 import { consoleAssets } from './assets.ts';
-import { hasToken, isFromOurPage } from './form-guard.ts';
+import { hasToken } from './form-guard.ts';
 import { answer } from './guard.ts';
 import * as problem from './problem.ts';
 import type { ConsoleParts } from './route.ts';
@@ -23,59 +22,34 @@ import { createThrottle } from './throttle.ts';
 import { type Place, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 32 * 1024;
-const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-export interface ConsoleSettings extends ConsoleParts {
+export interface ConsoleSettings extends ConsoleParts, FailureLog {
   /** How many forms of signing in one network address may send in 15 minutes. */
   signInForms: number;
-  /** A failure as the contract knows it; nothing where it is a defect. */
-  asOperationalError(error: unknown): OperationalError | undefined;
-  /** Logs a failure whose page only shows the request's id. */
-  report(error: unknown, requestId: string): void;
-  /** Logs that a page could not be shown for now. */
-  warn(message: string, requestId: string): void;
-  /** Logs what a browser's policy stopped. */
-  reportPolicy(found: PolicyReport): void;
 }
 
 /** Registers the console's pages, what they load, and where browsers report to, on `app`, whose prefix is the console's path. */
 export async function consolePages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  for (const { name, type, content } of consoleAssets) {
-    app.get(`/${name}`, (_request, reply) =>
-      reply.headers({ ...ASSET_HEADERS, 'content-type': type }).send(content),
-    );
-  }
-  app.register(policyReports, {
-    prefix: `/${POLICY_REPORTS}`,
-    now: () => settings.clock.now(),
-    report: settings.reportPolicy,
-  });
+  serveAssets(app, settings, consoleAssets);
   app.register((scope) => pages(scope, settings));
 }
 
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  const { signInForms, asOperationalError, report, warn, reportPolicy: _, ...parts } = settings;
+  const { signInForms, ...parts } = settings;
   const place = placeOf(parts);
   const throttle = createThrottle(signInForms, place.clock, (request) => deviceOf(place, request));
 
-  app.addContentTypeParser(
-    FORM_TYPE,
-    { parseAs: 'buffer', bodyLimit: FORM_BYTES },
-    (_request, body: Buffer, done) => {
-      if (isUtf8(body)) done(null, new URLSearchParams(body.toString()));
-      else done(new OperationalError('bad_request', 'The form is not UTF-8.'));
-    },
-  );
+  readForms(app, FORM_BYTES);
   app.decorateRequest('principal');
-  app.addHook('preHandler', async ({ method, body, raw }) => {
-    if (method === 'POST' && !(body instanceof URLSearchParams))
-      throw new OperationalError('unsupported_media_type', `The form must be ${FORM_TYPE}.`);
+  app.addHook('preHandler', async (request) => {
+    const form = request.method === 'POST' ? formOf(request) : '';
     // PostgreSQL takes no text with it, and no keyboard writes it.
-    if (raw.url!.includes('%00') || (body instanceof URLSearchParams && `${body}`.includes('%00')))
+    if (request.raw.url!.includes('%00') || `${form}`.includes('%00'))
       throw new OperationalError('bad_request', 'A text holds the character NUL.');
   });
-  app.setErrorHandler((error, request, reply) =>
-    tell(error, request, reply, place, { asOperationalError, report, warn }),
+  const isPage = () => true;
+  showFailures(app, settings, isPage, (request, reply, status, refusal) =>
+    showFailure(place, request, reply, status, refusal),
   );
 
   /** A form of a page that is shown before anybody is signed in. */
@@ -83,7 +57,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     (take: (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>, stale: Door) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       const visit = await visitOf(request, reply, place);
-      if (!isFromOurPage(request.headers, new URL(place.baseUrl).origin))
+      if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
         return show(visit, problem.foreign(place.path));
       const waitMs = await throttle(request);
       if (waitMs > 0) {
@@ -145,30 +119,24 @@ const signInAgain: Door = (visit, form) => {
   return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
 };
 
-/** The page of whatever was thrown. */
-async function tell(
-  error: unknown,
+/** The page of a request that failed. */
+async function showFailure(
+  place: Place,
   request: FastifyRequest,
   reply: FastifyReply,
-  place: Place,
-  { asOperationalError, report, warn }: Pick<ConsoleSettings, 'asOperationalError' | 'report' | 'warn'>,
+  status: number,
+  refusal: OperationalError | undefined,
 ): Promise<FastifyReply> {
-  const known = asOperationalError(error);
-  note(request, { code: known?.code ?? 'internal_error' });
-  if (known?.details) noteFields(request, known.details);
-  if (!known) report(error, request.id);
-  else if (known.status >= 500) warn(known.message, request.id);
-  if (known?.retryAfterS !== undefined) reply.header('retry-after', String(known.retryAfterS));
-  const isUnavailable = known !== undefined && known.status >= 500; // the store has let this one wait long enough
+  const isUnavailable = status === 503; // the store has let this one wait long enough
   const visit = isUnavailable
     ? stranger(request, reply, place)
     : await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
   const shown =
-    known === undefined || known.status >= 500
-      ? problem.failure(place.path, known?.status ?? 500, request.id)
-      : known.code === 'not_found' && visit.principal
+    refusal === undefined
+      ? problem.failure(place.path, status, request.id)
+      : refusal.code === 'not_found' && visit.principal
         ? problem.missing(place.path)
-        : problem.refused(place.path, known.status, known.message);
+        : problem.refused(place.path, status, refusal.message);
   return show(visit, shown).catch(() => show(stranger(request, reply, place), shown));
 }
 

@@ -2,8 +2,9 @@
 import type { FastifyReply } from 'fastify';
 import { may } from '../administrators/administrator.ts';
 import { html } from '../lib/html.ts';
+import { isSameOrigin } from '../pages/form.ts';
 import { unpackDraft } from './draft.ts';
-import { hasToken, isFromOurPage } from './form-guard.ts';
+import { hasToken } from './form-guard.ts';
 import { notice } from './parts.ts';
 import * as problem from './problem.ts';
 import type { Outcome, Route } from './route.ts';
@@ -19,7 +20,7 @@ export async function answer(
 ): Promise<FastifyReply> {
   const { request, place, principal } = visit;
   const isPost = request.method === 'POST';
-  if (isPost && !isFromOurPage(request.headers, new URL(place.baseUrl).origin))
+  if (isPost && !isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
     return show(visit, problem.foreign(place.path));
   if (!principal) return askToSignIn(visit);
   const choice = isPost ? undefined : preferred(visit);

@@ -1,29 +1,23 @@
-// How often forms that prove who somebody is are taken from one network or known browser. Kept in memory, by each node for itself.
+// How often forms that prove who somebody is are taken from one network or known browser.
 import type { FastifyRequest } from 'fastify';
-import { NetworkCounts } from '../http/network-counts.ts';
-import { WindowCounts } from '../http/window-counts.ts';
+import { fromNetwork, Throttle } from '../http/throttle.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
 const WINDOW_MS = 15 * MINUTE_MS;
 
-/** Counts a form. Gives how long to wait, in milliseconds, where it is one too many; else 0. */
-export type Throttle = (request: FastifyRequest) => Promise<number>;
-
 /**
- * `maximum`: of one network, and of one browser that `deviceOf` knows; such a one is counted by itself, so that whoever shares its
- * network cannot keep it out.
+ * `maximum`: of one network, and of one browser that `deviceOf` knows. A known browser is counted by itself, so that others in its
+ * network cannot keep it out. The function returned counts a form, and gives how long to wait, in milliseconds, if it is one too many; else 0.
  */
 export function createThrottle(
   maximum: number,
   clock: Clock,
   deviceOf: (request: FastifyRequest) => Promise<string | undefined>,
-): Throttle {
-  const ofNetwork = new NetworkCounts(maximum, WINDOW_MS);
-  const ofDevice = new WindowCounts(maximum, WINDOW_MS);
+): (request: FastifyRequest) => Promise<number> {
+  const ofNetwork = new Throttle(clock, WINDOW_MS, fromNetwork(maximum));
+  const ofDevice = new Throttle<string>(clock, WINDOW_MS, [{ nameOf: (device) => device, maximum }]);
   return async (request) => {
     const device = await deviceOf(request);
-    const now = clock.now();
-    if (device !== undefined) return ofDevice.count(device, now);
-    return ofNetwork.count(request.ip, now);
+    return device === undefined ? ofNetwork.count(request.ip) : ofDevice.count(device);
   };
 }

@@ -7,10 +7,11 @@ import { note, noteFields } from '../http/request-log.ts';
 import { Locale, MOMENT } from '../lib/locale.ts';
 import { derivedSecret } from '../lib/secrets.ts';
 import { pathOf } from '../lib/web-address.ts';
+import { isRandom, newRandom } from '../pages/form-token.ts';
 import { pageHeaders } from '../ui/page.ts';
 import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.ts';
 import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
-import { type FormKey, isFormSecret, newFormSecret, tokenField } from './form-guard.ts';
+import { type FormKey, tokenField } from './form-guard.ts';
 import { framed, LANGUAGE } from './frame.ts';
 import type { ConsoleParts, Context, Shown } from './route.ts';
 
@@ -85,13 +86,13 @@ export async function visitOf(request: FastifyRequest, reply: FastifyReply, plac
 
 function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: string): FormKey {
   const held = readCookieOf(cookie, 'form', baseUrl);
-  if (isFormSecret(held)) return { kind: 'form', secret: held };
-  const secret = newFormSecret();
+  if (isRandom(held)) return { kind: 'form', secret: held };
+  const secret = newRandom();
   reply.header('set-cookie', setCookie('form', secret, baseUrl));
   return { kind: 'form', secret };
 }
 
-/** The headers of the console's pages: those of all pages, with a script of its own, and Origin told to itself (see `isFromOurPage`). */
+/** The headers of the console's pages: those of all pages, with a script of its own, and Origin told to itself (see `isSameOrigin`). */
 function headersOf({ baseUrl }: Place, nonce?: string): Record<string, string> {
   return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
 }

@@ -1,13 +1,14 @@
 // Keys and tokens that were refused, counted by where they came from: who sends many is told to wait, and learns nothing else.
 import type { FastifyRequest } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import { NetworkCounts } from './network-counts.ts';
+import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { RateLimits } from './rate-limit.ts';
+import { fromNetwork, Throttle, wholeSeconds } from './throttle.ts';
 
-/** Counts the refusals of each network within a minute that begins with the first of them, this node's part of the limit. */
-export function refusalCounts({ refused_keys_per_minute, nodes }: RateLimits): NetworkCounts {
-  return new NetworkCounts(Math.max(1, Math.floor(refused_keys_per_minute / nodes)), MINUTE_MS);
+/** Counts the refusals of each network within a minute, this node's part of the limit. */
+export function refusalCounts({ refused_keys_per_minute, nodes }: RateLimits, clock: Clock): Throttle {
+  const maximum = Math.max(1, Math.floor(refused_keys_per_minute / nodes));
+  return new Throttle(clock, MINUTE_MS, fromNetwork(maximum));
 }
 
 /** Gives the error that a request is answered with whose key or token is no good: `message` says why, where it is said at all. */
@@ -25,17 +26,16 @@ export interface Refuse {
  * comes here: a right key is taken from any address as soon as this node knows it, so that the misses of others who call from there do not lock it out.
  */
 export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
-  const counts = limits && refusalCounts(limits);
+  const counts = limits && refusalCounts(limits, clock);
   const refuse = (request: FastifyRequest, message: string) => {
-    const waitMs =
-      counts && request.headers.authorization !== undefined ? counts.count(request.ip, clock.now()) : 0;
+    const waitMs = counts && request.headers.authorization !== undefined ? counts.count(request.ip) : 0;
     if (waitMs === 0) return new OperationalError('unauthorized', message);
     return new OperationalError('rate_limited', 'Too many wrong keys or tokens came from this address.', {
-      retryAfterS: Math.ceil(waitMs / SECOND_MS),
+      retryAfterS: wholeSeconds(waitMs),
       limit: 'refused_keys',
     });
   };
-  const isSpent = ({ ip }: FastifyRequest) => counts?.isFull(ip, clock.now()) ?? false;
-  const takeBack = ({ ip }: FastifyRequest) => counts?.takeBack(ip, clock.now());
+  const isSpent = ({ ip }: FastifyRequest) => (counts?.waitMs(ip) ?? 0) > 0;
+  const takeBack = ({ ip }: FastifyRequest) => counts?.takeBack(ip);
   return Object.assign(refuse, { isSpent, takeBack });
 }

@@ -1,42 +1,36 @@
 // What a form of registration carries: proof that it is ours, and what the key is made of that it asks for.
-import { randomBytes } from 'node:crypto';
 import { boundCookie, boundName, valueIn } from '../lib/cookie.ts';
-import { derivedSecret, hmac, isSame, sha256Hex } from '../lib/secrets.ts';
+import { derivedSecret, sha256Hex } from '../lib/secrets.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import type { KeyByMode } from '../merchants/register.ts';
 import type { Registration } from '../merchants/registration.ts';
+import { hasToken, isRandom, newRandom, tokenOf } from '../pages/form-token.ts';
 
 const COOKIE = 'counterfoil_registration';
-/** 256 bits in base64url. */
-const RANDOM = /^[\w-]{43}$/;
-const random = () => randomBytes(32).toString('base64url');
+const statement = (seed: string) => `registration form ${seed}`;
 
 /** The browser's own secret, out of a Cookie header; no page holds it, and no other site can read or send it. */
 export function browserSecret(header: string | undefined, baseUrl: string): string | undefined {
   const found = valueIn(header, boundName(COOKIE, baseUrl));
-  return found !== undefined && RANDOM.test(found) ? found : undefined;
+  return isRandom(found) ? found : undefined;
 }
 
 /** A new secret for a browser, and the Set-Cookie line that gives it to it for as long as it is open. */
 export function newBrowserSecret(baseUrl: string): { secret: string; cookie: string } {
-  const secret = random();
+  const secret = newRandom();
   return { secret, cookie: boundCookie(COOKIE, secret, baseUrl) };
 }
 
 /** The fields of a new form that nobody sees: a seed of its own, and the token that shows the seed to be ours and this browser's. */
 export function formSeed(secret: string): { seed: string; token: string } {
-  const seed = random();
-  return { seed, token: tokenOf(secret, seed) };
-}
-
-function tokenOf(secret: string, seed: string): string {
-  return hmac(secret, `registration form ${seed}`);
+  const seed = newRandom();
+  return { seed, token: tokenOf(secret, statement(seed)) };
 }
 
 /** The seed of a form that is ours and this browser's; nothing for any other. */
 export function seedOf(sent: URLSearchParams, secret: string): string | undefined {
-  const seed = sent.get('seed') ?? '';
-  return RANDOM.test(seed) && isSame(sent.get('token') ?? '', tokenOf(secret, seed)) ? seed : undefined;
+  const seed = sent.get('seed');
+  return isRandom(seed) && hasToken(sent, secret, statement(seed)) ? seed : undefined;
 }
 
 /**

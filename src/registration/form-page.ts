@@ -2,11 +2,12 @@
 import { type Html, hidden, html } from '../lib/html.ts';
 import { INVITE_PREFIX } from '../merchants/invite.ts';
 import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
+import { framed } from '../pages/framed.ts';
 import { contactLink } from '../ui/contact.ts';
 import { errorSummary, type FieldParts, type FormFault, fieldMarkup } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
 import { EXAMPLE, FIELDS, labelOf, type Typed } from './form.ts';
-import { registrationPage, type Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** Addresses and codes run left to right in every language, and are no words. */
 const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
@@ -56,7 +57,7 @@ ${fields.map(fieldOf)}
 </form>
 ${mode === 'invite' && contact !== undefined && html`<p class="hint">${words.html('register.ask', { contact: contactLink(contact) })}</p>`}`;
   const heading = words.text('register.heading');
-  return registrationPage(visit, { heading, content, wrong: faults.length > 0 });
+  return framed(visit, { heading, content, wrong: faults.length > 0 });
 }
 
 function hintOf(words: Words, name: RegistrationField): Html {
@@ -78,5 +79,5 @@ export function closedPage(visit: Visit, contact: string | undefined): string {
   const content = html`<h1>${words.html('register.closed.heading')}</h1>
 <p>${words.html('register.closed.lead')}</p>
 ${contact !== undefined && html`<p>${words.html('register.closed.ask', { contact: contactLink(contact) })}</p>`}`;
-  return registrationPage(visit, { heading: words.text('register.closed.heading'), content });
+  return framed(visit, { heading: words.text('register.closed.heading'), content });
 }

@@ -2,7 +2,8 @@
 import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Registered } from '../merchants/register.ts';
-import { registrationPage, type Visit } from './visit.ts';
+import { framed } from '../pages/framed.ts';
+import type { Visit } from './visit.ts';
 
 /** Its ending says what it is to what reads such files; a name that began with a dot would be hidden among others. */
 const FILE = 'counterfoil.env';
@@ -40,7 +41,7 @@ ${steps.map((step) => html`<li>${step}</li>\n`)}</ol>
 ${command(rotateCommand(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key))}
 </div>`;
   const heading = words.text('register.done.heading');
-  return registrationPage(visit, { heading, content, wide: true, once: true });
+  return framed(visit, { heading, content, wide: true, here: null });
 }
 
 /** Text to be copied whole, which one click selects. */

@@ -1,56 +1,16 @@
-// One look at a page of registration: in which language and light, and the address of the next.
-import type { FastifyRequest } from 'fastify';
-import { pathOf } from '../lib/web-address.ts';
-import { type Framed, framed, type Look } from '../ui/framed.ts';
-import type { Languages } from '../ui/languages.ts';
-import { themeOf } from '../ui/theme.ts';
+// A request for a page of registration: what its address may hold, and what stands at the top of its pages.
+import type { Visit as PageVisit, Site } from '../pages/visit.ts';
+import { Languages } from '../ui/languages.ts';
 
-/** The name at the top of a page that no merchant stands behind yet. */
-const BRAND = 'Counterfoil';
-/** What the address may say. */
-const PARAMETERS = ['lang', 'theme', 'invite'] as const;
-type Parameters = Partial<Record<(typeof PARAMETERS)[number], string | undefined>>;
+export type Visit = PageVisit<'invite'>;
 
-export interface Visit extends Look {
-  /** The parameters as they came, each once; a repeated one counts as none. */
-  asked: Parameters;
-  /** The address of the form with the same invitation, in the language that the address names, or in `lang`. */
-  address(change?: { lang: string | undefined }): string;
-}
-
-/** Where registration is, without a slash at its end, and the languages it speaks. */
-export interface Place {
-  languages: Languages;
-  pageUrl: string;
-}
-
-export function visitOf(request: FastifyRequest, { languages, pageUrl }: Place): Visit {
-  const query = request.query as Record<string, unknown>;
-  const asked: Parameters = {};
-  for (const name of PARAMETERS) if (typeof query[name] === 'string') asked[name] = query[name];
-  const words = languages.choose(asked.lang, request.headers['accept-language']);
-  const basePath = pathOf(pageUrl);
-  const isNamed = asked.lang !== undefined;
+/** `baseUrl`: of registration, without a slash at its end. */
+export function siteOf(baseUrl: string, timeZone: string): Site<'invite'> {
   return {
-    words,
-    theme: themeOf(request.headers.cookie, pageUrl),
-    isNamed,
-    basePath,
-    asked,
-    address({ lang } = { lang: isNamed ? words.tag : undefined }) {
-      const kept = Object.entries({ lang, invite: asked.invite }).flatMap(([name, value]) =>
-        value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
-      );
-      return kept.length === 0 ? basePath : `${basePath}?${kept.join('&')}`;
-    },
+    languages: Languages.in(timeZone),
+    baseUrl,
+    parameters: { lang: { isKept: true }, invite: { isKept: true }, theme: {} },
+    brand: 'Counterfoil',
+    skip: 'register.skip',
   };
-}
-
-/** A whole page of registration. One that is shown `once` has no link to itself in another language or light: it would be lost by it. */
-export function registrationPage(
-  visit: Visit,
-  { once = false, ...parts }: Omit<Framed, 'brand' | 'skip' | 'here'> & { once?: boolean },
-): string {
-  const here = once ? null : visit.address({ lang: undefined });
-  return framed(visit, { ...parts, brand: BRAND, skip: visit.words.html('register.skip'), here });
 }

@@ -1,8 +1,8 @@
 // Keys and tokens that are refused: who sends many is told to wait and learns nothing, and a right key is always taken.
 import assert from 'node:assert/strict';
-import { after, before, describe, mock, test } from 'node:test';
-import type { NetworkCounts } from '../../src/http/network-counts.ts';
+import { after, before, beforeEach, describe, mock, test } from 'node:test';
 import { refusalCounts } from '../../src/http/refused-keys.ts';
+import type { Throttle } from '../../src/http/throttle.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { addPerson } from '../support/admin.ts';
@@ -164,48 +164,57 @@ for (const engine of ENGINES) {
 
 describe('refusals of an address', () => {
   const LIMITS = { writes_per_second: 50, reads_per_second: 200, refused_keys_per_minute: 20, nodes: 1 };
-  const countTimes = (counts: NetworkCounts, times: number, now: number) => {
-    for (let i = 0; i < times; i++) counts.count('192.0.2.1', now);
+  let now = 0;
+  const clock = { now: () => now };
+  const countTimes = (counts: Throttle, times: number) => {
+    for (let i = 0; i < times; i++) counts.count('192.0.2.1');
   };
+  const countAt = (counts: Throttle, at: number) => {
+    now = at;
+    return counts.count('192.0.2.1');
+  };
+  beforeEach(() => {
+    now = 0;
+  });
 
   test('the wait ends a minute after the first of them.', () => {
-    const counts = refusalCounts(LIMITS);
-    countTimes(counts, 20, 0);
-    assert.equal(counts.count('192.0.2.1', 10_000), 50_000);
-    assert.equal(counts.count('192.0.2.1', 59_999), 1);
-    assert.equal(counts.count('192.0.2.1', 60_000), 0);
+    const counts = refusalCounts(LIMITS, clock);
+    countTimes(counts, 20);
+    assert.equal(countAt(counts, 10_000), 50_000);
+    assert.equal(countAt(counts, 59_999), 1);
+    assert.equal(countAt(counts, 60_000), 0);
   });
 
   test('one network cannot use up its allocation, and what is taken back is taken back of both.', () => {
-    const counts = refusalCounts(LIMITS);
-    for (let i = 0; i < 500; i++) counts.count('2001:db8::1', 0);
-    for (let i = 0; i < 60; i++) assert.equal(counts.count(`2001:db8:0:${i + 1}::1`, 0), 0, String(i));
-    assert.ok(counts.isFull('2001:db8:0:fff::1', 0));
-    counts.takeBack('2001:db8::1', 0);
-    assert.ok(counts.isFull('2001:db8:0:fff::1', 0));
-    counts.takeBack('2001:db8:0:1::1', 0);
-    assert.equal(counts.isFull('2001:db8:0:fff::1', 0), false);
-    assert.equal(counts.count('2001:db8:0:fff::1', 0), 0);
-    assert.notEqual(counts.count('2001:db8:0:fff::1', 0), 0);
+    const counts = refusalCounts(LIMITS, clock);
+    for (let i = 0; i < 500; i++) counts.count('2001:db8::1');
+    for (let i = 0; i < 60; i++) assert.equal(counts.count(`2001:db8:0:${i + 1}::1`), 0, String(i));
+    assert.ok(counts.waitMs('2001:db8:0:fff::1') > 0);
+    counts.takeBack('2001:db8::1');
+    assert.ok(counts.waitMs('2001:db8:0:fff::1') > 0);
+    counts.takeBack('2001:db8:0:1::1');
+    assert.equal(counts.waitMs('2001:db8:0:fff::1'), 0);
+    assert.equal(counts.count('2001:db8:0:fff::1'), 0);
+    assert.notEqual(counts.count('2001:db8:0:fff::1'), 0);
   });
 
   test('of several nodes each takes its part, one at least.', () => {
-    const shared = refusalCounts({ ...LIMITS, nodes: 2 });
-    countTimes(shared, 10, 0);
-    assert.equal(shared.count('192.0.2.1', 0), 60_000);
-    const many = refusalCounts({ ...LIMITS, nodes: 1000 });
-    assert.equal(many.count('192.0.2.1', 0), 0);
-    assert.equal(many.count('192.0.2.1', 0), 60_000);
+    const shared = refusalCounts({ ...LIMITS, nodes: 2 }, clock);
+    countTimes(shared, 10);
+    assert.equal(shared.count('192.0.2.1'), 60_000);
+    const many = refusalCounts({ ...LIMITS, nodes: 1000 }, clock);
+    assert.equal(many.count('192.0.2.1'), 0);
+    assert.equal(many.count('192.0.2.1'), 60_000);
   });
 
   test('of 100,000 addresses those refused last are remembered, and no others.', () => {
-    const counts = refusalCounts({ ...LIMITS, refused_keys_per_minute: 1 });
+    const counts = refusalCounts({ ...LIMITS, refused_keys_per_minute: 1 }, clock);
     const address = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
-    for (let i = 0; i < 100_000; i++) counts.count(address(i), 0);
-    assert.equal(counts.count(address(99_999), 0), 60_000, 'remembered');
-    assert.equal(counts.count(address(0), 0), 0, 'forgotten');
+    for (let i = 0; i < 100_000; i++) counts.count(address(i));
+    assert.equal(counts.count(address(99_999)), 60_000, 'remembered');
+    assert.equal(counts.count(address(0)), 0, 'forgotten');
     let remembered = 0;
-    for (let i = 99_998; i > 0; i--) if (counts.count(address(i), 0) > 0) remembered++;
+    for (let i = 99_998; i > 0; i--) if (counts.count(address(i)) > 0) remembered++;
     assert.ok(remembered < 25_000, String(remembered));
   });
 });

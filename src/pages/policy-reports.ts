@@ -1,13 +1,14 @@
 // Takes what browsers report of the pages' content security policy, and logs which rule stopped what kind of thing.
 import type { FastifyInstance } from 'fastify';
-import { MINUTE_MS } from '../lib/time.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
 const BODY_BYTES = 16 * 1024;
 const REPORTS_MAXIMUM = 10;
 /** Reports logged in a minute, so that nobody fills the log with them. */
 const LOGGED_A_MINUTE = 60;
 
-export interface PolicyReport {
+interface PolicyReport {
   directive: string;
   /** A scheme and host, or a word of the standard such as `inline`: never a path, which could name a payment. */
   blocked: string;
@@ -16,7 +17,7 @@ export interface PolicyReport {
 /** Adds the route they are sent to, POST to the prefix itself, in the form of CSP Level 2 (`report-uri`) and of the Reporting API (`report-to`). */
 export async function policyReports(
   app: FastifyInstance,
-  { now, report }: { now(): number; report(found: PolicyReport): void },
+  { log, clock }: { log: Logger; clock: Clock },
 ): Promise<void> {
   app.addContentTypeParser(
     ['application/csp-report', 'application/reports+json', 'application/json'],
@@ -26,9 +27,11 @@ export async function policyReports(
   let minute = 0;
   let logged = 0;
   app.post('', (request, reply) => {
-    const current = Math.floor(now() / MINUTE_MS);
+    const current = Math.floor(clock.now() / MINUTE_MS);
     if (current !== minute) [minute, logged] = [current, 0];
-    for (const found of reportsIn(String(request.body ?? ''))) if (logged++ < LOGGED_A_MINUTE) report(found);
+    for (const found of reportsIn(String(request.body ?? '')))
+      if (logged++ < LOGGED_A_MINUTE)
+        log.warn(found, 'a browser reports that the content security policy stopped something');
     return reply.code(204).header('cache-control', 'no-store').send();
   });
 }

@@ -1,0 +1,152 @@
+// The one address of a payment: its status decides which page it shows and what its forms may do.
+import type { Database } from '../database/database.ts';
+import { fromNetwork, Throttle } from '../http/throttle.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Work } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { type Clock, MINUTE_MS } from '../lib/time.ts';
+import type { Directory } from '../merchants/directory.ts';
+import type { Offer } from '../methods/offer.ts';
+import { isSameOrigin } from '../pages/form.ts';
+import { busyPage } from '../pages/problem.ts';
+import { type Answer, type PageRoute, type Shown, tooMany } from '../pages/surface.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { PAYMENT_PAGE } from '../payments/present.ts';
+import { findPayment } from '../payments/queries.ts';
+import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { knownContacts, readForm, submissionOf } from './form.ts';
+import { actionOf, shownInstructions } from './form-guard.ts';
+import { isLong, type Subject } from './parts.ts';
+import { cancelPage, pendingPage } from './pending-page.ts';
+import { missingPage, refusedPage, suspendedPage } from './problem-page.ts';
+import { statePage } from './state-page.ts';
+import type { Name, Visit } from './visit.ts';
+
+/** Forms are limited within this. */
+const WINDOW_MS = 10 * MINUTE_MS;
+
+export interface PaymentParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  ring: KeyRing;
+  directory: Directory;
+  offer: Offer;
+  /** Without a slash at its end. */
+  checkoutBaseUrl: string;
+  /** How many forms are taken within 10 minutes, of one payment and from one network address. */
+  limits: { perPayment: number; perAddress: number };
+}
+
+/** From where a form came, and for which payment. */
+interface FormSent {
+  ip: string;
+  id: string;
+}
+
+export class PaymentRoute implements PageRoute<Name> {
+  readonly path = `/${PAYMENT_PAGE}`;
+  readonly #parts: PaymentParts;
+  readonly #origin: string;
+  readonly #forms: Throttle<FormSent>;
+  /** Counted apart, so that forged forms use up nothing that a customer needs. */
+  readonly #forged: Throttle;
+
+  constructor(parts: PaymentParts) {
+    const { clock, limits, checkoutBaseUrl } = parts;
+    this.#parts = parts;
+    this.#origin = new URL(checkoutBaseUrl).origin;
+    const ofAddress = fromNetwork(limits.perAddress);
+    this.#forged = new Throttle(clock, WINDOW_MS, ofAddress);
+    this.#forms = new Throttle(clock, WINDOW_MS, [
+      ...ofAddress.map(({ nameOf, maximum }) => ({ nameOf: ({ ip }: FormSent) => nameOf(ip), maximum })),
+      { nameOf: ({ id }: FormSent) => id, maximum: limits.perPayment },
+    ]);
+  }
+
+  async show(visit: Visit): Promise<Answer> {
+    const { directory, offer } = this.#parts;
+    const { method: wanted, view } = visit.asked;
+    const payment = await this.#find(visit);
+    if (!payment) return missing(visit);
+    const subject = this.#subjectOf(payment, visit);
+    if (payment.status !== 'pending') return statePage(visit, subject);
+    if (directory.isSuspended(payment.merchant_id)) return suspended(visit, subject);
+    if (view === 'cancel') return { text: cancelPage(visit, subject) };
+    const methods = offer.methodsFor(payment);
+    const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
+    if (!method) return unoffered(visit);
+    return { text: pendingPage(visit, { ...subject, methods, method }) };
+  }
+
+  async take(visit: Visit, form: URLSearchParams): Promise<Answer> {
+    const { ring } = this.#parts;
+    const { request, asked } = visit;
+    const payment = await this.#find(visit);
+    if (!payment) return missing(visit);
+    const { id } = payment;
+    const isOurs = isSameOrigin(request.headers, this.#origin, true);
+    const action = isOurs ? actionOf(ring, payment, form, asked.method) : undefined;
+    const { ip } = request;
+    const waitMs = action ? this.#forms.count({ ip, id }) : this.#forged.count(ip);
+    if (waitMs > 0) return tooMany(busyPage(visit, waitMs, 'refused.back'), waitMs, 'checkout_forms');
+    if (!action) return { status: 403, text: refusedPage(visit, 'refused') };
+    if (action === 'submit') return this.#submit(visit, payment, form);
+    const act = action === 'cancel' ? cancelByCustomer : requestLink;
+    return this.#change(visit, id, (transaction) => act(transaction, id, request.id));
+  }
+
+  async #submit(visit: Visit, payment: Payment, form: URLSearchParams): Promise<Answer> {
+    const { clock, directory, offer } = this.#parts;
+    const { words, asked, request } = visit;
+    if (payment.status !== 'pending') return seePayment(visit); // it shows what became of the payment
+    if (directory.isSuspended(payment.merchant_id)) return suspended(visit, this.#subjectOf(payment, visit));
+    const methods = offer.methodsFor(payment);
+    const method = methods.find(({ id }) => id === asked.method);
+    if (!method) return unoffered(visit);
+    const known = knownContacts(payment, method, asked.edit);
+    const typed = readForm(form, method, known, words, payment.merchant_name, clock.now());
+    if (typed.faults.length > 0) {
+      const faults = Object.fromEntries(typed.faults.map(({ field }) => [field, true]));
+      const pending = { ...this.#subjectOf(payment, visit), methods, method, typed };
+      return { status: 422, text: pendingPage(visit, pending), faults };
+    }
+    const submission = submissionOf(method, typed.kept, shownInstructions(form), words.tag);
+    const { id } = payment;
+    return this.#change(visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
+  }
+
+  /** Does `work` and leads to the payment's page: also if another change came first. */
+  async #change(visit: Visit, id: string, work: Work<unknown>): Promise<Answer> {
+    try {
+      await this.#parts.journal.commit(work, id);
+    } catch (error) {
+      if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
+    }
+    return seePayment(visit);
+  }
+
+  async #find({ asked }: Visit): Promise<Payment | undefined> {
+    const { database, clock } = this.#parts;
+    if (asked.payment_id === undefined) return undefined;
+    const payment = await findPayment(database, asked.payment_id);
+    return payment && asOf(payment, clock.now());
+  }
+
+  #subjectOf(payment: Payment, { words }: Visit): Subject {
+    const { directory, ring } = this.#parts;
+    const amount = words.money(payment.amount_minor, payment.currency);
+    const profile = directory.profile(payment.merchant_id);
+    return { payment, profile, words, amount, isLong: isLong(amount), ring };
+  }
+}
+
+const missing = (visit: Visit): Shown => ({ status: 404, text: missingPage(visit) });
+const unoffered = (visit: Visit): Shown => ({ status: 404, text: refusedPage(visit, 'unoffered') });
+const suspended = (visit: Visit, subject: Subject): Shown => ({
+  status: 403,
+  text: suspendedPage(visit, subject),
+});
+/** Names a fragment, because the browser would keep the `#errors` of the form's action. */
+const seePayment = (visit: Visit) => ({ to: `${visit.address()}#main` });

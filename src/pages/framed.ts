@@ -1,0 +1,74 @@
+// The frame of a page in the visitor's language: whose page it is above, and the choice of language and theme below.
+import { type Html, html, slotted } from '../lib/html.ts';
+import { LANGUAGES } from '../ui/languages.ts';
+import { page } from '../ui/page.ts';
+import { THEMES } from '../ui/theme.ts';
+import type { Parameters, Visit } from './visit.ts';
+
+export interface Framed<Name extends string = never> {
+  /** The page's heading as text, for its title. */
+  heading: string;
+  /** The name at the top; the site's own if undefined. */
+  brand?: string | undefined;
+  test?: boolean;
+  content: Html;
+  wide?: boolean;
+  /** Whether the page says what is wrong with a form. */
+  wrong?: boolean;
+  /** What the address of this very page holds beside what is kept; null if no address shows it again. */
+  here?: Parameters<Name> | null;
+}
+
+/** A whole page. */
+export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Name>): string {
+  const { words, theme, basePath, site } = visit;
+  const { heading, brand = site.brand, test, content, wide = false, wrong, here } = parts;
+  const named =
+    brand === undefined || heading.includes(brand)
+      ? heading
+      : words.text('title', { heading, merchant: brand });
+  return page({
+    language: words,
+    theme,
+    basePath,
+    title: wrong ? words.text('error.title', { title: named }) : named,
+    skip: words.html(site.skip),
+    header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${test && html`<p class="ribbon">${words.html('test')}</p>`}`,
+    content,
+    wide,
+    footer:
+      here === null
+        ? html``
+        : preferences(visit, visit.address({ lang: undefined, ...here } as Parameters<Name>)),
+  });
+}
+
+/** The choice of language and theme, each a link, so that no script is needed. */
+function preferences({ words, theme, asked }: Visit, here: string): Html {
+  const isNamed = asked.lang !== undefined;
+  const hasQuery = here.includes('?');
+  const name = `preferences ${theme} ${isNamed} ${hasQuery}`;
+  return words.remembered(name, () => slotted((slot) => choices({ words, theme }, isNamed, slot, hasQuery)))(
+    here,
+  );
+}
+
+function choices(
+  { words, theme }: Pick<Visit, 'words' | 'theme'>,
+  isNamed: boolean,
+  slot: Html,
+  hasQuery: boolean,
+): Html {
+  const joint = hasQuery ? '&' : '?';
+  const link = (query: string, attributes: Html | null, text: Html | string, isCurrent: boolean) =>
+    html`<li><a href="${slot}${joint}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
+  const languages = LANGUAGES.map(({ tag, name }) =>
+    link(`lang=${tag}`, html` lang="${tag}" hreflang="${tag}"`, name, tag === words.tag),
+  );
+  const kept = isNamed ? `lang=${words.tag}&` : '';
+  const themes = [...THEMES, 'auto' as const].map((one) =>
+    link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
+  );
+  return html`<nav aria-label="${words.text('footer.language')}"><details><summary><span class="muted">${words.html('footer.language')}:</span> ${words.name}</summary><ul>${languages}</ul></details></nav>
+<nav aria-label="${words.text('footer.theme')}"><ul>${themes}</ul></nav>`;
+}

@@ -1,0 +1,43 @@
+// Pages that say why something cannot be shown or done, and where to go on.
+import { type Html, html } from '../lib/html.ts';
+import { MINUTE_MS } from '../lib/time.ts';
+import { facts } from '../ui/facts.ts';
+import type { Key, Words } from '../ui/languages.ts';
+import { framed } from './framed.ts';
+import type { Visit } from './visit.ts';
+
+export interface Problem {
+  heading: Key;
+  sentences: readonly Html[];
+  more?: Html;
+  /** The text of the link to the page itself. */
+  back: Key;
+  /** How that link looks. */
+  look?: 'primary' | 'secondary';
+}
+
+export function problemPage(
+  visit: Visit,
+  { heading, sentences, more, back, look = 'primary' }: Problem,
+): string {
+  const { words, address } = visit;
+  const content = html`<h1>${words.html(heading)}</h1>
+${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${more}
+<div class="actions"><p><a class="${look}" href="${address()}">${words.html(back)}</a></p></div>`;
+  return framed(visit, { heading: words.text(heading), content });
+}
+
+/** Too many forms. `waitMs` until the next is taken. */
+export function busyPage(visit: Visit, waitMs: number, back: Key): string {
+  const minutes = Math.max(1, Math.ceil(waitMs / MINUTE_MS));
+  return problemPage(visit, {
+    heading: 'busy.heading',
+    sentences: [visit.words.html('busy.lead', { minutes })],
+    back,
+  });
+}
+
+/** The id under which the log holds more of a failure. */
+export function reference(words: Words, requestId: string): Html {
+  return facts([[words.html('failure.reference'), html`<code>${requestId}</code>`]]);
+}

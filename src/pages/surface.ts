@@ -1,0 +1,126 @@
+// Serves the pages of a surface: a list of routes, each of which shows a page and may take its form.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Noted, note, noteFields } from '../http/request-log.ts';
+import { wholeSeconds } from '../http/throttle.ts';
+import type { Limit } from '../lib/errors.ts';
+import type { Clock } from '../lib/time.ts';
+import { assets } from '../ui/assets.ts';
+import { pageHeaders } from '../ui/page.ts';
+import { themeCookie } from '../ui/theme.ts';
+import { serveAssets } from './assets.ts';
+import { type FailureLog, showFailures } from './failure.ts';
+import { formOf, readForms } from './form.ts';
+import { type Site, type Visit, visitOf } from './visit.ts';
+
+interface Sent {
+  /** `set-cookie` and the like. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+/** A whole page. */
+export interface Shown extends Sent {
+  text: string;
+  /** 200 if undefined. */
+  status?: number;
+  /** For the log: why it shows nothing else. */
+  noted?: Noted;
+  /** For the log: the fields at fault. */
+  faults?: Readonly<Record<string, unknown>>;
+}
+/** A redirect (303). */
+export interface Elsewhere extends Sent {
+  to: string;
+}
+export type Answer = Shown | Elsewhere;
+
+export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<string | FastifyReply>;
+
+/** One address. Handlers throw errors: an `OperationalError` becomes the page `refused` or `failed` of the surface. */
+export interface PageRoute<Name extends string = never> {
+  /** Below the surface's base URL, with a slash in front; '' for the base URL itself. */
+  path: string;
+  show(visit: Visit<Name>): Answer | Promise<Answer>;
+  /** Takes a form; without it, the address takes none. */
+  take?(visit: Visit<Name>, form: URLSearchParams): Answer | Promise<Answer>;
+  /** For an address to which programs post, too: makes `scope` read what they send, and returns what takes that and forms. */
+  beside?(scope: FastifyInstance, takeForm: Handler): Handler;
+}
+
+export interface Surface<Name extends string> extends FailureLog {
+  clock: Clock;
+  site: Site<Name>;
+  /** The first is where error pages lead if the request was for none of them. */
+  routes: readonly PageRoute<Name>[];
+  /** The page of a form that was not read. */
+  refused(visit: Visit<Name>): string;
+  /** The page of a failure of ours. */
+  failed(visit: Visit<Name>, requestId: string): string;
+  /** Which failed requests are answered with a page; if undefined, every failure and the refused forms of `routes`. */
+  isPage?(request: FastifyRequest, isRefusal: boolean): boolean;
+}
+
+/** A page that says that there were too many forms. `waitMs` until the next is taken. */
+export function tooMany(text: string, waitMs: number, limit: Limit): Shown {
+  const headers = { 'retry-after': String(wholeSeconds(waitMs)) };
+  return { status: 429, text, headers, noted: { code: 'rate_limited', limit } };
+}
+
+/** Adds the routes of a surface to `app`, whose prefix is the path of the surface's base URL. */
+export function servePages<Name extends string>(app: FastifyInstance, surface: Surface<Name>): void {
+  const { site, routes } = surface;
+  const headers = pageHeaders(site.baseUrl);
+
+  /** Sets the head of an answer and returns its text: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
+  const send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+    reply.headers(headers).headers(answer.headers ?? {});
+    if ('to' in answer) return reply.code(303).header('location', answer.to).send();
+    if (answer.noted) note(request, answer.noted);
+    if (answer.faults) noteFields(request, answer.faults);
+    reply.code(answer.status ?? 200);
+    return answer.text;
+  };
+  const showing =
+    (route: PageRoute<Name>): Handler =>
+    async (request, reply) => {
+      const visit = visitOf(request, site, route.path);
+      const { theme } = visit.asked;
+      return send(request, reply, theme === undefined ? await route.show(visit) : keepTheme(visit, theme));
+    };
+  const taking =
+    (route: TakingRoute<Name>): Handler =>
+    async (request, reply) =>
+      send(request, reply, await route.take(visitOf(request, site, route.path), formOf(request)));
+
+  const routeOf = (request: FastifyRequest) =>
+    routes.find(({ path }) => request.routeOptions.url === app.prefix + path);
+  const isPage = (request: FastifyRequest, isRefusal: boolean) =>
+    !isRefusal || (request.method === 'POST' && routeOf(request) !== undefined);
+  showFailures(app, surface, surface.isPage ?? isPage, (request, reply, status, refusal) => {
+    const visit = visitOf(request, site, (routeOf(request) ?? routes[0]!).path);
+    const text = refusal ? surface.refused(visit) : surface.failed(visit, request.id);
+    return reply.send(send(request, reply, { status, text }));
+  });
+  serveAssets(app, surface, assets);
+  for (const route of routes) {
+    app.get(route.path, showing(route));
+    if (!takes(route)) continue;
+    app.register(async (scope) => {
+      readForms(scope);
+      const takeForm = taking(route);
+      scope.post(route.path, route.beside?.(scope, takeForm) ?? takeForm);
+    });
+  }
+}
+
+type TakingRoute<Name extends string> = PageRoute<Name> & Required<Pick<PageRoute<Name>, 'take'>>;
+const takes = <Name extends string>(route: PageRoute<Name>): route is TakingRoute<Name> =>
+  route.take !== undefined;
+
+/** Keeps a theme, and leads to the address without it. */
+function keepTheme<Name extends string>(
+  { site, asked, words, address }: Visit<Name>,
+  theme: string,
+): Elsewhere {
+  const lang = asked.lang === undefined ? undefined : words.tag;
+  const to = address({ ...asked, lang, theme: undefined });
+  return { to, headers: { 'set-cookie': themeCookie(theme, site.baseUrl) } };
+}
