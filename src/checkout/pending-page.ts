@@ -4,8 +4,8 @@ import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import { framed } from '../pages/framed.ts';
+import { faultSummary } from '../pages/problem.ts';
 import { type Fact, facts } from '../ui/facts.ts';
-import { errorSummary } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type Typed } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
@@ -31,7 +31,7 @@ export function pendingPage(visit: Visit, pending: Pending): string {
   const merchant = payment.merchant_name;
   const heading = words.text('pending.heading', { merchant });
   const rows: Fact[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
-  const content = html`${typed && errorSummary(words, typed.faults)}
+  const content = html`${typed && faultSummary(words, typed.faults)}
 ${slip(pending, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
 <div class="task">
 ${methods.length > 1 && methodList(visit, methods, method)}

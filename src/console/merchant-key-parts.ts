@@ -7,6 +7,7 @@ import { formatTimestamp } from '../lib/time.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX, type Merchant, type Mode } from '../merchants/merchant.ts';
 import { isOver, type StoredKey } from '../merchants/stored-key.ts';
+import { type Column, records } from '../ui/table.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Shown } from './route.ts';
 
@@ -23,17 +24,15 @@ export function keyList(
 ): Html {
   if (keys.length === 0) return html`<p>It has no keys.</p>`;
   const administers = may(context.principal.role, 'administer');
-  const last = administers && html`<th scope="col">Change</th>`;
-  return html`<table class="records">
-<thead><tr><th scope="col">Key</th><th scope="col">Begins, ends with</th><th scope="col">Made</th><th scope="col">Last used</th><th scope="col">State</th>${last}</tr></thead>
-<tbody>
-${keys.map((key) => keyLine(context, key, uses.get(key.id), administers))}</tbody>
-</table>`;
-}
-
-function keyLine(context: Context, key: KnownKey, used: number | undefined, administers: boolean): Html {
-  const { id, name, created_at } = key;
-  return html`<tr><td data-label="Key">${name !== null && html`${said(name)} `}${literal(id)}</td><td data-label="Begins, ends with">${beginning(key)}</td><td data-label="Made">${created_at === null ? 'In the configuration' : moment(context, created_at)}</td><td data-label="Last used">${lastUsed(context, used)}</td><td data-label="State"><span>${stateOf(context, key)}</span></td>${administers && html`<td data-label="Change">${doings(context, key) ?? '–'}</td>`}</tr>\n`;
+  const columns: Column<KnownKey>[] = [
+    ['Key', ({ id, name }) => html`${name !== null && html`${said(name)} `}${literal(id)}`],
+    ['Begins, ends with', beginning],
+    ['Made', ({ created_at: at }) => (at === null ? 'In the configuration' : moment(context, at))],
+    ['Last used', ({ id }) => lastUsed(context, uses.get(id))],
+    ['State', (key) => html`<span>${stateOf(context, key)}</span>`],
+  ];
+  if (administers) columns.push(['Change', (key) => doings(context, key) ?? '–']);
+  return records(columns, keys);
 }
 
 /** The ways on from a key that works. */

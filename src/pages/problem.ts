@@ -1,7 +1,8 @@
-// Pages that say why something cannot be shown or done, and where to go on.
+// Says in the visitor's language why something cannot be shown or done, and where to go on.
 import { type Html, html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { facts } from '../ui/facts.ts';
+import { errorSummary, type FormFault } from '../ui/field.ts';
 import type { Key, Words } from '../ui/languages.ts';
 import { framed } from './framed.ts';
 import type { Visit } from './visit.ts';
@@ -41,3 +42,7 @@ export function busyPage(visit: Visit, waitMs: number, back: Key): string {
 export function reference(words: Words, requestId: string): Html {
   return facts([[words.html('failure.reference'), html`<code>${requestId}</code>`]]);
 }
+
+/** The summary of a form's faults in the visitor's language. */
+export const faultSummary = (words: Words, faults: readonly FormFault[]): Html | null =>
+  errorSummary(words.html('error.heading', { count: faults.length }), faults);

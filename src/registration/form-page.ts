@@ -3,8 +3,9 @@ import { type Html, hidden, html } from '../lib/html.ts';
 import { INVITE_PREFIX } from '../merchants/invite.ts';
 import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
 import { framed } from '../pages/framed.ts';
+import { faultSummary } from '../pages/problem.ts';
 import { contactLink } from '../ui/contact.ts';
-import { errorSummary, type FieldParts, type FormFault, fieldMarkup } from '../ui/field.ts';
+import { type FieldParts, type FormFault, fieldMarkup } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
 import { EXAMPLE, FIELDS, labelOf, type Typed } from './form.ts';
 import type { Visit } from './visit.ts';
@@ -44,7 +45,7 @@ export function formPage(visit: Visit, { mode, contact, guard, typed, faults, st
       value: typed[name],
       attributes: ATTRIBUTES[name],
     });
-  const content = html`${errorSummary(words, faults)}
+  const content = html`${faultSummary(words, faults)}
 <div class="slip">
 <h1>${words.html('register.heading')}</h1>
 <p>${words.html('register.lead')}</p>

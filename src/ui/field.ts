@@ -1,33 +1,32 @@
 // A form's fields and what is wrong with them, in the same words above the form and beside the field.
 import { attributes, type Html, html } from '../lib/html.ts';
-import type { Words } from './languages.ts';
 
 /** What is wrong with one field, in the reader's language. */
 export interface FormFault<Name extends string = string> {
   /** The field's name, which is its id too. */
   field: Name;
-  message: Html;
+  message: Html | string;
 }
 
-/** What is wrong, above everything else, each with a link to where; nothing where all is right. */
-export function errorSummary(words: Words, faults: readonly FormFault[]): Html | null {
+/** The summary of a form's faults, each with a link to its field; null if there are none. */
+export function errorSummary(heading: Html | string, faults: readonly FormFault[]): Html | null {
   if (faults.length === 0) return null;
   return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
-<h2 id="errors-heading">${words.html('error.heading', { count: faults.length })}</h2>
+<h2 id="errors-heading">${heading}</h2>
 <ul>${faults.map(({ field, message }) => html`<li><a href="#${field}">${message}</a></li>`)}</ul>
 </div>`;
 }
 
 export interface FieldParts {
-  label: Html;
-  hint?: Html | null;
+  label: Html | string;
+  hint?: Html | string | null | undefined;
   /** What is wrong with it, in the summary's words. */
-  fault?: Html | undefined;
+  fault?: Html | string | undefined;
   /** What was typed. */
   value?: string;
   /** Lines of a field that has several. */
   lines?: number | undefined;
-  attributes?: Readonly<Record<string, string | number>> | undefined;
+  attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** A field that a form asks: with its label, its hint and, where there is one, its fault. */
