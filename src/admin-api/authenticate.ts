@@ -5,6 +5,7 @@ import { findTokenPrincipal } from '../administrators/token.ts';
 import type { Database } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';
 import type { Refuse } from '../http/refused-keys.ts';
+import { note } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
 
@@ -25,8 +26,9 @@ export function authenticator(
 ): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const token = bearerOf(request);
-    const principal =
-      token === undefined ? undefined : await findTokenPrincipal(database, token, clock.now());
+    const { principal, refused } =
+      token === undefined ? {} : await findTokenPrincipal(database, token, clock.now());
+    if (refused) note(request, refused);
     if (!principal) throw refuse(request, 'The administrator token is missing or invalid.');
     request.principal = principal;
   };

@@ -67,26 +67,39 @@ export async function createToken(
   return { token, row };
 }
 
-/** Who calls with `token`, if it is good: its administrator, in the lesser of its role and theirs. Raises `DatabaseError`. */
+/**
+ * Returns as `principal` who calls with `token`: its administrator, in the lesser of its role and theirs. Returns as `refused` whose
+ * token it is (ids) if the token is expired or revoked, or its administrator disabled. Throws `DatabaseError`.
+ */
 export async function findTokenPrincipal(
   database: Seen,
   token: string,
   now: number,
-): Promise<Principal | undefined> {
-  if (!isWholeSecret(TOKEN_PREFIX, token)) return undefined;
+): Promise<{ principal?: Principal; refused?: { administrator: string; token: string } }> {
+  if (!isWholeSecret(TOKEN_PREFIX, token)) return {};
   const digest = sha256(token);
-  const found = await findNow(database, (state) => findOwnedToken(state, digest, now));
-  if (!found) return undefined;
-  const { administrator_id: id, owner_name: name, email, role, owner_role } = found;
+  let found: OwnedToken | undefined;
+  const good = await findNow(database, async (state) => {
+    found = await findOwnedToken(state, digest);
+    return found && isGood(found, now) ? found : undefined;
+  });
+  if (!good) return found ? { refused: { administrator: found.administrator_id, token: found.id } } : {};
+  const { administrator_id: id, owner_name: name, email, role, owner_role } = good;
   return {
-    id,
-    name,
-    email,
-    role: lesserRole(role, owner_role),
-    actor: actorOf(id),
-    session: null,
-    token: found.id,
+    principal: {
+      id,
+      name,
+      email,
+      role: lesserRole(role, owner_role),
+      actor: actorOf(id),
+      session: null,
+      token: good.id,
+    },
   };
+}
+
+function isGood({ revoked_at, expires_at, owner_disabled_at }: OwnedToken, now: number): boolean {
+  return revoked_at === null && expires_at > now && owner_disabled_at === null;
 }
 
 /** Revokes a token for good. Raises `not_found` where there is none with this id, or it is revoked already. */

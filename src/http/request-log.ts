@@ -27,6 +27,7 @@ export interface Noted {
   merchant?: string;
   key?: string;
   administrator?: string;
+  token?: string;
 }
 
 declare module 'fastify' {

@@ -159,7 +159,10 @@ for (const engine of ENGINES) {
       const [, id] = /Token (tok_\w+) acts for Boss \(boss@example\.org\) as auditor until/.exec(stderr)!;
       assert.match(stderr, /only this once[\s\S]*Next: /);
       await pause(120);
-      assert.equal((await findTokenPrincipal(harness.service.database, token, now()))?.role, 'auditor');
+      assert.equal(
+        (await findTokenPrincipal(harness.service.database, token, now())).principal?.role,
+        'auditor',
+      );
       const [listed] = JSON.parse((await administrators('token', 'list', '--json')).stdout).tokens;
       assert.deepEqual([listed.id, listed.state], [id, 'active']);
       assert.equal(
@@ -171,7 +174,7 @@ for (const engine of ENGINES) {
         `Revoked ${id} (Nightly export).\n`,
       );
       await pause(120);
-      assert.equal(await findTokenPrincipal(harness.service.database, token, now()), undefined);
+      assert.equal((await findTokenPrincipal(harness.service.database, token, now())).principal, undefined);
       assert.match((await administrators('token', 'list')).stdout, /Nightly export +revoked 20/);
       assert.match(
         (await administrators('token', 'revoke', id!)).stderr,

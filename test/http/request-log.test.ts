@@ -1,9 +1,13 @@
 // The line of each request: why it was refused, what became of it, and where it came from, so that one attack can be followed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { disable, enable } from '../../src/administrators/manage.ts';
+import { revokeToken } from '../../src/administrators/token.ts';
 import { addressForLog } from '../../src/http/network.ts';
+import type { Transaction } from '../../src/journal/transaction.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
-import { addPerson, sentForReview } from '../support/admin.ts';
+import { DAY_MS } from '../../src/lib/time.ts';
+import { addPerson, addToken, sentForReview } from '../support/admin.ts';
 import { codeOf, createAccount, MANY_SIGN_INS, newClient } from '../support/console.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -11,6 +15,7 @@ import { ENGINES } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 
 const PROXIED = "trust_proxy: [127.0.0.1, '::1']\n";
+const OPERATOR = { actor: 'operator', request_id: null };
 const ATTACKER = { 'x-forwarded-for': '203.0.113.77' };
 
 /** The last line `request` of a request. */
@@ -107,6 +112,31 @@ for (const engine of ENGINES)
         [revoked.status, revoked.from, revoked.key, revoked.merchant],
         [401, '203.0.113.0/24', id, 'mer_development'],
       );
+    });
+
+    test('of a refused token says where it came from, and whose it was.', async () => {
+      const of = async (key: string) => {
+        const line = await sent('/admin/payments', { key, headers: ATTACKER });
+        assert.deepEqual([line.status, line.code, line.from], [401, 'unauthorized', '203.0.113.0/24']);
+        return [line.token, line.administrator];
+      };
+      assert.deepEqual(await of(newSecret('cfa_')), [undefined, undefined], 'nobody’s');
+      const person = await addPerson(harness, 'auditor');
+      const commit = (work: (transaction: Transaction) => Promise<unknown>) =>
+        harness.service.journal.commit(work, person.id);
+      const short = await addToken(harness, person.id, 'auditor', 1);
+      const good = await sent('/admin/payments', { key: short.token });
+      assert.deepEqual([good.status, good.token, good.administrator], [200, short.row.id, person.id]);
+      harness.clock.advance(DAY_MS);
+      assert.deepEqual(await of(short.token), [short.row.id, person.id], 'expired');
+      const lasting = await sent('/admin/payments', { key: person.token });
+      assert.equal(lasting.status, 200);
+      await commit((transaction) => disable(transaction, person.id, OPERATOR));
+      assert.deepEqual(await of(person.token), [person.token_id, person.id], 'its administrator is disabled');
+      await commit((transaction) => enable(transaction, person.id, OPERATOR));
+      await commit((transaction) => revokeToken(transaction, person.token_id, OPERATOR));
+      assert.deepEqual(await of(person.token), [person.token_id, person.id], 'revoked');
+      assert.doesNotMatch(harness.logged.join(''), /cfa_/);
     });
 
     test('names the limit that was met.', async () => {
