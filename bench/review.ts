@@ -34,7 +34,7 @@ export async function seedReview(storage: string, count: number): Promise<Review
   });
   const journal = new Journal(database, systemClock);
   const place = { storage, secrets_key_file: null, secrets_keys: null };
-  const ring = await openRing(database, place, systemClock.now());
+  const ring = await openRing(database, place, systemClock);
   const { principal, secret, session } = await addAdministrator(journal, ring);
   const pending = await database.query<{ id: string }>(
     "select id from payments where status = 'pending' order by id",

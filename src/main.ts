@@ -94,7 +94,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const fence = new Fence(await new CheckpointLookup(configuration.storage).newest(), log);
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
-  const ring = await openRing(database, configuration, clock.now());
+  const ring = await openRing(database, configuration, clock);
   const { journal, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',

@@ -201,7 +201,7 @@ export async function replaceTotp(
 ): Promise<{ administrator: Administrator } | PasswordRefusal> {
   return changeFactor(parts, asking, async (transaction, administrator, act) => {
     const changed = await write(transaction, administrator, act, 'administrator.totp_replaced', {
-      totp_secret: sealTotpSecret(parts.ring, administrator, totp.secret),
+      totp_secret: await sealTotpSecret(transaction, parts.ring, administrator, totp.secret),
       totp_step: totp.step,
     });
     await endAllSessions(transaction, administrator.id, act, asking.principal.session);

@@ -10,6 +10,9 @@ export function actorOf(id: string): string {
   return `administrator:${id}`;
 }
 
+/** The action of an entry that seals an administrator's secret anew. It changes nothing of how they sign in. */
+export const TOTP_SEALED = 'administrator.totp_sealed';
+
 /** Records a change of an administrator, given as they are after it. `facts` hold no personal data. */
 export function recordAdministrator(
   transaction: Transaction,

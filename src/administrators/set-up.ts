@@ -85,7 +85,7 @@ export async function completeSetUp(
   const totp = 'totp' in factor ? factor.totp : undefined;
   const changed = await changeAdministrator(transaction, found.id, found.version, {
     password,
-    totp_secret: totp ? sealTotpSecret(ring, found, totp.secret) : null,
+    totp_secret: totp ? await sealTotpSecret(transaction, ring, found, totp.secret) : null,
     totp_step: totp?.step ?? null,
     recovery_codes: recoveryDigests,
     setup_digest: null,

@@ -1,5 +1,6 @@
 // Signing in: the password earns a ticket, the ticket and a second factor earn a session.
 import { randomBytes } from 'node:crypto';
+import { newestEntriesAbout } from '../journal/queries.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
@@ -26,7 +27,7 @@ import {
   passkeysOf,
   usePasskey,
 } from './queries.ts';
-import { actorOf, recordAdministrator } from './record.ts';
+import { actorOf, recordAdministrator, TOTP_SEALED } from './record.ts';
 import { spend } from './recovery-codes.ts';
 import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';
@@ -37,6 +38,8 @@ export type { Caller, Parts, PasswordRefusal };
 
 /** How long somebody may take between their password and their second factor. */
 const TICKET_MS = 5 * MINUTE_MS;
+/** How many rotations of the key for secrets a ticket outlives. */
+const SEALINGS_MAXIMUM = 3;
 
 /**
  * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` tells neither whether
@@ -79,8 +82,20 @@ export async function openTicket(
   const administrator = await findAdministrator(database, id!);
   if (!administrator || administrator.disabled_at !== null) return undefined;
   if (!ring.isMac('sign-in ticket', [id, version, expires, challenge].join('.'), seal!)) return undefined;
-  if (administrator.version !== Number(version) || Number(expires) <= now) return undefined;
+  if (Number(expires) <= now || !(await isUnchanged(database, administrator, Number(version))))
+    return undefined;
   return { administrator, passkeys: await passkeysOf(database, administrator.id), challenge: challenge! };
+}
+
+/** Whether nothing changed an administrator since they had `version`, but for sealings of their secret with another key. */
+async function isUnchanged(
+  database: Parts['database'],
+  { id, version }: Administrator,
+  before: number,
+): Promise<boolean> {
+  if (version < before || version - before > SEALINGS_MAXIMUM) return false;
+  const since = await newestEntriesAbout(database, id, version - before);
+  return since.every(({ action }) => action === TOTP_SEALED);
 }
 
 /** A ticket for `administrator` as they are now: any change of their row, and a sign-in is one, makes it void. */
@@ -116,7 +131,7 @@ export async function completeWithCode(
   return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
     const { totp_step, recovery_codes } = administrator;
     if (/^[\p{Nd}\s]{6,12}$/u.test(code.trim())) {
-      const secret = openTotpSecret(parts.ring, administrator);
+      const secret = openTotpSecret(parts.ring, administrator, now);
       const step = secret === null ? undefined : acceptedStep(secret, code, now, totp_step);
       return step === undefined ? undefined : { factor: 'totp', change: { totp_step: step } };
     }
@@ -164,13 +179,13 @@ export async function complete(
   const opened = await openTicket(parts, ticket, clock.now());
   if (!opened) return { refused: 'expired' };
   const { id, version, email } = opened.administrator;
-  return journal.commit(async (transaction): Promise<SignedIn | FactorRefusal> => {
+  const done = await journal.commit(async (transaction): Promise<SignedIn | FactorRefusal | undefined> => {
     const source = given ?? sourceOf(ring, email, opened.administrator, caller, transaction.now);
     const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
     if (until !== undefined) return { refused: 'throttled', until };
     const proof = await prove(opened, transaction.now);
     const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});
-    if (!changed) return { refused: 'expired' };
+    if (!changed) return undefined;
     if (!proof) {
       recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
@@ -187,6 +202,8 @@ export async function complete(
     });
     return { secret, session, administrator: changed };
   }, id);
+  // The row changed since it was read. The ticket tells whether that was more than a sealing.
+  return done ?? complete(parts, ticket, { requestId, caller, ...(given && { source: given }) }, prove);
 }
 
 async function recordUse(

@@ -1,25 +1,37 @@
 // The secret of an administrator's authenticator app as the store holds it: sealed by the key ring, for their row alone.
+import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
 import { SecretKeysUnfit } from '../secrets/key-file.ts';
 import { type Cell, isSealed, type KeyRing } from '../secrets/key-ring.ts';
+import { holdStoredKey } from '../secrets/queries.ts';
 import type { Administrator } from './administrator.ts';
 
 const cellOf = (id: string): Cell => ({ table: 'administrators', row: id, column: 'totp_secret' });
 
-/** Seals a secret (base 32, RFC 4648) for an administrator's row. */
-export function sealTotpSecret(ring: KeyRing, { id }: Pick<Administrator, 'id'>, secret: string): string {
+/**
+ * Seals a secret (base 32, RFC 4648) for an administrator's row, in the transaction that writes it. Throws `unavailable` if the key of
+ * this node's ring was removed: the node has not heard of its successor yet.
+ */
+export async function sealTotpSecret(
+  transaction: Transaction,
+  ring: KeyRing,
+  { id }: Pick<Administrator, 'id'>,
+  secret: string,
+): Promise<string> {
+  if (!(await holdStoredKey(transaction, ring.current))) throw unavailable();
   return ring.seal(cellOf(id), secret);
 }
 
 /**
- * The secret in base 32; null if they have none. One that the version before wrote is not sealed, and is taken as it is. Throws
- * `unavailable` if this node lacks the key, and `Error` if the text was changed or belongs to another row.
+ * The secret in base 32; null if they have none. A plain one, which a node of the version before wrote, is taken for a day after the
+ * upgrade. Throws `unavailable` if this node lacks the key, and `Error` if the text was changed or belongs to another row.
  */
 export function openTotpSecret(
   ring: KeyRing,
   { id, totp_secret }: Pick<Administrator, 'id' | 'totp_secret'>,
+  now: number,
 ): string | null {
-  if (totp_secret === null || !isSealed(totp_secret)) return totp_secret;
+  if (totp_secret === null || (!isSealed(totp_secret) && ring.isBeside(now))) return totp_secret;
   try {
     return ring.open(cellOf(id), totp_secret);
   } catch (error) {

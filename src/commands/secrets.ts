@@ -1,4 +1,4 @@
-// counterfoil secrets: saves the keys of an installation, sealed with a passphrase, and puts them back.
+// counterfoil secrets: saves the keys of an installation, sealed with a passphrase, puts them back, and replaces them.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Command } from 'commander';
@@ -12,6 +12,7 @@ import { requireElsewhere } from './backup-folder.ts';
 import { putBack, readKeys } from './node-keys.ts';
 import { givenPassphrase, newPassphrase } from './passphrase.ts';
 import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
+import { keyCommands } from './secrets-keys.ts';
 import { Failure, shownPath } from './terminal.ts';
 
 interface SecretsOptions {
@@ -52,7 +53,10 @@ Examples:
     .action(() => console.log(keyLine(newSecretKey())));
   const secrets = new Command('secrets')
     .description('the keys that no backup of the store holds')
-    .addHelpText('after', '\nExamples:\n  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed');
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed\n  counterfoil secrets rotate',
+    );
   for (const command of [saving, restoring])
     secrets.addCommand(
       command
@@ -60,7 +64,7 @@ Examples:
         .option('--config <file>', 'configuration file')
         .option('--json', 'print one JSON document'),
     );
-  secrets.addCommand(making);
+  for (const command of [making, ...keyCommands()]) secrets.addCommand(command);
   return secrets;
 }
 

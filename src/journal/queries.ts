@@ -184,6 +184,16 @@ export function entriesOf(database: Reader, subject: string): Promise<AuditEntry
   );
 }
 
+/** The newest entries with a subject, newest first. */
+export function newestEntriesAbout(database: Reader, subject: string, limit: number): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where subject = ? order by number desc limit ? + 0`,
+    subject,
+    limit,
+  );
+}
+
 export function appliedMigrations(
   database: Reader,
 ): Promise<{ version: number; name: string; digest: string }[]> {

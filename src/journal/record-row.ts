@@ -1,5 +1,7 @@
 // The entry that every change of a row leaves: who, what, when, and the digest of the row as it stands now.
 import { type Act, rowDigest } from './audit-entry.ts';
+import { newestEntriesAbout } from './queries.ts';
+import { factsOf } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What an entry tells besides; no personal data. */
@@ -21,4 +23,14 @@ export function recordRow(
     request_id,
     facts: { ...facts, row: rowDigest(columns, row) },
   });
+}
+
+/** Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken`, `DatabaseError`. */
+export async function isAsRecorded(
+  transaction: Transaction,
+  columns: readonly string[],
+  row: { id: string },
+): Promise<boolean> {
+  const [newest] = await newestEntriesAbout(transaction, row.id, 1);
+  return newest !== undefined && factsOf(newest).row === rowDigest(columns, row);
 }

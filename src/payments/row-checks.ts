@@ -3,6 +3,7 @@
 import { verifyAdministrators } from '../administrators/verify.ts';
 import type { RowCheck } from '../journal/rows.ts';
 import { verifyMerchants } from '../merchants/verify.ts';
+import { verifySecretKeys } from '../secrets/verify.ts';
 import { verifyKeptAnswers, verifyPayments } from './verify.ts';
 
 export const ROW_CHECKS: readonly RowCheck[] = [
@@ -10,4 +11,5 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   verifyKeptAnswers,
   ...verifyMerchants,
   ...verifyAdministrators,
+  verifySecretKeys,
 ];

@@ -85,6 +85,11 @@ export class KeyRing {
     return this.#current.id;
   }
 
+  /** Whether nodes of the version before may serve beside this one at `now`, in milliseconds since 1970. */
+  isBeside(now: number): boolean {
+    return now < this.#orders.besideUntil;
+  }
+
   /** Reads the keys again and follows other orders from now on. Throws `SecretKeysUnfit` as the constructor does. */
   use(orders: KeyOrders): void {
     this.#orders = orders;

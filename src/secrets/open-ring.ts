@@ -1,9 +1,12 @@
 // Opens the key ring of a store: makes the first key of a new one, and refuses keys that are not those the store needs.
-import type { Database, Queryable } from '../database/database.ts';
+import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
 import { MIGRATING_LOCK } from '../database/migrate.ts';
 import type { Listener } from '../journal/follow.ts';
+import { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
-import { DAY_MS } from '../lib/time.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { type Clock, DAY_MS } from '../lib/time.ts';
+import { recordKey, SECRETS_SUBJECT } from './change.ts';
 import {
   addSecretKey,
   isOwnPlace,
@@ -15,34 +18,51 @@ import {
 import { type KeyOrders, KeyRing } from './key-ring.ts';
 import { type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
-/** The subject of entries about keys. */
-export const SECRETS_SUBJECT = 'secrets';
-
 /**
- * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. That
- * row has no entry in the history: like the list of migrations it is about the store itself. `now` in milliseconds since 1970.
- * Throws `SecretKeysUnfit` if a key is missing, `DatabaseError`.
+ * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. On a new
+ * store that row has no entry in the history: see `isFirstUntold`. Throws `SecretKeysUnfit` if a key is missing, `DatabaseError`.
  */
-export async function openRing(database: Database, place: KeyPlace, now: number): Promise<KeyRing> {
-  const found = await storedSecretKeys(database);
-  const stored = found.length > 0 ? found : await beginWithKey(database, place, now);
-  const fault = missingKey(stored, place);
-  if (fault) throw new SecretKeysUnfit(fault);
+export async function openRing(database: Database, place: KeyPlace, clock: Clock): Promise<KeyRing> {
+  if ((await storedSecretKeys(database)).length === 0) await beginWithKey(database, place, clock);
+  return ringOf(await storedSecretKeys(database), place);
+}
+
+/** The ring of the keys that a store counts. Throws `SecretKeysUnfit` if one is missing. */
+export function ringOf(stored: readonly StoredSecretKey[], place: KeyPlace): KeyRing {
+  const [missing] = missingKeys(stored, place);
+  if (missing) throw new SecretKeysUnfit(`${lackOf(missing, place)}: ${MISSING_KEY_FIX}`);
   return new KeyRing(() => readSecretKeys(place), ordersOf(stored));
 }
 
 /** Writes the id of a store's first key into it. Of several nodes that start at once, one makes the key. */
-function beginWithKey(database: Database, place: KeyPlace, now: number): Promise<StoredSecretKey[]> {
-  return database.transaction(async (transaction) => {
-    if (database.engine === 'postgres') await database.script(MIGRATING_LOCK);
-    const rows = await storedSecretKeys(transaction);
-    if (rows.length > 0) return rows;
+async function beginWithKey(database: Database, place: KeyPlace, clock: Clock): Promise<void> {
+  const begin = async (store: Lockable, beside_until: number) => {
+    await lockKeys(store, database.engine);
+    if ((await storedSecretKeys(store)).length > 0) return undefined;
     const key = readSecretKeys(place).at(-1) ?? firstKey(place);
-    const beside_until = (await newestEntry(transaction)) === 0 ? 0 : now + DAY_MS;
-    const row: StoredSecretKey = { id: key.id, created_at: now, beside_until, removed_at: null };
-    await transaction.insert('secret_keys', [row]);
-    return [row];
+    return { id: key.id, created_at: clock.now(), beside_until, removed_at: null };
+  };
+  if ((await newestEntry(database)) === 0)
+    return database.transaction(async (transaction) => {
+      const row = await begin(transaction, 0);
+      if (row) await transaction.insert('secret_keys', [row]);
+    });
+  const beginUpgraded = async (transaction: Transaction) => {
+    const row = await begin(transaction, clock.now() + DAY_MS);
+    if (!row) return;
+    transaction.insert('secret_keys', row);
+    recordKey(transaction, { actor: 'operator', request_id: null }, 'secrets.key_used', row);
+  };
+  await new Journal(database, clock).commit(beginUpgraded).catch((error) => {
+    throw error.cause instanceof DatabaseError ? error.cause : error;
   });
+}
+
+type Lockable = Pick<Queryable, 'query'>;
+
+/** Lets one node at a time add a key to its file. Lasts until the transaction ends; on SQLite the transaction itself is the lock. */
+export async function lockKeys(transaction: Lockable, engine: Database['engine']): Promise<void> {
+  if (engine === 'postgres') await transaction.query(MIGRATING_LOCK);
 }
 
 function firstKey(place: KeyPlace) {
@@ -52,13 +72,20 @@ function firstKey(place: KeyPlace) {
   );
 }
 
-/** What is wrong if a key that a store needs is missing, and how to fix it; undefined if all are there. Throws `SecretKeysUnfit`. */
-export function missingKey(stored: readonly StoredSecretKey[], place: KeyPlace): string | undefined {
+/** The keys that a store counts and this node lacks. Throws `SecretKeysUnfit` if the keys cannot be read. */
+export function missingKeys(stored: readonly StoredSecretKey[], place: KeyPlace): StoredSecretKey[] {
   const ids = new Set(readSecretKeys(place).map(({ id }) => id));
-  const missing = stored.find(({ id, removed_at }) => removed_at === null && !ids.has(id));
-  if (!missing) return undefined;
-  return `${keyPlaceName(place)}: lacks the key ${missing.id}, which the store is sealed with: copy the file from another node, or put the key back (counterfoil secrets restore)`;
+  return stored.filter(({ id, removed_at }) => removed_at === null && !ids.has(id));
 }
+
+/** What is wrong if a key is missing, as a clause. */
+export function lackOf({ id }: StoredSecretKey, place: KeyPlace): string {
+  return `${keyPlaceName(place)}: lacks the key ${id}, which the store is sealed with`;
+}
+
+/** What to do about a missing key. */
+export const MISSING_KEY_FIX =
+  'copy the file from another node, or put the key back (counterfoil secrets restore)';
 
 /** What a store says of its keys. It has one at least. */
 export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {

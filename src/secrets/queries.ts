@@ -1,5 +1,6 @@
 // The SQL about the keys for secrets at rest that a store needs.
 import type { Queryable } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
 
 /** A row of `secret_keys`. Times in milliseconds since 1970. */
 export interface StoredSecretKey {
@@ -13,9 +14,32 @@ export interface StoredSecretKey {
   removed_at: number | null;
 }
 
+/** The columns that a key's digest in the history covers: all, in this order. Append only. */
+export const SECRET_KEY_COLUMNS = [
+  'id',
+  'created_at',
+  'beside_until',
+  'removed_at',
+] as const satisfies (keyof StoredSecretKey)[];
+const SECRET_KEY = SECRET_KEY_COLUMNS.join(', ');
+
 /** All keys of a store, oldest first: the last that is not removed is the one to seal with. */
 export function storedSecretKeys(database: Pick<Queryable, 'query'>): Promise<StoredSecretKey[]> {
-  return database.query(
-    'select id, created_at, beside_until, removed_at from secret_keys order by created_at, id',
-  );
+  return database.query(`select ${SECRET_KEY} from secret_keys order by created_at, id`);
+}
+
+/** Returns whether the store counts a key. If so, nobody removes it until the transaction ends. */
+export async function holdStoredKey(transaction: Transaction, id: string): Promise<boolean> {
+  const sql =
+    'update secret_keys set removed_at = removed_at where id = ? and removed_at is null returning id';
+  return (await transaction.query(sql, id)).length > 0;
+}
+
+/** Marks a key as removed. Returns the row after it; undefined if the store counts no such key. */
+export async function removeStoredKey(
+  transaction: Transaction,
+  id: string,
+): Promise<StoredSecretKey | undefined> {
+  const sql = `update secret_keys set removed_at = ? where id = ? and removed_at is null returning ${SECRET_KEY}`;
+  return (await transaction.change<StoredSecretKey>(sql, transaction.now, id))[0];
 }

@@ -5,8 +5,8 @@ import type { Database } from '../database/database.ts';
 import { dropTraces, overwriteDeleted } from '../database/traces.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Logger } from '../lib/log.ts';
+import { SECRETS_SUBJECT } from '../secrets/change.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { SECRETS_SUBJECT } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
 
 const OVERWRITTEN = 'secrets.traces_overwritten';
@@ -22,7 +22,12 @@ export async function sealAtRest(
   try {
     const wipes = database.engine === 'sqlite' && (await heldPlain(database));
     if (wipes) await overwriteDeleted(database);
-    await resealTotpSecrets(database, journal, ring);
+    const { left } = await resealTotpSecrets(database, journal, ring);
+    if (left.length > 0)
+      log.warn(
+        { count: left.length },
+        'administrators were changed in the store itself: run counterfoil audit verify',
+      );
     if (!wipes) return;
     await dropTraces(database);
     const act = { actor: 'operator', request_id: null, subject: SECRETS_SUBJECT, facts: {} };
