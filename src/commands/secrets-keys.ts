@@ -73,7 +73,7 @@ async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promi
       );
     if (before === key) return;
     console.error(`
-Next: save the keys again (counterfoil secrets backup FILE). When no sign-in from before is under way, after 5 minutes:
+Next: save the keys again (counterfoil secrets backup FILE). After 15 minutes every session in use has moved to the new key. Then:
   counterfoil secrets remove ${before}`);
   });
 }
