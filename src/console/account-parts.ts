@@ -5,8 +5,8 @@ import { findAdministrator, passkeysOf } from '../administrators/queries.ts';
 import type { PasswordRefusal } from '../administrators/sign-in.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
-import { errorSummary, type Faults } from './parts.ts';
-import type { Context, Route, Shown } from './route.ts';
+import type { Faults } from './parts.ts';
+import type { Context, Shown } from './route.ts';
 import { timeOfDay } from './sign-in-whole.ts';
 import { deviceCookie } from './signed-in.ts';
 
@@ -70,14 +70,11 @@ export function formPage(
   },
 ): Shown {
   const { title, path, button, faults, inside, lead } = parts;
-  const wrong = Object.keys(faults).length > 0;
   return {
     title,
     place: '/account',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<p><a class="plain" href="${context.address('/account')}">Your account</a></p>
+    content: html`<p><a class="plain" href="${context.address('/account')}">Your account</a></p>
 <h1>${title}</h1>
 ${lead}
 <form class="narrow" method="post" action="${context.address(path)}#errors" novalidate>
@@ -87,17 +84,3 @@ ${inside}
 </form>`,
   };
 }
-
-export const page = (path: string, answer: Route['answer']): Route => ({
-  method: 'GET',
-  path,
-  permission: 'read',
-  answer,
-});
-export const form = (path: string, answer: Route['answer'], standsOn = path): Route => ({
-  method: 'POST',
-  path,
-  permission: 'read',
-  page: standsOn,
-  answer,
-});

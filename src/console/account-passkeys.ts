@@ -7,24 +7,21 @@ import {
   asking,
   doneIn,
   EMPTY,
-  form,
   formPage,
   knownAgain,
   own,
-  page,
   passwordMissing,
   refusalFaults,
 } from './account-parts.ts';
 import { currentPasswordField, newPasskeyButton } from './factor-parts.ts';
-import { errorSummary, field, moment, notice, said } from './parts.ts';
-import type { Context, Outcome, Route, Shown } from './route.ts';
+import { field, moment, notice, said } from './parts.ts';
+import type { Context, Outcome, Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 
-async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
+export async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { baseUrl, address, token, form, query, ring } = context;
   const { row, passkeys } = await own(context);
   const button = newPasskeyButton(ring, baseUrl, row, passkeys, 'Add a passkey');
-  const wrong = Object.keys(faults).length > 0;
   const done = doneIn(query);
   const one = (
     passkey: Passkey,
@@ -34,8 +31,7 @@ async function passkeysPage(context: Context, faults = EMPTY): Promise<Shown> {
     title: 'Your passkeys',
     place: '/account',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}${done !== undefined && notice(html`<p>${done}</p>`)}
+    content: html`${done !== undefined && notice(html`<p>${done}</p>`)}
 <p><a class="plain" href="${address('/account')}">Your account</a></p>
 <h1>Your passkeys</h1>
 ${passkeys.length > 0 ? html`<ul class="list">${passkeys.map(one)}</ul>` : html`<p>You have none yet.</p>`}
@@ -55,7 +51,7 @@ ${button}
   };
 }
 
-async function takePasskey(context: Context): Promise<Outcome> {
+export async function takePasskey(context: Context): Promise<Outcome> {
   const { form, baseUrl, address, ring } = context;
   const place = passkeyPlace(baseUrl);
   const name = form.get('name') ?? '';
@@ -80,7 +76,7 @@ async function takePasskey(context: Context): Promise<Outcome> {
   }
 }
 
-async function removalPage(context: Context, faults = EMPTY): Promise<Shown> {
+export async function removalPage(context: Context, faults = EMPTY): Promise<Shown> {
   const id = context.form.get('passkey') ?? context.query.get('passkey');
   const { passkeys } = await own(context);
   const passkey = passkeys.find((one) => one.id === id);
@@ -95,7 +91,7 @@ async function removalPage(context: Context, faults = EMPTY): Promise<Shown> {
   });
 }
 
-async function takeRemoval(context: Context): Promise<Outcome> {
+export async function takeRemoval(context: Context): Promise<Outcome> {
   const missing = passwordMissing(context);
   if (missing !== EMPTY) return removalPage(context, missing);
   const removed = await removePasskey(context, asking(context), context.form.get('passkey') ?? '');
@@ -103,10 +99,3 @@ async function takeRemoval(context: Context): Promise<Outcome> {
   const headers = knownAgain(context, removed.administrator);
   return { to: context.address('/account/passkeys', { done: 'removed' }), headers };
 }
-
-export const passkeyRoutes: Route[] = [
-  page('/account/passkeys', (context) => passkeysPage(context)),
-  form('/account/passkeys', takePasskey),
-  page('/account/passkeys/remove', (context) => removalPage(context)),
-  form('/account/passkeys/remove', takeRemoval),
-];

@@ -16,15 +16,12 @@ import {
   asking,
   doneIn,
   EMPTY,
-  form,
   formPage,
   knownAgain,
   own,
-  page,
   passwordMissing,
   refusalFaults,
 } from './account-parts.ts';
-import { passkeyRoutes } from './account-passkeys.ts';
 import {
   currentPasswordField,
   newPasswordFaults,
@@ -37,7 +34,7 @@ import {
   totpIn,
 } from './factor-parts.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
-import type { Context, Outcome, Route, Shown } from './route.ts';
+import type { Context, Outcome, Shown } from './route.ts';
 import { signedInCookies } from './signed-in.ts';
 
 /** What failed with their address since they signed in the time before this. */
@@ -49,7 +46,7 @@ async function failedAttempts(context: Context): Promise<Html> {
   return html`${count} since you signed in before, the last ${moment(context, last)}${withPassword > 0 && html`. <strong>${withPassword} of them with your password</strong>: if that was not you, change it`}`;
 }
 
-async function accountPage(context: Context): Promise<Shown> {
+export async function accountPage(context: Context): Promise<Shown> {
   const { address, query, keys, principal, database, now } = context;
   const { row, passkeys } = await own(context);
   const sessions = await openSessionsOf(database, principal.id, now);
@@ -96,7 +93,7 @@ ${sessions.length > 1 && html`<p>${change('/account/sessions', 'Sign out everywh
   };
 }
 
-function passwordPage(context: Context, faults = EMPTY): Shown {
+export function passwordPage(context: Context, faults = EMPTY): Shown {
   return formPage(context, {
     title: 'Change your password',
     path: '/account/password',
@@ -106,7 +103,7 @@ function passwordPage(context: Context, faults = EMPTY): Shown {
   });
 }
 
-async function takeNewPassword(context: Context): Promise<Outcome> {
+export async function takeNewPassword(context: Context): Promise<Outcome> {
   const { form, principal, now, address } = context;
   const faults = { ...passwordMissing(context), ...newPasswordFaults(form, principal.email) };
   if (Object.keys(faults).length > 0) return passwordPage(context, faults);
@@ -121,7 +118,7 @@ async function takeNewPassword(context: Context): Promise<Outcome> {
   }
 }
 
-async function authenticatorPage(context: Context, faults = EMPTY): Promise<Shown> {
+export async function authenticatorPage(context: Context, faults = EMPTY): Promise<Shown> {
   const { form, principal } = context;
   return formPage(context, {
     title: 'Set up an authenticator app',
@@ -133,7 +130,7 @@ async function authenticatorPage(context: Context, faults = EMPTY): Promise<Show
   });
 }
 
-async function takeAuthenticator(context: Context): Promise<Outcome> {
+export async function takeAuthenticator(context: Context): Promise<Outcome> {
   const app = totpIn(context.form, context.now);
   const faults = { ...('faults' in app ? app.faults : {}), ...passwordMissing(context) };
   if ('faults' in app || Object.keys(faults).length > 0) return authenticatorPage(context, faults);
@@ -143,7 +140,7 @@ async function takeAuthenticator(context: Context): Promise<Outcome> {
   return { to: context.address('/account', { done: 'totp' }), headers };
 }
 
-function codesPage(context: Context, faults = EMPTY): Shown {
+export function codesPage(context: Context, faults = EMPTY): Shown {
   return formPage(context, {
     title: 'New recovery codes',
     path: '/account/recovery-codes',
@@ -154,7 +151,7 @@ function codesPage(context: Context, faults = EMPTY): Shown {
   });
 }
 
-async function takeNewCodes(context: Context): Promise<Outcome> {
+export async function takeNewCodes(context: Context): Promise<Outcome> {
   const missing = passwordMissing(context);
   if (missing !== EMPTY) return codesPage(context, missing);
   const made = await renewRecoveryCodes(context, asking(context));
@@ -170,7 +167,7 @@ ${recoveryCodes(made.codes, context.address('/account/recovery-codes/file'), con
 }
 
 /** Gives back as a file the codes that the page itself holds: they are kept nowhere that they could be read from again. */
-async function codesFile({ form }: Context): Promise<Outcome> {
+export async function codesFile({ form }: Context): Promise<Outcome> {
   const codes = (form.get('codes') ?? '').split(' ');
   if (codes.length !== 10 || !codes.every((code) => RECOVERY_CODE.test(code)))
     throw new OperationalError('bad_request', 'These are no recovery codes.');
@@ -182,7 +179,7 @@ async function codesFile({ form }: Context): Promise<Outcome> {
   };
 }
 
-function sessionsPage(context: Context, faults = EMPTY): Shown {
+export function sessionsPage(context: Context, faults = EMPTY): Shown {
   return formPage(context, {
     title: 'Sign out everywhere else',
     path: '/account/sessions',
@@ -193,24 +190,10 @@ function sessionsPage(context: Context, faults = EMPTY): Shown {
   });
 }
 
-async function endOthers(context: Context): Promise<Outcome> {
+export async function endOthers(context: Context): Promise<Outcome> {
   const missing = passwordMissing(context);
   if (missing !== EMPTY) return sessionsPage(context, missing);
   const ended = await signOutElsewhere(context, asking(context));
   if ('refused' in ended) return sessionsPage(context, refusalFaults(context, ended));
   return { to: context.address('/account', { done: 'sessions' }) };
 }
-
-export const accountRoutes: Route[] = [
-  page('/account', accountPage),
-  page('/account/password', async (context) => passwordPage(context)),
-  form('/account/password', takeNewPassword),
-  page('/account/authenticator', (context) => authenticatorPage(context)),
-  form('/account/authenticator', takeAuthenticator),
-  page('/account/recovery-codes', async (context) => codesPage(context)),
-  form('/account/recovery-codes', takeNewCodes),
-  form('/account/recovery-codes/file', codesFile, '/account/recovery-codes'),
-  ...passkeyRoutes,
-  page('/account/sessions', async (context) => sessionsPage(context)),
-  form('/account/sessions', endOthers),
-];

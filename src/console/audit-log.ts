@@ -13,8 +13,8 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { askedOf, daysAsked, filterField } from './filters.ts';
-import { errorSummary, type Faults, literal, moment, notice, type Row, rows, said } from './parts.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import { type Faults, hasFaults, literal, moment, notice, type Row, rows, said } from './parts.ts';
+import type { Context, Outcome } from './route.ts';
 
 const PAGE = 50;
 const PARAMETERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
@@ -22,29 +22,21 @@ const TEXT_MAXIMUM = 200;
 /** Characters of a seal's hash that stand in the list; the whole is in the entry's details. */
 const HASH_SHOWN = 12;
 
-export const auditRoutes: readonly Route[] = [
-  { method: 'GET', path: '/audit', permission: 'read', answer: auditPage },
-  { method: 'POST', path: '/audit/verify', page: '/audit', permission: 'read', answer: verify },
-  { method: 'GET', path: '/audit/checkpoints', permission: 'read', answer: checkpoints },
-  { method: 'GET', path: '/audit/key', permission: 'read', answer: publicKey },
-];
-
 type Asked = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
-async function auditPage(context: Context): Promise<Outcome> {
+export async function auditPage(context: Context): Promise<Outcome> {
   const { database, query } = context;
   const { asked, filter, faults } = filterOf(context);
-  const wrong = Object.keys(faults).length > 0;
+  const wrong = hasFaults(faults);
   const place = { before: numberOf(query.get('before')), after: numberOf(query.get('after')) };
   const page: EntryPage = wrong
     ? { entries: [], newer: undefined, older: undefined, searched: undefined }
     : await findEntries(database, filter, place, PAGE);
-  const content = html`${errorSummary(faults)}
-<h1>Audit log</h1>
+  const content = html`<h1>Audit log</h1>
 ${proof(context)}
 ${filterForm(context, asked, faults)}
 ${!wrong && (await list(context, asked, page))}`;
-  return { title: 'Audit log', content, place: '/audit', faults, status: wrong ? 422 : 200 };
+  return { title: 'Audit log', content, place: '/audit', faults };
 }
 
 function numberOf(text: string | null): number | undefined {
@@ -188,13 +180,13 @@ function subject({ address }: Context, text: string): Html {
   return html`<a class="plain" href="${address('/audit', { subject: text })}">${literal(text)}</a>`;
 }
 
-async function verify({ verification, address }: Context): Promise<Outcome> {
+export async function verify({ verification, address }: Context): Promise<Outcome> {
   verification.start();
   return { to: address('/audit') };
 }
 
 /** As far as the file goes now: a line that is being written is not cut in two. */
-async function checkpoints({ storage }: Context): Promise<Outcome> {
+export async function checkpoints({ storage }: Context): Promise<Outcome> {
   const { file, bytes } = markCheckpoints(storage);
   if (bytes === 0) throw new OperationalError('not_found', 'No checkpoint was signed yet.');
   return {
@@ -204,7 +196,7 @@ async function checkpoints({ storage }: Context): Promise<Outcome> {
   };
 }
 
-async function publicKey({ storage }: Context): Promise<Outcome> {
+export async function publicKey({ storage }: Context): Promise<Outcome> {
   const { publicKeyFile } = checkpointFiles(storage);
   if (!existsSync(publicKeyFile)) throw new OperationalError('not_found', 'There is no public key.');
   return {

@@ -5,17 +5,9 @@ import { claim, release } from '../review/claim.ts';
 import { paymentOf, undecided } from './decision.ts';
 import { addressOfPayment } from './panel.ts';
 import { askedOf } from './queue-filter.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
-export const claimRoutes: readonly Route[] = (['claim', 'release'] as const).map((act) => ({
-  method: 'POST',
-  path: `/payments/:payment_id/${act}`,
-  page: '/payments/:payment_id',
-  permission: 'decide',
-  answer: (context) => claimOrRelease(context, act),
-}));
-
-async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
+export async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
   const { principal, journal, request, form, query } = context;
   const payment = await paymentOf(context);
   const { id } = payment;

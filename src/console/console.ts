@@ -7,12 +7,12 @@ import { serveAssets } from '../pages/assets.ts';
 import { type FailureLog, showFailures } from '../pages/failure.ts';
 import { formOf, isSameOrigin, readForms } from '../pages/form.ts';
 import { consoleAssets } from './assets.ts';
+import { filledPath } from './draft.ts';
 import { hasToken } from './form-guard.ts';
-import { answer } from './guard.ts';
+import { guarded } from './guard.ts';
 import * as problem from './problem.ts';
-import type { ConsoleParts } from './route.ts';
+import { type ConsoleParts, page, type Route } from './route.ts';
 import { routes } from './routes.ts';
-import { findRoute } from './routing.ts';
 import { setUpForm, showSetUp, takeSetUp } from './set-up.ts';
 import { showSignIn, takeFactor, takePassword } from './sign-in.ts';
 import { carriedIn, signInPage } from './sign-in-page.ts';
@@ -36,7 +36,7 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
 
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
   const { signInForms, ...parts } = settings;
-  const place = placeOf(parts);
+  const place = placeOf(parts, routes);
   const throttle = createThrottle(signInForms, place.clock, (request) => deviceOf(place, request));
 
   readForms(app, FORM_BYTES);
@@ -53,61 +53,52 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
   );
 
   /** A form of a page that is shown before anybody is signed in. */
-  const door =
-    (take: (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>, stale: Door) =>
-    async (request: FastifyRequest, reply: FastifyReply) => {
-      const visit = await visitOf(request, reply, place);
-      if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-        return show(visit, problem.foreign(place.path));
-      const waitMs = await throttle(request);
-      if (waitMs > 0) {
-        reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
-        note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
-        return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, visit.now + waitMs)));
-      }
-      const form = request.body as URLSearchParams;
-      return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
-    };
+  const door = (take: Door, stale: Door) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const visit = await visitOf(request, reply, place);
+    if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
+      return show(visit, problem.foreign(place.path));
+    const waitMs = await throttle(request);
+    if (waitMs > 0) {
+      reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+      note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
+      return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, visit.now + waitMs)));
+    }
+    const form = request.body as URLSearchParams;
+    return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
+  };
   const look =
     (page: (visit: Visit) => FastifyReply | Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) =>
       page(await visitOf(request, reply, place));
 
   app.get('/sign-in', look(showSignIn));
-  app.post(
-    '/sign-in',
-    door((visit, form) => takePassword(visit, form, routes), signInAgain),
-  );
+  app.post('/sign-in', door(takePassword, signInAgain));
   app.get(
     '/sign-in/factor',
     look((visit) => seeOther(visit, `${place.path}/sign-in`)),
   );
-  app.post(
-    '/sign-in/factor',
-    door((visit, form) => takeFactor(visit, form, routes), signInAgain),
-  );
+  app.post('/sign-in/factor', door(takeFactor, signInAgain));
   app.get('/set-up', look(showSetUp));
   app.post('/set-up', door(takeSetUp, setUpForm));
 
-  for (const route of routes) {
-    app.route({
-      method: route.method,
-      url: route.path === '/' ? '' : route.path,
-      exposeHeadRoute: !route.isTold,
-      handler: async (request, reply) => {
-        const params = request.params as Record<string, string>;
-        return answer(await visitOf(request, reply, place), routes, { route, params });
-      },
-    });
+  for (const route of [...routes, ...waysToPages(place)]) {
+    const { method, path, isTold } = route;
+    const url = path === '/' ? '' : path;
+    app.route({ method, url, exposeHeadRoute: !isTold, handler: guarded(place, route) });
   }
-  const elsewhere = async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await visitOf(request, reply, place);
-    return answer(visit, routes, undefined);
-  };
-  if (!findRoute(routes, 'GET', '/')) app.get('', elsewhere);
+  const elsewhere = guarded(place, undefined);
   app.post('', elsewhere);
   app.get('/*', elsewhere);
   app.post('/*', elsewhere);
+}
+
+/** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
+function waysToPages({ pages }: Place): Route[] {
+  return routes
+    .filter(({ method, path }) => method === 'POST' && !pages.has(path))
+    .map((form) =>
+      page(form.path, 'read', ({ address, params }) => ({ to: address(filledPath(form.page, params)!) })),
+    );
 }
 
 type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>;

@@ -10,26 +10,11 @@ import { nextInQueue, queuePlace } from '../review/queries.ts';
 import { approvalsOf, type Parsed, parseApproval, parseRejection, reviewActs } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
-import { errorSummary, literal, moment, rows, said } from './parts.ts';
+import { literal, moment, rows, said } from './parts.ts';
 import { askedOf, filteringOf } from './queue-filter.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 type Act = 'approve' | 'reject';
-
-export const decisionRoutes: readonly Route[] = (['approve', 'reject'] as const).flatMap((act): Route[] => [
-  {
-    method: 'GET',
-    path: `/payments/:payment_id/${act}`,
-    permission: 'decide',
-    answer: (context) => question(context, act),
-  },
-  {
-    method: 'POST',
-    path: `/payments/:payment_id/${act}`,
-    permission: 'decide',
-    answer: (context) => decide(context, act),
-  },
-]);
 
 /** The payment that the path names. Raises `not_found`. */
 export async function paymentOf({ database, params }: Context): Promise<Payment> {
@@ -42,7 +27,7 @@ export async function paymentOf({ database, params }: Context): Promise<Payment>
 /** What a form sent, or the draft of whoever had to sign in before it could be taken. */
 const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
 
-async function question(context: Context, act: Act): Promise<Outcome> {
+export async function question(context: Context, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const seen = context.query.get('version');
   const filled = filledOf(context.form);
@@ -65,7 +50,7 @@ async function asking(context: Context, act: Act, payment: Payment, asked: Asked
   const people = await peopleFor(context, [payment]);
   const obstacle = obstacleTo(context, act, payment, people);
   if (obstacle) return undecided(context, payment, obstacle, 409);
-  const { filled, faults = {}, preview = false, status = 200 } = asked;
+  const { filled, faults = {}, preview = false, status } = asked;
   // Whatever the form comes back for, it carries the payment's version of now: so it must say that there is another.
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
   const changed = asked.changed ?? (isStale ? STALE : undefined);
@@ -76,8 +61,7 @@ async function asking(context: Context, act: Act, payment: Payment, asked: Asked
   const isWrong = Object.keys(faults).length > 0;
   const action = address(`/payments/${payment.id}/${act}`, filters);
   const isFirst = !isWrong && !preview && changed === undefined;
-  const content = html`${errorSummary(faults, { reason: 'reason-transfer_not_received' })}
-${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
+  const content = html`${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
 <div class="confirm">
 <h1>${title}</h1>
 ${heading(context, payment, 'h2')}
@@ -180,14 +164,13 @@ async function nextAfter(context: Context, payment: Payment): Promise<Payment | 
   return next?.id === payment.id ? undefined : next;
 }
 
-async function decide(context: Context, act: Act): Promise<Outcome> {
+export async function decide(context: Context, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const filled = filledOf(context.form);
   if (filled.version === undefined)
     return asking(context, act, payment, { filled, changed: STALE, status: 409 });
   const parsed = parsedOf(act, filled);
-  if ('faults' in parsed)
-    return asking(context, act, payment, { filled, faults: wording(parsed.faults), status: 422 });
+  if ('faults' in parsed) return asking(context, act, payment, { filled, faults: wording(parsed.faults) });
   if (act === 'reject' && context.form.has(PREVIEW))
     return asking(context, act, payment, { filled, preview: true });
   try {

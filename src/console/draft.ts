@@ -1,4 +1,19 @@
 // What somebody had typed when they had to sign in first: carried in the pages themselves, never in an address or a store.
+import { z } from 'zod';
+
+/** A form that is to be shown on its page again. */
+export interface Draft {
+  /** The page's path in the route list: `/payments/:payment_id`. */
+  page: string;
+  params: Readonly<Record<string, string>>;
+  form: URLSearchParams;
+}
+
+const packedDraft = z.object({
+  page: z.string(),
+  params: z.record(z.string(), z.string()),
+  fields: z.array(z.tuple([z.string(), z.string()])),
+});
 
 /** Longer ones are let go; the longest that a form of ours takes is about half of it. */
 const DRAFT_MAXIMUM = 24 * 1024;
@@ -18,24 +33,27 @@ export function targetOf(text: string | null | undefined): string | undefined {
   return text;
 }
 
-/** The value of the hidden field that carries a form; nothing where it is too long. */
-export function packDraft(form: URLSearchParams): string | undefined {
+/** The value of the hidden field that carries a draft; undefined if it is too long. */
+export function packDraft({ page, params, form }: Draft): string | undefined {
   const fields = [...form].filter(([name]) => !SECRET.test(name));
-  const packed = Buffer.from(JSON.stringify(fields)).toString('base64url');
+  const packed = Buffer.from(JSON.stringify({ page, params, fields })).toString('base64url');
   return packed.length <= DRAFT_MAXIMUM ? packed : undefined;
 }
 
-/** The form in a hidden field's value; nothing where none is in it. */
-export function unpackDraft(packed: string | null | undefined): URLSearchParams | undefined {
-  if (!packed || packed.length > DRAFT_MAXIMUM) return undefined;
+/** The draft in a hidden field's value; undefined if there is none in it. */
+export function unpackDraft(packed: string): Draft | undefined {
+  if (packed.length > DRAFT_MAXIMUM) return undefined;
   try {
-    const fields: unknown = JSON.parse(Buffer.from(packed, 'base64url').toString());
-    const isField = (one: unknown) =>
-      Array.isArray(one) && one.length === 2 && one.every((text) => typeof text === 'string');
-    return Array.isArray(fields) && fields.every(isField)
-      ? new URLSearchParams(fields as [string, string][])
-      : undefined;
+    const { fields, ...draft } = packedDraft.parse(JSON.parse(Buffer.from(packed, 'base64url').toString()));
+    return { ...draft, form: new URLSearchParams(fields) };
   } catch {
     return undefined;
   }
+}
+
+/** The path in an address of the route `path`; undefined if a parameter is missing. */
+export function filledPath(path: string, params: Draft['params']): string | undefined {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  if (!names.every((name) => params[name])) return undefined;
+  return path.replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(params[name]!));
 }

@@ -5,6 +5,7 @@ import type { Language } from '../lib/locale.ts';
 import { page } from '../ui/page.ts';
 import { THEMES, type Theme } from '../ui/theme.ts';
 import { script } from './assets.ts';
+import { errorSummary, hasFaults } from './parts.ts';
 import type { Shown } from './route.ts';
 
 export const LANGUAGE: Language = { tag: 'en', name: 'English', direction: 'ltr' };
@@ -44,11 +45,11 @@ export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn 
     language: LANGUAGE,
     theme,
     basePath: path,
-    title: `${Object.keys(faults).length > 0 ? 'Error: ' : ''}${waiting}${title} – ${PRODUCT}`,
+    title: `${hasFaults(faults) ? 'Error: ' : ''}${waiting}${title} – ${PRODUCT}`,
     skip: html`Skip to the content`,
     header: signedIn ? html`${home}${account(path, place, signedIn)}` : html`<p class="brand">${PRODUCT}</p>`,
     beside: signedIn && html`${navigation(path, place, signedIn.waiting)}\n`,
-    content,
+    content: html`${errorSummary(faults)}${content}`,
     wide,
     footer: html`${here !== undefined && themes(here, theme)}${signedIn && keyHelp(keys, path)}`,
     script: { name: script.name, nonce },

@@ -1,53 +1,39 @@
 // The one way to a page of the console: who it is, whether they may, and whether what they send comes from a page of ours.
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { may } from '../administrators/administrator.ts';
 import { html } from '../lib/html.ts';
 import { isSameOrigin } from '../pages/form.ts';
-import { unpackDraft } from './draft.ts';
+import { type Draft, filledPath } from './draft.ts';
 import { hasToken } from './form-guard.ts';
 import { notice } from './parts.ts';
 import * as problem from './problem.ts';
 import type { Outcome, Route } from './route.ts';
-import { type FoundRoute, findRoute } from './routing.ts';
 import { askToSignIn } from './sign-in-page.ts';
-import { contextOf, preferred, seeOther, show, type Visit } from './visit.ts';
+import { contextOf, type Place, preferred, seeOther, show, type Visit, visitOf } from './visit.ts';
 
-/** Answers whoever comes to `found`, the route of the address they came to; nothing where there is none. */
-export async function answer(
-  visit: Visit,
-  routes: readonly Route[],
-  found: FoundRoute | undefined,
-): Promise<FastifyReply> {
-  const { request, place, principal } = visit;
-  const isPost = request.method === 'POST';
-  if (isPost && !isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-    return show(visit, problem.foreign(place.path));
-  if (!principal) return askToSignIn(visit);
-  const choice = isPost ? undefined : preferred(visit);
-  if (choice) {
-    visit.reply.header('set-cookie', choice.cookie);
-    return seeOther(visit, choice.to);
-  }
-  if (!found) {
-    const elsewhere = isPost ? undefined : pageOf(visit.target, routes);
-    return elsewhere === undefined
-      ? show(visit, problem.missing(place.path))
-      : seeOther(visit, place.path + elsewhere);
-  }
-  const { route, params } = found;
-  if (!may(principal.role, route.permission))
-    return show(visit, problem.forbidden(place.path, principal.role));
-  const form = isPost ? (request.body as URLSearchParams) : new URLSearchParams();
-  if (isPost && !hasToken(form, visit.formKey)) return showDraft(visit, routes, visit.target, form, 'stale');
-  return send(visit, await route.answer(contextOf(visit, principal, params, form)));
-}
-
-/** The path of the page that a form sent to `target` stands on. */
-function pageOf(target: string, routes: readonly Route[]): string | undefined {
-  const found = findRoute(routes, 'POST', target);
-  return found?.route.page?.replaceAll(/:(\w+)/g, (_whole, name) =>
-    encodeURIComponent(found.params[name] ?? ''),
-  );
+/** The handler of `route`, which is undefined for an address without a page: checks, in this order, origin, session, role and token. */
+export function guarded(place: Place, route: Route | undefined) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const visit = await visitOf(request, reply, place);
+    const { principal } = visit;
+    const params = request.params as Record<string, string>;
+    const isPost = request.method === 'POST';
+    const form = isPost ? (request.body as URLSearchParams) : new URLSearchParams();
+    const draft = isPost && route ? { page: route.page, params, form } : undefined;
+    if (isPost && !isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
+      return show(visit, problem.foreign(place.path));
+    if (!principal) return askToSignIn(visit, draft);
+    const choice = isPost ? undefined : preferred(visit);
+    if (choice) {
+      reply.header('set-cookie', choice.cookie);
+      return seeOther(visit, choice.to);
+    }
+    if (!route) return show(visit, problem.missing(place.path));
+    if (!may(principal.role, route.permission))
+      return show(visit, problem.forbidden(place.path, principal.role));
+    if (draft && !hasToken(form, visit.formKey)) return showDraft(visit, draft, 'stale');
+    return send(visit, await route.answer(contextOf(visit, principal, params, form)));
+  };
 }
 
 const WHY = {
@@ -57,48 +43,29 @@ const WHY = {
 } as const;
 
 /**
- * Shows the page on which a form to `target` stands, filled in with `form`: what was sent while nobody was signed in (`late`),
- * or with a token of another session (`stale`). That is safe for a form of whatever origin that came this far: it only fills in.
+ * Shows the page of a form filled in with `draft`: what was sent while nobody was signed in (`late`), or with a token of another
+ * session (`stale`). Because it only fills in, that is safe for a form of any origin.
  */
 export async function showDraft(
   visit: Visit,
-  routes: readonly Route[],
-  target: string,
-  form: URLSearchParams,
+  { page, params, form }: Draft,
   why: keyof typeof WHY,
 ): Promise<FastifyReply> {
   const { place, principal } = visit;
-  const [below, query] = split(target);
-  const page = pageOf(target, routes) ?? below;
-  const found = findRoute(routes, 'GET', page);
-  if (!principal || !found) return seeOther(visit, place.path);
-  const { route, params } = found;
+  const route = place.pages.get(page);
+  const path = filledPath(page, params);
+  if (!principal || !route || path === undefined) return seeOther(visit, place.path);
   if (!may(principal.role, route.permission))
     return show(visit, problem.forbidden(place.path, principal.role));
-  const there: Visit = { ...visit, query: new URLSearchParams(query), here: place.path + page };
+  const there: Visit = { ...visit, here: place.path + path };
   const outcome = await route.answer(contextOf(there, principal, params, form));
   if (!('content' in outcome)) return send(there, outcome);
   const content = html`${notice(html`<p>${WHY[why]}</p>`, 'warn')}\n${outcome.content}`;
   return show(there, { ...outcome, content, status: why === 'late' ? 200 : 403 });
 }
 
-/** The same for a packed draft, as the pages of signing in carry it. */
-export function showPackedDraft(
-  visit: Visit,
-  routes: readonly Route[],
-  target: string,
-  packed: string,
-): Promise<FastifyReply> {
-  return showDraft(visit, routes, target, unpackDraft(packed) ?? new URLSearchParams(), 'late');
-}
-
-function split(target: string): [below: string, query: string] {
-  const at = target.indexOf('?');
-  return at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
-}
-
 /** Sends what a page came to. */
-export async function send(visit: Visit, outcome: Outcome): Promise<FastifyReply> {
+async function send(visit: Visit, outcome: Outcome): Promise<FastifyReply> {
   const { reply } = visit;
   if ('to' in outcome) {
     reply.headers(outcome.headers ?? {});
@@ -115,6 +82,5 @@ export async function send(visit: Visit, outcome: Outcome): Promise<FastifyReply
       'referrer-policy': 'no-referrer',
       'cross-origin-resource-policy': 'same-origin',
     })
-    .headers(outcome.headers ?? {})
     .send(outcome.stream);
 }

@@ -6,11 +6,7 @@ import { counted } from '../lib/counted.ts';
 import { type Html, html } from '../lib/html.ts';
 import { type IconName, icon } from '../ui/icons.ts';
 import { literal, notice } from './parts.ts';
-import type { Context, Outcome, Route } from './route.ts';
-
-export const healthRoutes: readonly Route[] = [
-  { method: 'GET', path: '/health', permission: 'read', answer: healthPage },
-];
+import type { Context, Outcome } from './route.ts';
 
 /** What an outcome looks like: the stamp of a status that means as much. */
 const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string }> = {
@@ -20,7 +16,7 @@ const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string
   skipped: { stamp: 'cancelled', icon: 'slash', word: 'Skipped' },
 };
 
-async function healthPage({ inspector, address, principal }: Context): Promise<Outcome> {
+export async function healthPage({ inspector, address, principal }: Context): Promise<Outcome> {
   const mayBeNamed = may(principal.role, 'administer');
   const findings = (await inspector.findings()).map(({ saysToOthers, ...finding }) =>
     mayBeNamed || saysToOthers === undefined ? finding : { ...finding, says: saysToOthers },

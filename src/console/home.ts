@@ -13,17 +13,13 @@ import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { age, said } from './parts.ts';
 import { lastDecision } from './queue.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 const LINKS_SHOWN = 10;
 /** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
 const UNSIGNED_MS = 5 * MINUTE_MS;
 
-export const homeRoutes: readonly Route[] = [
-  { method: 'GET', path: '/', permission: 'read', answer: homePage },
-];
-
-async function homePage(context: Context): Promise<Outcome> {
+export async function homePage(context: Context): Promise<Outcome> {
   const { database, figures } = context;
   const [queue, days, last, links, notices] = await Promise.all([
     figures.waiting(),

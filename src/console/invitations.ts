@@ -17,36 +17,21 @@ import { findInviteByDigest } from '../merchants/queries.ts';
 import { isShownAgain } from '../merchants/stored-key.ts';
 import { formSecret, seedField } from './form-secret.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
-import { choice, errorSummary, type Faults, field, literal, moment, notice, said } from './parts.ts';
-import type { Context, Outcome, Route, Shown } from './route.ts';
+import { choice, type Faults, field, literal, moment, notice, said } from './parts.ts';
+import type { Context, Outcome, Shown } from './route.ts';
 
 const PATH = '/invitations';
 /** Older ones are in the audit log. */
 const SHOWN = 100;
 
-export const invitationRoutes: readonly Route[] = [
-  { method: 'GET', path: PATH, permission: 'administer', answer: (context) => invitationsPage(context) },
-  { method: 'POST', path: PATH, permission: 'administer', answer: invite },
-  {
-    method: 'POST',
-    path: `${PATH}/:invite_id/revoke`,
-    page: PATH,
-    permission: 'administer',
-    answer: revoke,
-  },
-];
-
-async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
+export async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
   const { database, address, token, form } = context;
   const all = await listInvites(database, SHOWN);
-  const wrong = Object.keys(faults).length > 0;
   return {
     title: 'Invitations',
     place: '/merchants',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
+    content: html`<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
 <h1>Invitations</h1>
 ${all.length === 0 ? html`<p>Nobody was invited yet.</p>` : list(context, all)}
 <section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite somebody</h2>
@@ -100,7 +85,7 @@ function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_i
   return html`${expires_at <= context.now ? 'Over since' : 'Open until'} ${moment(context, expires_at)}`;
 }
 
-async function invite(context: Context): Promise<Outcome> {
+export async function invite(context: Context): Promise<Outcome> {
   const { journal, form, principal, request, database } = context;
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
   if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
@@ -143,7 +128,7 @@ ${notice(html`<p>Copy it now: it is shown only this once. Whoever has it can use
   };
 }
 
-async function revoke(context: Context): Promise<Outcome> {
+export async function revokeInvitation(context: Context): Promise<Outcome> {
   const { journal, params, principal, request, address } = context;
   const id = params.invite_id!;
   const act = { actor: principal.actor, request_id: request.id };

@@ -19,8 +19,8 @@ import { findKeyByDigest, keysMadeBy } from '../merchants/queries.ts';
 import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { formSecret, seedField } from './form-secret.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
-import { choice, errorSummary, type Faults, field, literal, moment, said } from './parts.ts';
-import type { Context, Outcome, Route, Shown } from './route.ts';
+import { choice, type Faults, field, literal, moment, said } from './parts.ts';
+import type { Context, Outcome, Shown } from './route.ts';
 
 const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
   never: ['When it is revoked', null],
@@ -34,24 +34,6 @@ const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
   '24h': 'For a day',
   '7d': 'For a week',
 };
-
-const ALL = '/merchants/:merchant_id/keys';
-const ONE = `${ALL}/:key_id`;
-const administered = (method: Route['method'], path: string, answer: Route['answer']): Route => ({
-  method,
-  path,
-  permission: 'administer',
-  answer,
-});
-
-export const merchantKeyRoutes: readonly Route[] = [
-  administered('GET', `${ALL}/new`, (context) => makingPage(context)),
-  administered('POST', `${ALL}/new`, make),
-  administered('GET', `${ONE}/rotate`, (context) => rotationPage(context)),
-  administered('POST', `${ONE}/rotate`, rotate),
-  administered('GET', `${ONE}/revoke`, revocationPage),
-  administered('POST', `${ONE}/revoke`, revoke),
-];
 
 /** The merchant that the path names, whom the configuration or the store knows. Raises `not_found`. */
 function merchantOf({ directory, params }: Context): Merchant {
@@ -90,17 +72,14 @@ async function made(
   }
 }
 
-function makingPage(context: Context, faults: Faults = {}): Promise<Shown> {
+export function makingPage(context: Context, faults: Faults = {}): Shown {
   const { address, token, form } = context;
   const merchant = merchantOf(context);
-  const wrong = Object.keys(faults).length > 0;
-  return Promise.resolve({
+  return {
     title: `Make a key for ${merchant.name}`,
     place: '/merchants',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<h1>Make a key for ${said(merchant.name)}?</h1>
+    content: html`<h1>Make a key for ${said(merchant.name)}?</h1>
 <p>It is shown once, on the next page. Its merchant can make others itself, as long as it has one.</p>
 <form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/new`)}#errors" novalidate>
 ${token}${seedField(context)}${field({
@@ -123,13 +102,13 @@ ${token}${seedField(context)}${field({
   fault: faults.end,
 })}<p class="actions"><button class="primary">Make the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
 </form>`,
-  });
+  };
 }
 
 /** What the domain says of a name, as its field says it. */
 const nameFault = (fault: string) => `What it is for ${fault.replace(/^M/, 'm').replace(/\.$/, '')}`;
 
-async function make(context: Context): Promise<Outcome> {
+export async function makeKey(context: Context): Promise<Outcome> {
   const { form, now } = context;
   const merchant = merchantOf(context);
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
@@ -154,18 +133,15 @@ async function make(context: Context): Promise<Outcome> {
   }
 }
 
-async function rotationPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function rotationPage(context: Context, faults: Faults = {}): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
   const { address, token, form, now } = context;
   if (isOver(key, now) || key.replaced_by !== null) return { to: addressOfMerchant(context, merchant) };
-  const wrong = Object.keys(faults).length > 0;
   return {
     title: 'Rotate a key',
     place: '/merchants',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<h1>Rotate a key of ${said(merchant.name)}?</h1>
+    content: html`<h1>Rotate a key of ${said(merchant.name)}?</h1>
 ${keyFacts(context, key, used)}
 <p>The next page shows a new key, which works at once.</p>
 <form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/rotate`)}#errors" novalidate>
@@ -180,7 +156,7 @@ ${token}${seedField(context)}${choice({
   };
 }
 
-async function rotate(context: Context): Promise<Outcome> {
+export async function rotate(context: Context): Promise<Outcome> {
   const { form } = context;
   const { merchant, key: old } = await keyOf(context);
   const overlap = (Object.keys(OVERLAPS_MS) as Overlap[]).find((one) => one === form.get('overlap'));
@@ -198,7 +174,7 @@ async function rotate(context: Context): Promise<Outcome> {
   return newKeyPage(context, merchant, issued, told);
 }
 
-async function revocationPage(context: Context): Promise<Outcome> {
+export async function revocationPage(context: Context): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
   const { address, token, now, database } = context;
   if (isOver(key, now)) return { to: addressOfMerchant(context, merchant) };
@@ -216,7 +192,7 @@ ${token}<p class="actions"><button class="danger">Revoke the key</button> <a cla
   };
 }
 
-async function revoke(context: Context): Promise<Outcome> {
+export async function revoke(context: Context): Promise<Outcome> {
   const { merchant, key } = await keyOf(context);
   try {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));

@@ -17,34 +17,15 @@ import { changeMerchantState, REASON_MAXIMUM } from '../merchants/suspend.ts';
 import { countCreated } from '../payments/queries.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 import { type Names, nameOf } from './panel.ts';
-import { errorSummary, type Faults, field, literal, moment, notice, rows, said } from './parts.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import { type Faults, field, literal, moment, notice, rows, said } from './parts.ts';
+import type { Context, Outcome } from './route.ts';
 
 export const COUNTED_DAYS = 30;
 /** Payments are counted up to here. */
 const COUNT_MAXIMUM = 10_000;
 
-const ONE = '/merchants/:merchant_id';
 const ACTS = { suspend: 'suspended', resume: 'resumed' } as const;
 type Act = keyof typeof ACTS;
-
-export const merchantRoutes: readonly Route[] = [
-  { method: 'GET', path: ONE, permission: 'read', answer: merchantPage },
-  ...(['suspend', 'resume'] as const).flatMap((act): Route[] => [
-    {
-      method: 'GET',
-      path: `${ONE}/${act}`,
-      permission: 'administer',
-      answer: (context) => question(context, act),
-    },
-    {
-      method: 'POST',
-      path: `${ONE}/${act}`,
-      permission: 'administer',
-      answer: (context) => change(context, act),
-    },
-  ]),
-];
 
 /** How many payments a merchant made lately, in live and test mode together. */
 export async function counted({ database, now }: Context, id: string): Promise<string> {
@@ -78,7 +59,7 @@ async function found({ directory, database, params }: Context): Promise<Found> {
   return { merchant: merchant ?? unknown, stored, isSuspended, isKnown: merchant !== undefined };
 }
 
-async function merchantPage(context: Context): Promise<Outcome> {
+export async function merchantPage(context: Context): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
   const { address, principal, database, directory, keyUses, now } = context;
   const { id, name, website, support, limits } = merchant;
@@ -158,13 +139,12 @@ const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look
 };
 
 /** The page that asks why, before anything is done. */
-async function question(context: Context, act: Act, faults: Faults = {}, status = 200): Promise<Outcome> {
+export async function stateQuestion(context: Context, act: Act, faults: Faults = {}): Promise<Outcome> {
   const { merchant, isSuspended } = await found(context);
   const { address, token, form } = context;
   if (isSuspended !== (act === 'resume')) return { to: address(`/merchants/${merchant.id}`) };
   const { title, lead, button, look } = QUESTIONS[act];
-  const content = html`${errorSummary(faults)}
-<h1>${title} ${said(merchant.name)}?</h1>
+  const content = html`<h1>${title} ${said(merchant.name)}?</h1>
 <p>${lead}</p>
 <form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/${act}`)}#errors" novalidate>
 ${token}${field({
@@ -180,12 +160,11 @@ ${token}${field({
     title: `${title} ${merchant.name}`,
     content,
     place: '/merchants',
-    status,
     faults,
   };
 }
 
-async function change(context: Context, act: Act): Promise<Outcome> {
+export async function changeState(context: Context, act: Act): Promise<Outcome> {
   const { journal, principal, request, form, address } = context;
   const { merchant } = await found(context);
   const who = { actor: principal.actor, by: principal.id, request_id: request.id };
@@ -195,7 +174,7 @@ async function change(context: Context, act: Act): Promise<Outcome> {
     await changeMerchantState(journal, merchant.id, done, who, reason);
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
-    if (error.code === 'validation_failed') return question(context, act, error.details, 422);
+    if (error.code === 'validation_failed') return stateQuestion(context, act, error.details);
     // Somebody may have been quicker with the same, or with the opposite, which must not pass for done.
     const { isSuspended } = await found(context);
     if (error.code !== 'invalid_status' || isSuspended !== (act === 'suspend')) throw error;

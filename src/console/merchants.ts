@@ -6,17 +6,13 @@ import type { Merchant } from '../merchants/merchant.ts';
 import { isOver } from '../merchants/stored-key.ts';
 import { COUNTED_DAYS, counted, stateStamp } from './merchant.ts';
 import { literal, said } from './parts.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 const PAGE = 50;
 /** Longest text that is looked for. */
 const TEXT_MAXIMUM = 255;
 
-export const merchantListRoutes: readonly Route[] = [
-  { method: 'GET', path: '/merchants', permission: 'read', answer: merchantsPage },
-];
-
-async function merchantsPage(context: Context): Promise<Outcome> {
+export async function merchantsPage(context: Context): Promise<Outcome> {
   const { directory, query, address, principal } = context;
   const asked = (query.get('q') ?? '').trim().slice(0, TEXT_MAXIMUM);
   const after = query.get('after') ?? '';

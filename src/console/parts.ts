@@ -60,14 +60,18 @@ ${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\
 /** What is wrong with a form, by the field it is wrong with. */
 export type Faults = Readonly<Record<string, string>>;
 
-/** What is wrong, above everything else, each with a link to where. */
-export function errorSummary(faults: Faults, ids: Readonly<Record<string, string>> = {}): Html | null {
+export const hasFaults = (faults: Faults = {}) => Object.keys(faults).length > 0;
+
+/** The summary of a page's faults, each with a link to its field. A sentence that is said of several fields stands there once. */
+export function errorSummary(faults: Faults): Html | null {
+  if (!hasFaults(faults)) return null;
   const all = Object.entries(faults);
-  if (all.length === 0) return null;
+  const said = all.filter(([, fault], i) => all.findIndex(([, other]) => other === fault) === i);
   return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
 <h2 id="errors-heading">There is a problem</h2>
-<ul>${all.map(([name, fault]) => html`<li><a href="#${ids[name] ?? name}">${fault}</a></li>`)}</ul>
-</div>`;
+<ul>${said.map(([name, fault]) => html`<li><a href="#${name}">${fault}</a></li>`)}</ul>
+</div>
+`;
 }
 
 export interface FieldParts {

@@ -6,39 +6,20 @@ import { checkoutUrl } from '../payments/present.ts';
 import { addNote } from '../review/note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../review/review.ts';
 import { timelineOf } from '../review/timeline.ts';
-import { claimRoutes } from './claim.ts';
-import { decisionRoutes, paymentOf } from './decision.ts';
+import { paymentOf } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { addressOfPayment, block, heading, panel, peopleFor } from './panel.ts';
-import { errorSummary, type Faults, field } from './parts.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import { type Faults, field } from './parts.ts';
+import type { Context, Outcome } from './route.ts';
 import { placeInHistory, timeline } from './timeline.ts';
 
-const PAGE = '/payments/:payment_id';
-
-export const paymentRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: PAGE,
-    permission: 'read',
-    answer: async (context) => paymentPage(context, await paymentOf(context)),
-  },
-  { method: 'POST', path: `${PAGE}/notes`, page: PAGE, permission: 'decide', answer: takeNote },
-  ...decisionRoutes,
-  ...claimRoutes,
-];
-
-async function paymentPage(
-  context: Context,
-  payment: Payment,
-  { faults = {}, status = 200 }: { faults?: Faults; status?: number } = {},
-): Promise<Outcome> {
+export async function paymentPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+  const payment = await paymentOf(context);
   const { database, checkpoints, principal } = context;
   const people = await peopleFor(context, [payment]);
   const items = await timelineOf(database, payment, checkpoints);
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
-  const content = html`${errorSummary(faults)}
-${heading(context, payment, 'h1')}
+  const content = html`${heading(context, payment, 'h1')}
 <div class="columns">
 <div class="column">
 ${await panel(context, payment, people, { from: 'payment', filters: {} })}
@@ -56,7 +37,7 @@ ${placeInHistory(context, items)}
 </section>
 </div>
 </div>`;
-  return { title, content, place: '/payments', status, faults };
+  return { title, content, place: '/payments', faults };
 }
 
 function noteForm({ address, token, form }: Context, { id }: Payment, faults: Faults): Html {
@@ -74,14 +55,14 @@ ${token}${field({
 </section>`;
 }
 
-async function takeNote(context: Context): Promise<Outcome> {
+export async function takeNote(context: Context): Promise<Outcome> {
   const { form, journal, principal, request } = context;
   const payment = await paymentOf(context);
   const parsed = parseNote({ note: form.get('note') });
   if ('faults' in parsed) {
     const empty = (form.get('note') ?? '').trim() === '';
     const faults = empty ? { note: 'Enter a note' } : wording(parsed.faults);
-    return paymentPage(context, payment, { faults, status: 422 });
+    return paymentPage(context, faults);
   }
   const { id } = payment;
   await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value, request.id), id);

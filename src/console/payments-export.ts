@@ -2,23 +2,15 @@
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { EXPORT_FORMATS, EXPORT_TYPES, type ExportFormat, exportStream } from '../review/export.ts';
+import { EXPORT_TYPES, type ExportFormat, exportStream } from '../review/export.ts';
 import type { SearchFilter } from '../review/queries.ts';
 import { paymentSearchOf } from './payment-search.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 /** What entries about exports are about. */
 export const EXPORT_SUBJECT = 'payments';
 
-export const exportRoutes: readonly Route[] = EXPORT_FORMATS.map((format) => ({
-  method: 'GET',
-  path: `/payments.${format}`,
-  permission: 'read',
-  isTold: true,
-  answer: (context) => download(context, format),
-}));
-
-async function download(context: Context, format: ExportFormat): Promise<Outcome> {
+export async function download(context: Context, format: ExportFormat): Promise<Outcome> {
   const { database, directory, journal, principal, request, now, timeZone } = context;
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];

@@ -4,28 +4,23 @@ import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { searchPayments } from '../review/queries.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
-import { errorSummary, moment, said, statusStamp } from './parts.ts';
+import { hasFaults, moment, said, statusStamp } from './parts.ts';
 import { type PaymentSearch, paymentSearchForm, paymentSearchOf } from './payment-search.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 const PAGE = 50;
 /** How many pages back the way is kept in the address; further back the browser's own way leads, or the newest. */
 const TRAIL = 20;
 
-export const paymentListRoutes: readonly Route[] = [
-  { method: 'GET', path: '/payments', permission: 'read', answer: paymentsPage },
-];
-
-async function paymentsPage(context: Context): Promise<Outcome> {
+export async function paymentsPage(context: Context): Promise<Outcome> {
   const { database, query, now } = context;
   const search = await paymentSearchOf(context);
-  const wrong = Object.keys(search.faults).length > 0;
+  const wrong = hasFaults(search.faults);
   const trail = (query.get('trail') ?? '').split('.').filter(isPaymentId).slice(-TRAIL);
   const before = [query.get('before') ?? ''].find(isPaymentId);
   const found = wrong ? [] : await searchPayments(database, search.filter, before, PAGE + 1, now);
   const shown = found.slice(0, PAGE);
-  const content = html`${errorSummary(search.faults)}
-<h1>Payments</h1>
+  const content = html`<h1>Payments</h1>
 ${paymentSearchForm(context, search)}
 ${
   wrong
@@ -36,7 +31,7 @@ ${
 ${pager(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
 ${exports(context, search)}`
 }`;
-  return { title: 'Payments', content, place: '/payments', faults: search.faults, status: wrong ? 422 : 200 };
+  return { title: 'Payments', content, place: '/payments', faults: search.faults };
 }
 
 function table(context: Context, payments: readonly Payment[]): Html {

@@ -18,16 +18,13 @@ import {
   peopleFor,
 } from './panel.ts';
 import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
-import { age, errorSummary, isLong, moment, notice, said } from './parts.ts';
+import { age, isLong, moment, notice, said } from './parts.ts';
 import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';
-import type { Context, Outcome, Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 
 const PAGE = 50;
-export const queueRoutes: readonly Route[] = [
-  { method: 'GET', path: '/queue', permission: 'read', answer: queuePage },
-];
 
-async function queuePage(context: Context): Promise<Outcome> {
+export async function queuePage(context: Context): Promise<Outcome> {
   const { database, query } = context;
   const filtering = filteringOf(context);
   const isFiltered = Object.keys(filtering.asked).length > 0;
@@ -53,7 +50,7 @@ ${pager(context, filtering, next && writtenPlace(next))}`;
     ...(merchantFault !== undefined && { 'filter-merchant': merchantFault }),
     ...(fault !== undefined && { 'filter-minimum': fault }),
   };
-  const content = html`${errorSummary(faults)}${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
+  const content = html`${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
 ${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
 <div class="panes${detail && ' open'}">
@@ -62,7 +59,7 @@ ${list}
 </div>
 ${detail}
 </div>`;
-  return { title: 'Queue', content, place: '/queue', faults };
+  return { title: 'Queue', content, place: '/queue', faults, status: 200 };
 }
 
 /** The payment that a parameter names. */

@@ -90,14 +90,15 @@ interface Sent {
 export interface Shown extends Sent {
   /** The page's h1, as text. */
   title: string;
-  /** Everything within `main`, h1 and all. */
+  /** Everything within `main` but the summary of faults: h1 and all. */
   content: Html;
-  status?: number;
   /** Which entry of the navigation this is: the path of `/`, `/queue`, `/payments`, `/audit`, `/merchants`, `/health` or `/account`. */
   place?: string;
   /** Whether it has two columns where there is room. */
   wide?: boolean;
-  /** What is wrong with a form that it shows. */
+  /** 200, or 422 if there are faults, where none is given. */
+  status?: number | undefined;
+  /** Faults of a form that it shows, by the ids of their fields: told in a summary above the content. */
   faults?: Readonly<Record<string, string>>;
   /** Why it shows nothing else, for the log. */
   code?: ErrorCode;
@@ -108,15 +109,15 @@ export interface Elsewhere extends Sent {
   to: string;
 }
 
-export interface Download extends Sent {
+export interface Download {
   stream: Readable;
   type: string;
   name: string;
 }
 
 /**
- * A page, or what a form does. The guard has checked before `answer` is called: who it is, that they may, and for POST that it
- * comes from a page of ours.
+ * A page, or what a form does. Before `answer` is called, the guard has checked the session, the role and, for POST, that the form
+ * comes from a page of the console.
  *
  * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
  * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
@@ -128,12 +129,25 @@ export interface Route {
   /** Below the console's address, as Fastify takes it: `/payments/:payment_id`; `/` is the first page. */
   path: string;
   permission: Permission;
-  /**
-   * For POST: the path of the page its form stands on, with the same parameters, where that is not `path` itself. There a draft
-   * is shown again, and there whoever opens the address leads.
-   */
-  page?: string;
-  /** Whether the history is told of each GET: then there is no HEAD, which would be told of too and bring nothing. */
+  /** The path of the page itself or, for POST, of the page that the form stands on, with the same parameters. */
+  page: string;
+  /** Set if each GET is recorded in the history. Such a page answers no HEAD, which would be recorded too. */
   isTold?: true;
-  answer(context: Context): Promise<Outcome>;
+  answer(context: Context): Outcome | Promise<Outcome>;
 }
+
+export const page = (path: string, permission: Permission, answer: Route['answer']): Route => ({
+  method: 'GET',
+  path,
+  permission,
+  page: path,
+  answer,
+});
+
+/** A form's POST to `path`. `standsOn` is the path of its page: a draft is shown there again, and a GET of `path` leads there. */
+export const form = (
+  path: string,
+  permission: Permission,
+  answer: Route['answer'],
+  standsOn = path,
+): Route => ({ method: 'POST', path, permission, page: standsOn, answer });

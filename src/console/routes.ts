@@ -1,31 +1,91 @@
-// Every page of the console and every form of theirs, for the guard to register.
-import { accountRoutes } from './account.ts';
-import { auditRoutes } from './audit-log.ts';
-import { healthRoutes } from './health.ts';
-import { homeRoutes } from './home.ts';
-import { invitationRoutes } from './invitations.ts';
-import { merchantRoutes } from './merchant.ts';
-import { merchantKeyRoutes } from './merchant-keys.ts';
-import { merchantListRoutes } from './merchants.ts';
-import { paymentRoutes } from './payment.ts';
-import { paymentListRoutes } from './payments.ts';
-import { exportRoutes } from './payments-export.ts';
-import { queueRoutes } from './queue.ts';
-import type { Route } from './route.ts';
-import { signOutRoutes } from './sign-in.ts';
+// Every page and form of the console: its path, who may, and what answers it.
+import { EXPORT_FORMATS } from '../review/export.ts';
+import {
+  accountPage,
+  authenticatorPage,
+  codesFile,
+  codesPage,
+  endOthers,
+  passwordPage,
+  sessionsPage,
+  takeAuthenticator,
+  takeNewCodes,
+  takeNewPassword,
+} from './account.ts';
+import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
+import { auditPage, checkpoints, publicKey, verify } from './audit-log.ts';
+import { claimOrRelease } from './claim.ts';
+import { decide, question } from './decision.ts';
+import { healthPage } from './health.ts';
+import { homePage } from './home.ts';
+import { invitationsPage, invite, revokeInvitation } from './invitations.ts';
+import { changeState, merchantPage, stateQuestion } from './merchant.ts';
+import { makeKey, makingPage, revocationPage, revoke, rotate, rotationPage } from './merchant-keys.ts';
+import { merchantsPage } from './merchants.ts';
+import { paymentPage, takeNote } from './payment.ts';
+import { paymentsPage } from './payments.ts';
+import { download } from './payments-export.ts';
+import { queuePage } from './queue.ts';
+import { form, page, type Route } from './route.ts';
+import { signOut } from './sign-in.ts';
+
+const PAYMENT = '/payments/:payment_id';
+const MERCHANT = '/merchants/:merchant_id';
+const KEY = `${MERCHANT}/keys/:key_id`;
 
 export const routes: readonly Route[] = [
-  ...homeRoutes,
-  ...queueRoutes,
-  ...paymentListRoutes,
-  ...exportRoutes,
-  ...paymentRoutes,
-  ...auditRoutes,
-  ...merchantListRoutes,
-  ...merchantRoutes,
-  ...merchantKeyRoutes,
-  ...invitationRoutes,
-  ...healthRoutes,
-  ...signOutRoutes,
-  ...accountRoutes,
+  page('/', 'read', homePage),
+  page('/health', 'read', healthPage),
+  form('/sign-out', 'read', signOut, '/'),
+
+  page('/queue', 'read', queuePage),
+  page('/payments', 'read', paymentsPage),
+  ...EXPORT_FORMATS.map((format) => ({
+    ...page(`/payments.${format}`, 'read', (context) => download(context, format)),
+    isTold: true as const,
+  })),
+  page(PAYMENT, 'read', paymentPage),
+  form(`${PAYMENT}/notes`, 'decide', takeNote, PAYMENT),
+  form(`${PAYMENT}/claim`, 'decide', (context) => claimOrRelease(context, 'claim'), PAYMENT),
+  form(`${PAYMENT}/release`, 'decide', (context) => claimOrRelease(context, 'release'), PAYMENT),
+  page(`${PAYMENT}/approve`, 'decide', (context) => question(context, 'approve')),
+  form(`${PAYMENT}/approve`, 'decide', (context) => decide(context, 'approve')),
+  page(`${PAYMENT}/reject`, 'decide', (context) => question(context, 'reject')),
+  form(`${PAYMENT}/reject`, 'decide', (context) => decide(context, 'reject')),
+
+  page('/audit', 'read', auditPage),
+  form('/audit/verify', 'read', verify, '/audit'),
+  page('/audit/checkpoints', 'read', checkpoints),
+  page('/audit/key', 'read', publicKey),
+
+  page('/merchants', 'read', merchantsPage),
+  page(MERCHANT, 'read', merchantPage),
+  page(`${MERCHANT}/suspend`, 'administer', (context) => stateQuestion(context, 'suspend')),
+  form(`${MERCHANT}/suspend`, 'administer', (context) => changeState(context, 'suspend')),
+  page(`${MERCHANT}/resume`, 'administer', (context) => stateQuestion(context, 'resume')),
+  form(`${MERCHANT}/resume`, 'administer', (context) => changeState(context, 'resume')),
+  page(`${MERCHANT}/keys/new`, 'administer', makingPage),
+  form(`${MERCHANT}/keys/new`, 'administer', makeKey),
+  page(`${KEY}/rotate`, 'administer', rotationPage),
+  form(`${KEY}/rotate`, 'administer', rotate),
+  page(`${KEY}/revoke`, 'administer', revocationPage),
+  form(`${KEY}/revoke`, 'administer', revoke),
+  page('/invitations', 'administer', invitationsPage),
+  form('/invitations', 'administer', invite),
+  form('/invitations/:invite_id/revoke', 'administer', revokeInvitation, '/invitations'),
+
+  page('/account', 'read', accountPage),
+  page('/account/password', 'read', passwordPage),
+  form('/account/password', 'read', takeNewPassword),
+  page('/account/authenticator', 'read', authenticatorPage),
+  form('/account/authenticator', 'read', takeAuthenticator),
+  page('/account/recovery-codes', 'read', codesPage),
+  form('/account/recovery-codes', 'read', takeNewCodes),
+  form('/account/recovery-codes/file', 'read', codesFile, '/account/recovery-codes'),
+  page('/account/passkeys', 'read', passkeysPage),
+  form('/account/passkeys', 'read', takePasskey),
+  page('/account/passkeys/remove', 'read', removalPage),
+  form('/account/passkeys/remove', 'read', takeRemoval),
+  page('/account/sessions', 'read', sessionsPage),
+  form('/account/sessions', 'read', endOthers),
 ];

@@ -20,7 +20,7 @@ import {
   totpIn,
 } from './factor-parts.ts';
 import { tokenField } from './form-guard.ts';
-import { errorSummary, type Faults, literal } from './parts.ts';
+import { type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 import { signedInCookies } from './signed-in.ts';
@@ -119,14 +119,11 @@ async function setUpPage(
   form?: URLSearchParams,
 ): Promise<Shown> {
   const { email, name, role } = administrator;
-  const wrong = Object.keys(faults).length > 0;
   const passkey = newPasskeyButton(place.ring, place.baseUrl, administrator, [], 'Use a passkey instead');
   return {
     title: 'Set up your account',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<h1>Set up your account</h1>
+    content: html`<h1>Set up your account</h1>
 <p>Welcome, <bdi>${name}</bdi>. You sign in as ${literal(email)}, with the role of ${role}.</p>
 <form method="post" action="${place.path}/set-up#errors" novalidate>
 ${tokenField(formKey)}<input type="hidden" name="link" value="${link}">

@@ -4,9 +4,9 @@ import type { Administrator } from '../administrators/administrator.ts';
 import type { Passkey, Place as PasskeyPlace } from '../administrators/passkey.ts';
 import { authenticationOptions, passkeyPlace } from '../administrators/passkey.ts';
 import { type Html, html } from '../lib/html.ts';
-import { packDraft, targetOf } from './draft.ts';
+import { type Draft, packDraft, targetOf } from './draft.ts';
 import { tokenField } from './form-guard.ts';
-import { errorSummary, type Faults, field, notice } from './parts.ts';
+import { type Faults, field, notice } from './parts.ts';
 import type { Shown } from './route.ts';
 import { addressOf, seeOther, show, type Visit } from './visit.ts';
 
@@ -27,14 +27,14 @@ function carriedFields({ next, draft }: Carried): Html {
 
 /**
  * Answers whoever is not signed in, the same at every address whether there is a page or not: GET is led to the sign-in page, and a
- * form is answered by it, 401, with what was typed in it.
+ * form is answered by it, 401, with `sent`, what was typed.
  */
-export function askToSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
+export function askToSignIn(visit: Visit, sent?: Draft): FastifyReply | Promise<FastifyReply> {
   const { request, place, target } = visit;
   const next = targetOf(target);
   if (request.method !== 'POST')
     return seeOther(visit, addressOf(place.path, '/sign-in', { next: next === '/' ? undefined : next }));
-  const draft = next === undefined ? undefined : packDraft(request.body as URLSearchParams);
+  const draft = next === undefined || !sent ? undefined : packDraft(sent);
   const why =
     draft === undefined
       ? 'You are not signed in any more, and nothing was done.'
@@ -62,15 +62,11 @@ export function signInPage(
   { place, formKey }: Visit,
   { carried, email = '', faults = {}, status, told, whole }: SignInParts,
 ): Shown {
-  const wrong = Object.keys(faults).length > 0;
-  // One sentence for both fields is one line of the summary.
-  const summary = faults.email === faults.password ? { email: faults.email ?? '' } : faults;
   return {
     title: 'Sign in',
     faults,
-    status: status ?? (wrong ? 422 : 200),
-    content: html`${wrong && errorSummary(summary)}
-${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
+    status,
+    content: html`${told !== undefined && notice(html`<p>${told}</p>`, status === undefined ? 'status' : 'warn')}
 <h1>Sign in</h1>
 <form method="post" action="${place.path}/sign-in#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}
@@ -140,7 +136,6 @@ export interface FactorParts {
 
 export async function factorPage({ place, formKey }: Visit, parts: FactorParts): Promise<Shown> {
   const { carried, ticket, administrator, passkeys, challenge, passkeyPlace, faults = {} } = parts;
-  const wrong = Object.keys(faults).length > 0;
   const options =
     passkeyPlace && passkeys.length > 0
       ? authenticationOptions(passkeyPlace, passkeys, challenge)
@@ -149,9 +144,7 @@ export async function factorPage({ place, formKey }: Visit, parts: FactorParts):
   return {
     title: 'Prove it is you',
     faults,
-    status: wrong ? 422 : 200,
-    content: html`${errorSummary(faults)}
-<h1>Prove it is you</h1>
+    content: html`<h1>Prove it is you</h1>
 <form method="post" action="${place.path}/sign-in/factor#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="ticket" value="${ticket}">
 ${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. ${hasApp ? 'Use a code instead.' : 'Use a recovery code, or switch it on.'}`)}

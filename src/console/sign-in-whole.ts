@@ -11,7 +11,7 @@ import {
 } from '../administrators/sign-in-at-once.ts';
 import { note } from '../http/request-log.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import type { Route, Shown } from './route.ts';
+import type { Shown } from './route.ts';
 import { type Carried, passkeyOptions, type SignInParts, signInPage } from './sign-in-page.ts';
 import { callerOf, enter } from './signed-in.ts';
 import { show, type Visit } from './visit.ts';
@@ -33,14 +33,9 @@ export function strongFactorIn({ place }: Visit, form: URLSearchParams): StrongF
 }
 
 /** Both steps in one. */
-export async function takeWhole(
-  visit: Visit,
-  whole: Whole,
-  carried: Carried,
-  routes: readonly Route[],
-): Promise<FastifyReply> {
+export async function takeWhole(visit: Visit, whole: Whole, carried: Carried): Promise<FastifyReply> {
   const done = await signInAtOnce(visit.place, whole, visit.request.id, callerOf(visit));
-  if (!('refused' in done)) return enter(visit, done, carried, routes);
+  if (!('refused' in done)) return enter(visit, done, carried);
   const { email } = whole;
   await noteRefusal(visit, email, done);
   if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);

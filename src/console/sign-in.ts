@@ -13,7 +13,7 @@ import {
 import { note } from '../http/request-log.ts';
 import { setCookie } from './cookies.ts';
 import type { Faults } from './parts.ts';
-import type { Route } from './route.ts';
+import type { Context, Outcome } from './route.ts';
 import { type Carried, carriedIn, factorPage, signInPage } from './sign-in-page.ts';
 import {
   FIELD_MAXIMUM,
@@ -44,12 +44,8 @@ export function showSignIn(visit: Visit): FastifyReply | Promise<FastifyReply> {
   return show(visit, signInPage(visit, { carried: { next, draft: undefined }, told }));
 }
 
-/** POST /sign-in: the first step, or both. `routes` is where a form is shown again that was carried along. */
-export async function takePassword(
-  visit: Visit,
-  form: URLSearchParams,
-  routes: readonly Route[],
-): Promise<FastifyReply> {
+/** POST /sign-in: the first step, or both. */
+export async function takePassword(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const { place, request } = visit;
   const carried = carriedIn(form);
   const email = read(form, 'email');
@@ -62,8 +58,7 @@ export async function takePassword(
   const factor = strongFactorIn(visit, form);
   if (Object.keys(empty).length > 0)
     return factor ? show(visit, await wholePage(visit, { carried, email, faults: empty })) : again(empty);
-  if (factor)
-    return takeWhole(visit, { email, password: password.slice(0, FIELD_MAXIMUM), factor }, carried, routes);
+  if (factor) return takeWhole(visit, { email, password: password.slice(0, FIELD_MAXIMUM), factor }, carried);
   const checked = await checkPassword(
     place,
     email,
@@ -106,12 +101,8 @@ async function askFactor(
   return show(visit, await factorPage(visit, parts));
 }
 
-/** POST /sign-in/factor: the second step. `routes` is where a form is shown again that was carried along. */
-export async function takeFactor(
-  visit: Visit,
-  form: URLSearchParams,
-  routes: readonly Route[],
-): Promise<FastifyReply> {
+/** POST /sign-in/factor: the second step. */
+export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<FastifyReply> {
   const { place, request } = visit;
   const carried = carriedIn(form);
   const ticket = read(form, 'ticket');
@@ -127,7 +118,7 @@ export async function takeFactor(
   else if (code === '' && recoveryCode === '') return askFactor(visit, carried, ticket, { code: NO_CODE });
   else
     done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
-  if (!('refused' in done)) return enter(visit, done, carried, routes);
+  if (!('refused' in done)) return enter(visit, done, carried);
   const held = 'ticket' in done ? done.ticket : ticket;
   const email = (await openTicket(place, held, visit.now))?.administrator.email ?? '';
   await noteRefusal(visit, email, done, 'wrong_factor');
@@ -141,25 +132,16 @@ function beginAgain(visit: Visit, carried: Carried): Promise<FastifyReply> {
   return show(visit, signInPage(visit, { carried, told: EXPIRED, status: 403 }));
 }
 
-export const signOutRoutes: Route[] = [
-  {
-    method: 'POST',
-    path: '/sign-out',
-    permission: 'read',
-    page: '/',
-    async answer({ journal, principal, request, address, baseUrl }) {
-      await journal.commit(
-        (transaction) => endSession(transaction, principal, request.id),
-        principal.session!,
-      );
-      return {
-        to: address('/sign-in', { out: '1' }),
-        headers: {
-          // Not "cookies": that would take the device's too, and those of every other host under the same domain.
-          'set-cookie': setCookie('session', undefined, baseUrl),
-          'clear-site-data': '"cache", "storage"',
-        },
-      };
+/** POST /sign-out. */
+export async function signOut(context: Context): Promise<Outcome> {
+  const { journal, principal, request, address, baseUrl } = context;
+  await journal.commit((transaction) => endSession(transaction, principal, request.id), principal.session!);
+  return {
+    to: address('/sign-in', { out: '1' }),
+    headers: {
+      // Not "cookies": that would take the device's too, and those of every other host under the same domain.
+      'set-cookie': setCookie('session', undefined, baseUrl),
+      'clear-site-data': '"cache", "storage"',
     },
-  },
-];
+  };
+}

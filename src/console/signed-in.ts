@@ -8,8 +8,8 @@ import type { Caller, SignedIn } from '../administrators/sign-in.ts';
 import { site } from '../http/network.ts';
 import { note } from '../http/request-log.ts';
 import { readCookieOf, setCookie } from './cookies.ts';
-import { showPackedDraft } from './guard.ts';
-import type { Route } from './route.ts';
+import { unpackDraft } from './draft.ts';
+import { showDraft } from './guard.ts';
 import type { Carried } from './sign-in-page.ts';
 import { type Place, seeOther, type Visit } from './visit.ts';
 
@@ -60,15 +60,15 @@ export async function enter(
   visit: Visit,
   signedIn: SignedIn,
   { next, draft }: Carried,
-  routes: readonly Route[],
 ): Promise<FastifyReply> {
   const { place, reply, now } = visit;
   const { secret, administrator, session } = signedIn;
   note(visit.request, { sign_in: 'signed_in', administrator: administrator.id });
   reply.header('set-cookie', signedInCookies(place, signedIn, now));
-  if (next === undefined || draft === undefined) return seeOther(visit, place.path + (next ?? ''));
+  const sent = next !== undefined && draft !== undefined ? unpackDraft(draft) : undefined;
+  if (!sent) return seeOther(visit, place.path + (next ?? ''));
   const { id, name, email, role } = administrator;
   const principal = { id, name, email, role, actor: `administrator:${id}`, session: session.id, token: null };
-  const entered: Visit = { ...visit, principal, formKey: { kind: 'session', secret } };
-  return showPackedDraft(entered, routes, next, draft);
+  const query = new URL(next!, place.baseUrl).searchParams;
+  return showDraft({ ...visit, principal, formKey: { kind: 'session', secret }, query }, sent, 'late');
 }

@@ -13,22 +13,27 @@ import { preferenceCookie, type Theme, themeCookie, themeOf } from '../ui/theme.
 import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
 import { type FormKey, tokenField } from './form-guard.ts';
 import { framed, LANGUAGE } from './frame.ts';
-import type { ConsoleParts, Context, Shown } from './route.ts';
+import { hasFaults } from './parts.ts';
+import type { ConsoleParts, Context, Route, Shown } from './route.ts';
 
-/** The console's address, without a slash at its end, and the words it writes money and moments in. */
+/** What every request to the console works with. */
 export interface Place extends ConsoleParts {
+  /** The path of the console's address, without a slash at its end. */
   path: string;
+  /** The routes of GET, by their paths. */
+  pages: ReadonlyMap<string, Route>;
   money(minor: number, currency: string): string;
   moment(ms: number): string;
 }
 
-export function placeOf(parts: ConsoleParts): Place {
+export function placeOf(parts: ConsoleParts, routes: readonly Route[]): Place {
   const { baseUrl, timeZone } = parts;
   const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
   let moments: Intl.DateTimeFormat | undefined; // made with the first moment, since it takes a while
   return {
     ...parts,
     path: `${pathOf(baseUrl)}/console`,
+    pages: new Map(routes.flatMap((route) => (route.method === 'GET' ? [[route.path, route]] : []))),
     money: (minor, currency) => locale.money(minor, currency),
     moment(ms) {
       moments ??= new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone });
@@ -107,11 +112,8 @@ export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   const token = tokenField(formKey);
   const signedIn = principal && { principal, token, waiting };
   const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });
-  return reply
-    .code(shown.status ?? 200)
-    .headers(headersOf(place, nonce))
-    .headers(shown.headers ?? {})
-    .send(text);
+  const status = shown.status ?? (hasFaults(shown.faults) ? 422 : 200);
+  return reply.code(status).headers(headersOf(place, nonce)).send(text);
 }
 
 /** Leads to another address. After a form to its content: the browser would go on with the `#errors` of the form's address. */
