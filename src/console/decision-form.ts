@@ -1,9 +1,9 @@
 // The fields of the forms that approve and reject, and what of them the customer will read.
-import { attributes, type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import type { Payment } from '../payments/payment.ts';
 import { BANK_REFERENCE_MAXIMUM, MESSAGE_MAXIMUM, NOTE_MAXIMUM, REJECT_REASONS } from '../review/review.ts';
 import { customerMessage } from '../ui/message.ts';
-import { type Faults, field } from './parts.ts';
+import { choice, type Faults, field } from './parts.ts';
 
 /** What was typed, by the names of the fields. */
 export type Filled = Readonly<Record<string, string | undefined>>;
@@ -25,29 +25,21 @@ export function approvalFields(filled: Filled, faults: Faults, isFirst: boolean)
 }
 
 export function rejectionFields(filled: Filled, faults: Faults, isFirst: boolean): Html {
-  const fault = faults.reason;
-  return html`<fieldset class="choice${fault && ' wrong'}"${attributes({
-    'aria-describedby': fault && 'reason-error',
-  })}><legend>Why is it rejected?</legend>
-${fault && html`<p class="error" id="reason-error">${fault}</p>\n`}${Object.entries(REJECT_REASONS).map(
-  ([value, label], index) =>
-    html`<div class="radio"><input${attributes({
-      type: 'radio',
-      id: `reason-${value}`,
-      name: 'reason',
-      value,
-      checked: filled.reason === value,
-      autofocus: isFirst && index === 0,
-    })}><label for="reason-${value}">${label}</label></div>\n`,
-)}</fieldset>
-${noteField(filled, faults)}${field({
-  name: 'message',
-  label: 'Message to the customer (optional)',
-  hint: `They read this on the payment’s page. Plain text, at most ${MESSAGE_MAXIMUM} characters.`,
-  value: filled.message ?? '',
-  fault: faults.message,
-  lines: 3,
-})}`;
+  return html`${choice({
+    name: 'reason',
+    legend: 'Why is it rejected?',
+    options: Object.entries(REJECT_REASONS),
+    chosen: filled.reason,
+    fault: faults.reason,
+    autofocus: isFirst,
+  })}${noteField(filled, faults)}${field({
+    name: 'message',
+    label: 'Message to the customer (optional)',
+    hint: `They read this on the payment’s page. Plain text, at most ${MESSAGE_MAXIMUM} characters.`,
+    value: filled.message ?? '',
+    fault: faults.message,
+    lines: 3,
+  })}`;
 }
 
 function noteField(filled: Filled, faults: Faults): Html {

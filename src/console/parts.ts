@@ -112,21 +112,22 @@ export interface ChoiceParts {
   name: string;
   legend: string;
   options: readonly (readonly [value: string, label: string])[];
-  chosen: string;
+  chosen: string | undefined;
   fault?: string | undefined;
+  /** Whether the keyboard is on its first option at once. */
+  autofocus?: boolean;
 }
 
-/** One of a few, all of them to be seen. */
-export function choice({ name, legend, options, chosen, fault }: ChoiceParts): Html {
-  const error = fault !== undefined && `${name}-error`;
-  return html`<fieldset${attributes({ class: fault === undefined ? 'choice' : 'choice wrong', id: name, tabindex: fault !== undefined && '-1', 'aria-describedby': error })}><legend>${legend}</legend>
-${fault !== undefined && html`<p class="error" id="${name}-error">${fault}</p>\n`}${options.map(
-  ([value, label]) => {
-    const id = `${name}-${value}`;
-    const input = attributes({ type: 'radio', id, name, value, checked: value === chosen });
-    return html`<div class="radio"><input${input}><label for="${id}">${label}</label></div>\n`;
-  },
-)}</fieldset>
+/** One of a few, all of them to be seen. The first has the field's name as its id, so that a summary of faults leads to it. */
+export function choice({ name, legend, options, chosen, fault, autofocus = false }: ChoiceParts): Html {
+  const described = attributes({ 'aria-describedby': fault && `${name}-error` });
+  return html`<fieldset class="choice${fault && ' wrong'}"${described}><legend>${legend}</legend>
+${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${options.map(([value, label], index) => {
+  const id = index === 0 ? name : `${name}-${value}`;
+  const checked = value === chosen;
+  const input = attributes({ type: 'radio', id, name, value, checked, autofocus: autofocus && index === 0 });
+  return html`<div class="radio"><input${input}><label for="${id}">${label}</label></div>\n`;
+})}</fieldset>
 `;
 }
 
