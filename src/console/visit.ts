@@ -113,7 +113,11 @@ export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   const signedIn = principal && { principal, token, waiting };
   const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });
   const status = shown.status ?? (hasFaults(shown.faults) ? 422 : 200);
-  return reply.code(status).headers(headersOf(place, nonce)).send(text);
+  return reply
+    .code(status)
+    .headers(headersOf(place, nonce))
+    .headers(shown.headers ?? {})
+    .send(text);
 }
 
 /** Leads to another address. After a form to its content: the browser would go on with the `#errors` of the form's address. */
