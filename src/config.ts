@@ -87,7 +87,7 @@ export interface ReadingRule {
 const UNREADABLE: Record<string, string> = {
   ENOENT: 'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG',
   EISDIR: 'is a folder; name the file in it',
-  EACCES: 'may not be read by this account',
+  EACCES: 'may not be read by this account; run the command as the account that serves',
 };
 
 /** A path as it is told: relative where that is shorter to read. */

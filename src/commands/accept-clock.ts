@@ -4,6 +4,7 @@ import { newestSeal } from '../journal/queries.ts';
 import { formatTimestamp, MINUTE_MS, systemClock } from '../lib/time.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** As much as a start takes: `history_clock` of `counterfoil doctor`. */
 const BEHIND_MS = MINUTE_MS;
@@ -11,8 +12,8 @@ const BEHIND_MS = MINUTE_MS;
 export function acceptClockCommand(): Command {
   return new Command('accept-clock')
     .description("say that this machine's clock is right, where the history's newest entry is ahead of it")
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText('after', '\nExample:\n  counterfoil accept-clock --config /etc/counterfoil.yaml')
     .action(acceptClock);
 }

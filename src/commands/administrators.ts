@@ -11,10 +11,11 @@ import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseEmail, parseText } from './arguments.ts';
+import { parseEmail } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function administratorsCommand(): Command {
   const command = new Command('administrators')
@@ -35,7 +36,7 @@ They act on the store at once, a running server included.`,
       new Command('create')
         .description('add somebody, and print the link with which they set themselves up')
         .requiredOption('--email <address>', 'what they sign in with', parseEmail)
-        .requiredOption('--name <name>', 'what others see', parseText)
+        .requiredOption('--name <name>', 'what others see')
         .addOption(new Option('--role <role>', 'what they may').choices(ROLES).makeOptionMandatory())
         .addHelpText(
           'after',
@@ -77,8 +78,7 @@ They act on the store at once, a running server included.`,
           ),
         ),
     );
-  for (const one of command.commands)
-    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
   return command.addCommand(tokenCommand());
 }
 

@@ -10,6 +10,18 @@ export function parseEmail(text: string): string {
   return text;
 }
 
+/**
+ * An id that begins with `prefix`. `where` is the command that lists such ids. The parser throws `InvalidArgumentError`.
+ * Not for ids of keys, tokens and invitations: commander repeats a wrong value, and that may be the secret itself.
+ */
+export function parseId(prefix: string, where: string): (text: string) => string {
+  return (text) => {
+    if (!text.startsWith(prefix) || text === prefix)
+      throw new InvalidArgumentError(`It must be an id that begins with ${prefix}: ${where} shows it.`);
+    return text;
+  };
+}
+
 /** The id of a request, as `X-Request-Id` has it. */
 export const REQUEST_ID = /^req_[0-9a-z]{16}$/;
 
@@ -17,12 +29,6 @@ export const REQUEST_ID = /^req_[0-9a-z]{16}$/;
 export function parseRequestId(text: string): string {
   if (!REQUEST_ID.test(text))
     throw new InvalidArgumentError('It must be the X-Request-Id of an answer: req_ and 16 characters.');
-  return text;
-}
-
-/** Text that is not blank. Raises `InvalidArgumentError`. */
-export function parseText(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
 
@@ -51,14 +57,18 @@ export function parseExpiry(text: string): number {
   return moment;
 }
 
+/** Text that is not blank. Raises `InvalidArgumentError`. */
+export function parseText(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
+}
+
 /** The path of a folder. Raises `InvalidArgumentError` for none, which a variable that is not set gives: it would be this folder. */
 export function parseFolder(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It is empty: name a folder.');
-  return resolve(text);
+  return resolve(parseText(text));
 }
 
 /** The path of a file. Throws `InvalidArgumentError` for an empty text. */
 export function parseFile(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It is empty: name a file.');
-  return resolve(text);
+  return resolve(parseText(text));
 }

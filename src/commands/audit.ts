@@ -16,6 +16,7 @@ import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { writeFile, writeOut } from './output.ts';
 import { databaseShown, requireSchema, requireStore } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
+import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
 
 interface VerifyCommandOptions {
   since?: number;
@@ -67,7 +68,7 @@ export function auditCommand(): Command {
   for (const command of [verifying, exporting])
     audit.addCommand(
       command
-        .option('--config <file>', 'configuration file')
+        .option(...CONFIG_OPTION)
         .option('--json', `print one JSON document${command === exporting ? ', with --output' : ''}`),
     );
   return audit;
@@ -83,7 +84,7 @@ function parseEntry(text: string): number {
 /** The configuration of a command that reads a store. Raises `Failure` where there is none. */
 export function configured(file: string | undefined): Configuration {
   const configuration = readConfiguration(configurationFile(file));
-  requireStore(configuration, 'nothing was ever served from here');
+  requireStore(configuration);
   return configuration;
 }
 
@@ -103,7 +104,7 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
 /** The checkpoints that somebody kept elsewhere. Raises `Failure` where a file is not there. */
 function readCopy({ checkpoints, key }: VerifyCommandOptions) {
   if (checkpoints === undefined) {
-    if (key !== undefined) throw new Failure('--key names the key of --checkpoints, which is missing');
+    if (key !== undefined) throw new UsageError('--key is the key of --checkpoints: give both');
     return undefined;
   }
   const publicKeyFile = key ?? checkpointFiles(dirname(checkpoints)).publicKeyFile;
@@ -185,6 +186,7 @@ function told(result: Verification, otherKey: boolean): string {
 }
 
 async function exportLines({ since = 1, output, config, json }: ExportCommandOptions): Promise<void> {
+  if (json && output === undefined) throw new UsageError(JSON_NEEDS_OUTPUT);
   const configuration = configured(config);
   const checkpoints = markCheckpoints(configuration.storage);
   try {

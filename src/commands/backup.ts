@@ -21,6 +21,7 @@ import {
 } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** More is a mistake: a backup an hour for a year. */
 const KEEP_MAXIMUM = 9000;
@@ -47,8 +48,8 @@ export function backupCommand(): Command {
         'keep a copy that does not verify as well, marked so; restore takes it only with the same option',
       ).conflicts('keep'),
     )
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `

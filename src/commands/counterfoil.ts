@@ -11,6 +11,7 @@ import { CheckpointKeyLost } from '../journal/checkpoint-signer.ts';
 import { VERSION } from '../lib/version.ts';
 import { SecretKeysUnfit } from '../secrets/key-file.ts';
 import { Failure, shownPath } from './terminal.ts';
+import { completeHelp, UsageError } from './usage.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
@@ -61,24 +62,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
 export async function run(argv: readonly string[]): Promise<void> {
-  const program = new Command('counterfoil')
-    .description(
-      'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
-    )
-    .version(VERSION)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  counterfoil serve                                      start on the configuration in this folder
-  counterfoil keys create --merchant "Corner Shop" --live
-  counterfoil audit verify --json
-
-Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
-    );
-  for (const command of await wanted(argv[2])) program.addCommand(command);
-  for (const command of allCommands(program))
-    command.exitOverride().showHelpAfterError('(run with --help for the options)');
+  const program = await commandLine(argv[2]);
   // Whoever read the output has gone (`… | head`): that is no failure. A full disk is one, but a server goes on without.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = report(error);
@@ -90,14 +74,30 @@ Exit codes: 0 ok, 1 failure, 2 usage, 78 configuration.`,
   }
 }
 
+/** The command line with the command of a name; with all commands where no command has that name. */
+export async function commandLine(name?: string): Promise<Command> {
+  const program = new Command('counterfoil')
+    .description(
+      'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
+    )
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil serve                                      start on the configuration in this folder
+  counterfoil keys create --merchant "Corner Shop" --live
+  counterfoil audit verify --json`,
+    );
+  for (const command of await wanted(name)) program.addCommand(command);
+  completeHelp(program);
+  return program;
+}
+
 /** The command of a name; all of them where it is no command's: the help lists them, and a mistaken word is told the nearest. */
 function wanted(name = ''): Promise<Command[]> {
   const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
   return Promise.all(loaders.map((load) => load()));
-}
-
-function allCommands(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(allCommands)];
 }
 
 /** Prints what failed in one line and returns the exit code. */
@@ -107,6 +107,7 @@ function report(error: unknown): number {
   if (line === undefined)
     console.error(error); // a defect: all of it
   else console.error(`counterfoil: ${line}`);
+  if (error instanceof UsageError) return EXIT_USAGE;
   const mayPass = error instanceof StartRefused && error.mayPass;
   return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
 }
@@ -125,7 +126,11 @@ function told(error: unknown): string | undefined {
     // A name with several addresses fails with one error for each and no message of its own.
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
     const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
-    return error.isMissing ? `${line}: see whether database_url names the right one, or make it` : line;
+    if (error.isMissing) return `${line}: see whether database_url names the right one, or make it`;
+    const isAway = /\b(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)\b/.test(line);
+    return isAway
+      ? `${line}: see whether PostgreSQL runs there (pg_isready), and whether database_url names the right host`
+      : line;
   }
   const { code, syscall, port, setting, address, path, dest, message } = error as NodeJS.ErrnoException & {
     port?: number;

@@ -23,6 +23,7 @@ import { type Check, failed, type Outcome, type Subject, skipped, type Verdict }
 import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
 import { SECOND_MS, systemClock } from '../lib/time.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 const DEADLINE_MS = 5 * SECOND_MS;
 /** Lines are broken here where a terminal does not say how wide it is. */
@@ -31,9 +32,9 @@ const WIDTH = 100;
 export function doctorCommand(): Command {
   return new Command('doctor')
     .description('look at everything that can be wrong with an installation, and say how to mend it')
-    .option('--config <file>', 'configuration file')
+    .option(...CONFIG_OPTION)
     .option('--deep', 'read the whole store, too, and prove its indexes')
-    .option('--json', 'print one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -44,7 +45,6 @@ Examples:
 It changes nothing, and calls the installation's own addresses. Run it as the account and with the environment that the
 service has: who may read what, and what Node was told, is judged as it is here.
 
-Exit codes: 0 where nothing failed, 1 where something did, 78 where the configuration cannot be read.
 What each check means: docs/doctor.md.`,
     )
     .action(doctor);

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
-import { holdStore, SQLITE_FILE, storeExists } from '../database/open.ts';
+import { holdStore, SQLITE_FILE } from '../database/open.ts';
 import { dropTraces, overwriteDeleted } from '../database/traces.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
@@ -14,8 +14,10 @@ import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
-import { openFenced, requireSchema } from './store.ts';
+import { parseEmail, parseId } from './arguments.ts';
+import { openFenced, requireSchema, requireStore } from './store.ts';
 import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
 const BATCH = 100;
@@ -39,11 +41,15 @@ interface Erasure {
 export function eraseCommand(): Command {
   return new Command('erase')
     .description('erase the personal data of payments that are approved, rejected or cancelled, for good')
-    .option('--payment <id>', 'this payment')
-    .option('--email <address>', 'every payment whose customer has this e-mail address; asks first')
+    .option('--payment <id>', 'this payment: pay_…', parseId('pay_', 'counterfoil payments show'))
+    .option(
+      '--email <address>',
+      'every payment whose customer has this e-mail address; asks first',
+      parseEmail,
+    )
     .option('--yes', 'do not ask')
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -61,8 +67,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
   if ((payment === undefined) === (email === undefined))
     command.error('error: name either a payment (--payment) or an e-mail address (--email)');
   const configuration = readConfiguration(configurationFile(options.config));
-  if (!storeExists(configuration))
-    throw new Failure(`there is no store in ${shownPath(configuration.storage)}: nothing is kept here`);
+  requireStore(configuration);
   const release = hold(configuration);
   try {
     const database = await openFenced(configuration);

@@ -6,12 +6,15 @@ import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
 import { dayBounds, systemClock } from '../lib/time.ts';
 import type { Mode } from '../merchants/merchant.ts';
+import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportPayments } from '../review/export.ts';
+import { parseId } from './arguments.ts';
 import { configured, withDatabase } from './audit.ts';
 import { writeFile, writeOut } from './output.ts';
-import { Failure, shownPath, withProgressBar } from './terminal.ts';
+import { shownPath, withProgressBar } from './terminal.ts';
+import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
 
 interface ExportOptions {
   format: ExportFormat;
@@ -33,7 +36,11 @@ export function exportCommand(): Command {
     .description('write payments, newest first, as CSV for spreadsheets or NDJSON for programs')
     .addOption(new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'))
     .addOption(new Option('--status <status>', 'only payments in this status').choices(STATUSES))
-    .option('--merchant <id>', 'only payments of this merchant: mer_…')
+    .option(
+      '--merchant <id>',
+      'only payments of this merchant: mer_…',
+      parseId(MERCHANT_ID_PREFIX, 'counterfoil merchants list'),
+    )
     .addOption(new Option('--mode <mode>', 'only payments of this mode').choices(['live', 'test']))
     .option(
       '--from <date>',
@@ -42,7 +49,7 @@ export function exportCommand(): Command {
     )
     .option('--to <date>', 'created up to this day, itself included, or before this moment', parseTime)
     .option('--output <file>', 'into a file, put in place when it is whole (default: standard output)')
-    .option('--config <file>', 'configuration file')
+    .option(...CONFIG_OPTION)
     .option('--json', 'print one JSON document, with --output')
     .addHelpText(
       'after',
@@ -74,11 +81,12 @@ function timeOf(
 
 async function writePayments(options: ExportOptions): Promise<void> {
   const { format, status, merchant, mode, output, json } = options;
-  if (json && output === undefined)
-    throw new Failure('--json tells what was written: give the file with --output');
+  if (json && output === undefined) throw new UsageError(JSON_NEEDS_OUTPUT);
   const configuration = configured(options.config);
   const from = timeOf(options.from, 'from', configuration);
   const to = timeOf(options.to, 'to', configuration);
+  if (from !== undefined && to !== undefined && from >= to)
+    throw new UsageError('--from is after --to: nothing lies between them');
   const filter = { status, merchant_id: merchant, mode, from, to };
   const count = await withProgressBar('exporting', (told) =>
     withDatabase(configuration, (database) =>
@@ -99,6 +107,7 @@ async function writePayments(options: ExportOptions): Promise<void> {
       }),
     ),
   );
+  if (count === 0) console.error('counterfoil: no payment fits these options');
   if (output === undefined || count === undefined) return;
   console.log(
     json

@@ -27,6 +27,8 @@ export interface Question {
   asks: string;
   /** What an empty answer means; nothing where there must be one. `''` leaves it out. */
   otherwise?: (answers: InitFlags) => string;
+  /** The question without whose answer it has no use, and its option. */
+  needs?: [flag: keyof InitFlags, option: string];
   /** Whether it is asked, after what was answered before. */
   applies?: (answers: InitFlags) => boolean;
   /** What is wrong with an answer, beyond what the configuration says of it. */
@@ -52,7 +54,7 @@ export const QUESTIONS: readonly Question[] = [
     flag: 'key',
     option: '--key',
     asks: "File with the certificate's private key",
-    applies: ({ certificate }) => Boolean(certificate),
+    needs: ['certificate', '--certificate'],
   },
   {
     flag: 'proxy',
@@ -73,7 +75,7 @@ export const QUESTIONS: readonly Question[] = [
     option: '--registration',
     asks: 'Who may register as a merchant: open, invite or closed',
     otherwise: () => 'closed',
-    fault: (answer) => (CHOICES.includes(answer) ? undefined : `must be ${CHOICES.join(', ')}`),
+    fault: (answer) => (CHOICES.includes(answer) ? undefined : `must be one of ${CHOICES.join(', ')}`),
   },
   {
     flag: 'merchant',
@@ -91,14 +93,14 @@ export const QUESTIONS: readonly Question[] = [
     flag: 'holder',
     option: '--holder',
     asks: 'Holder of that account',
-    applies: ({ iban }) => Boolean(iban),
+    needs: ['iban', '--iban'],
   },
   {
     flag: 'currency',
     option: '--currency',
     asks: 'Its currency',
     otherwise: ({ iban }) => (/^(CH|LI)/i.test(iban ?? '') ? 'CHF' : 'EUR'),
-    applies: ({ iban }) => Boolean(iban),
+    needs: ['iban', '--iban'],
   },
   {
     flag: 'administrator',

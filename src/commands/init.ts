@@ -25,6 +25,7 @@ import { inspect } from './doctor.ts';
 import { configurationText } from './init-file.ts';
 import { answersOf, faultOf, type InitFlags, QUESTIONS, type Question } from './init-questions.ts';
 import { Failure, shownPath } from './terminal.ts';
+import { JSON_OPTION } from './usage.ts';
 
 /** What a new file can be wrong in. Nothing runs yet that could be called, and whoever runs this is seldom who serves. */
 const CHECKED = CHECKS.filter(
@@ -57,15 +58,13 @@ export function initCommand(): Command {
     .option('--allow-root', 'let the service run as root, which it needs for nothing')
     .option('--yes', 'take the defaults of whatever no flag says')
     .option('--force', 'write over a file that is there, which is kept as FILE.old')
-    .option('--json', 'print one JSON document')
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
 Examples:
   counterfoil init --config /etc/counterfoil/counterfoil.yaml
-  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"
-
-Exit codes: 0 written and fit to start, 1 written but not fit yet or not written, 2 usage.`,
+  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
     )
     .action(init);
 }
@@ -117,13 +116,16 @@ async function answered(options: InitOptions, file: string, command: Command): P
   for (const question of QUESTIONS) {
     const value = given[question.flag];
     if (value === undefined) continue;
+    if (question.needs && !given[question.needs[0]])
+      command.error(`error: ${question.option} has no use without ${question.needs[1]}`);
     Object.assign(judged, { [question.flag]: value });
     const fault = faultOf(question, judged, file);
     if (fault !== undefined) command.error(`error: ${question.option} ${fault}`);
   }
   const open = () =>
     QUESTIONS.find(
-      ({ flag, applies }) => flags[flag] === undefined && (applies === undefined || applies(flags)),
+      ({ flag, needs, applies }) =>
+        flags[flag] === undefined && (!needs || flags[needs[0]]) && (!applies || applies(flags)),
     );
   const answers = !yes && canAsk() ? terminalAnswers(file) : undefined;
   try {

@@ -15,6 +15,7 @@ import { placesOf } from '../settings/places.ts';
 import { parseDays } from './arguments.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function invitesCommand(): Command {
   const command = new Command('invites')
@@ -56,8 +57,7 @@ export function invitesCommand(): Command {
         )
         .action(revoke),
     );
-  for (const one of command.commands)
-    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
   return command;
 }
 

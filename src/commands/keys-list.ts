@@ -1,6 +1,5 @@
 // counterfoil keys list: keys of the configuration and of the store, and when they were last used.
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
-import { storeExists } from '../database/open.ts';
 import { ago } from '../lib/duration.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { KeyUses } from '../merchants/key-uses.ts';
@@ -10,7 +9,7 @@ import { findKeys } from '../merchants/queries.ts';
 import { isOver } from '../merchants/stored-key.ts';
 import { UNFINISHED } from './key-file.ts';
 import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
-import { lendStore, type Store, type StoreOptions } from './store.ts';
+import { lendStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { columns } from './terminal.ts';
 
 /** A moment as JSON tells it. */
@@ -23,7 +22,7 @@ interface ListOptions extends StoreOptions {
 /** `counterfoil keys list`. */
 export async function list(options: ListOptions): Promise<void> {
   const configuration = readConfiguration(configurationFile(options.config), environment, UNFINISHED);
-  if (storeExists(configuration))
+  if (storeIsThere(configuration))
     await lendStore(configuration, (store) => listIn(configuration, store, options));
   else await listIn(configuration, undefined, options);
 }

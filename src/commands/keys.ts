@@ -1,8 +1,7 @@
 // counterfoil keys: makes keys of merchants, wherever those stand; a key is printed once, its digest is kept.
 import { existsSync, realpathSync } from 'node:fs';
-import { Argument, Command, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
-import { storeExists } from '../database/open.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { formatTimestamp } from '../lib/time.ts';
@@ -10,14 +9,15 @@ import { issueKey, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
 import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../merchants/merchant.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
-import { parseExpiry, parseText } from './arguments.ts';
+import { parseExpiry } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { addKeyToFile, UNFINISHED } from './key-file.ts';
 import { revoke, rotate } from './keys-existing.ts';
 import { list } from './keys-list.ts';
 import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
-import { lendStore, OPERATOR, type Store, type StoreOptions } from './store.ts';
+import { lendStore, OPERATOR, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 interface CreateOptions extends StoreOptions {
   merchant: string;
@@ -55,13 +55,13 @@ the configuration file are taken over on SIGHUP.`,
     .addCommand(
       new Command('rotate')
         .description('make a key in the place of another, which works on for a while, and print it once')
-        .addArgument(new Argument('<id>', 'key_…, as keys list shows it'))
+        .argument('<id>', 'key_…, as keys list shows it')
         .addOption(
           new Option('--overlap <time>', 'for how long the old key works on')
             .choices(Object.keys(OVERLAPS_MS))
             .default('24h'),
         )
-        .option('--name <text>', 'what the new key is for; as the old one when left out', parseText)
+        .option('--name <text>', 'what the new key is for; as the old one when left out')
         .addHelpText(
           'after',
           '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked, then:\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made',
@@ -71,7 +71,7 @@ the configuration file are taken over on SIGHUP.`,
     .addCommand(
       new Command('revoke')
         .description('end a key now and for good')
-        .addArgument(new Argument('<id>', 'key_…, as keys list shows it'))
+        .argument('<id>', 'key_…, as keys list shows it')
         .option('--yes', 'revoke it although it was used in the last day')
         .option(
           '--with-those-it-made',
@@ -83,8 +83,7 @@ the configuration file are taken over on SIGHUP.`,
         )
         .action(revoke),
     );
-  for (const one of command.commands)
-    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
   return command;
 }
 
@@ -95,7 +94,7 @@ function createCommand(): Command {
     .option('--test', 'a key for test payments (default)')
     .option('--live', 'a key for real payments')
     .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
-    .option('--name <text>', 'what the key is for', parseText)
+    .option('--name <text>', 'what the key is for')
     .option('--yes', 'do not ask whether a merchant that is named by its name is the one that is meant')
     .option('--new', 'make a merchant, though one is called almost the same')
     .addHelpText(
@@ -125,7 +124,7 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   // The file alone is enough for a merchant that it has under this id, whether the store can be reached or not.
   const configured = configuration.merchants.find(({ id }) => id === options.merchant);
   if (configured) return inFile(configured, false);
-  if (!storeExists(configuration)) {
+  if (!storeIsThere(configuration)) {
     const { merchant, isNew } = await chosen(options, configuration, undefined);
     return inFile(merchant, isNew);
   }

@@ -13,6 +13,7 @@ import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-na
 import { importMerchants } from './merchants-import.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 const LIMIT_MAXIMUM = 1_000_000;
 
@@ -78,8 +79,7 @@ Their keys go on working as they are. From then on they are managed without the 
         )
         .action(importMerchants),
     );
-  for (const one of command.commands)
-    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
   return command;
 }
 

@@ -5,12 +5,13 @@ import { migrate } from '../database/migrate.ts';
 import { StartRefused } from '../health/check.ts';
 import { lostDatabaseFile } from '../health/lost-store.ts';
 import { openFenced } from './store.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function migrateCommand(): Command {
   return new Command('migrate')
     .description("bring the store's schema up to this program's (serve does so too)")
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText('after', '\nExample:\n  counterfoil migrate --config /etc/counterfoil.yaml')
     .action(async (options: { config?: string; json?: boolean }) => {
       const configuration = readConfiguration(configurationFile(options.config));

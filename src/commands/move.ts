@@ -15,6 +15,7 @@ import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { requireSchema } from './store.ts';
 import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
+import { CONFIG_OPTION } from './usage.ts';
 
 interface MoveOptions {
   to: string;
@@ -33,7 +34,7 @@ export function moveCommand(): Command {
       'postgres: into the empty database that database_url or DATABASE_URL names; sqlite: from there into the storage directory',
     )
     .option('--restart', 'remove what an unfinished move has put there, and begin anew')
-    .option('--config <file>', 'configuration file')
+    .option(...CONFIG_OPTION)
     .option('--json', 'print one JSON document at the end')
     .addHelpText(
       'after',

@@ -1,6 +1,9 @@
 // Writes lines as they are made, in constant memory: to standard output, or to a file that is whole or not there.
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Failure, shownPath } from './terminal.ts';
 
 type Lines<R> = AsyncGenerator<string, R>;
 
@@ -34,8 +37,10 @@ export async function writeOut<R>(lines: Lines<R>): Promise<R | undefined> {
   }
 }
 
-/** Beside `file`, readable by its owner alone, then moved over it: a failure leaves what was there. */
+/** Beside `file`, readable by its owner alone, then moved over it: a failure leaves what was there. Throws `Failure` without its folder. */
 export async function writeFile<R>(file: string, lines: Lines<R>): Promise<R> {
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new Failure(`${shownPath(folder)} does not exist: make it, or mount it`);
   const beside = `${file}.new`;
   await rm(beside, { force: true });
   const handle = await open(beside, 'wx', 0o600);

@@ -11,9 +11,10 @@ import { findPayment } from '../payments/queries.ts';
 import { searchPayments } from '../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import { placesOf } from '../settings/places.ts';
-import { parseText, REQUEST_ID } from './arguments.ts';
+import { REQUEST_ID } from './arguments.ts';
 import { configured, withDatabase } from './audit.ts';
 import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION } from './usage.ts';
 
 /** References are not unique: more payments than this are not printed. */
 const SHOWN_MAXIMUM = 10;
@@ -24,24 +25,27 @@ interface Options {
 }
 
 export function paymentsCommand(): Command {
-  return new Command('payments').description('look at payments').addCommand(
-    new Command('show')
-      .description('print a payment and its story: what happened, when, by whom and by which request')
-      .argument('<which>', "its id (pay_…), the merchant's reference, or a request's id (req_…)", parseText)
-      .option('--config <file>', 'configuration file')
-      .option('--json', 'print one JSON document, with personal data, as GET /admin/payments/{id}')
-      .addHelpText(
-        'after',
-        `
+  return new Command('payments')
+    .description('look at payments')
+    .addHelpText('after', '\nExample:\n  counterfoil payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y')
+    .addCommand(
+      new Command('show')
+        .description('print a payment and its story: what happened, when, by whom and by which request')
+        .argument('<which>', "its id (pay_…), the merchant's reference, or a request's id (req_…)")
+        .option(...CONFIG_OPTION)
+        .option('--json', 'print one JSON document, with personal data, as GET /admin/payments/{id}')
+        .addHelpText(
+          'after',
+          `
 Examples:
   counterfoil payments show pay_01m7xy90z59x4m4bthzeq11xez7gvadtw35y
   counterfoil payments show A-1001
   counterfoil payments show req_7hm2k4q9x0w3v5b8 --json
 
 A reference may belong to several payments: the newest ${SHOWN_MAXIMUM} are printed. The server may go on.`,
-      )
-      .action(show),
-  );
+        )
+        .action(show),
+    );
 }
 
 async function show(which: string, options: Options): Promise<void> {

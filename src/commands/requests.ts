@@ -8,6 +8,7 @@ import { formatTimestamp } from '../lib/time.ts';
 import { parseRequestId } from './arguments.ts';
 import { configured, withDatabase } from './audit.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** A request has a handful of lines. */
 const LINES_MAXIMUM = 100;
@@ -25,8 +26,8 @@ export function requestsCommand(): Command {
     .description('say what is known of one request: its entries in the history, and its lines in the log')
     .argument('<id>', 'the X-Request-Id of its answer: req_…', parseRequestId)
     .option('--log <file>', 'the log of the server, or - for standard input')
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `

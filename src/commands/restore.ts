@@ -13,6 +13,7 @@ import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 interface RestoreOptions {
   replace?: boolean;
@@ -30,8 +31,8 @@ export function restoreCommand(): Command {
       'where files of a store are in storage already, move them aside; nothing of them is deleted',
     )
     .option('--unverified', 'take a backup that is marked as not verified, and put it in place as it is')
-    .option('--config <file>', 'configuration file')
-    .option('--json', 'print one JSON document')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `

@@ -14,6 +14,7 @@ import { givenPassphrase, newPassphrase } from './passphrase.ts';
 import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { keyCommands } from './secrets-keys.ts';
 import { Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 interface SecretsOptions {
   passphraseFile?: string;
@@ -61,8 +62,8 @@ Examples:
     secrets.addCommand(
       command
         .option('--passphrase-file <file>', 'read the passphrase from its first line; - is standard input')
-        .option('--config <file>', 'configuration file')
-        .option('--json', 'print one JSON document'),
+        .option(...CONFIG_OPTION)
+        .option(...JSON_OPTION),
     );
   for (const command of [making, ...keyCommands()]) secrets.addCommand(command);
   return secrets;

@@ -10,6 +10,7 @@ import { replaceConfigured } from '../merchants/follow.ts';
 import { watchClock } from '../start/watch-clock.ts';
 import { banner, readyLine, setUpLink } from './banner.ts';
 import { controllingTerminal, terminalLog } from './terminal.ts';
+import { CONFIG_OPTION } from './usage.ts';
 
 /**
  * A stop that takes longer is given up, before supervisors lose patience. Later than the last answer (`http/listener.ts`), and with
@@ -20,7 +21,7 @@ const STOP_DEADLINE_MS = 9800;
 export function serveCommand(): Command {
   return new Command('serve')
     .description('run the service')
-    .option('--config <file>', 'configuration file (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)')
+    .option(...CONFIG_OPTION)
     .option('--deep', 'prove every index of the store before serving, which reads all of it')
     .option('--json', 'on a terminal too, say ready and log in lines of JSON')
     .addHelpText(

@@ -47,7 +47,7 @@ export async function lendStore<T>(
   configuration: Configuration,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
-  requireStore(configuration, 'run counterfoil migrate, which makes it, or start the server once');
+  requireStore(configuration);
   const database = await openFenced(configuration);
   const journal = new Journal(database, systemClock);
   try {
@@ -98,11 +98,19 @@ export function databaseShown({ storage, database_url }: StoreSettings): string 
     : `the database of database_url (${databaseName(database_url)})`;
 }
 
-/**
- * Raises `Failure` where there is no store, and says what is known of that: it may not be looked at, it is lost, or `otherwise`.
- * Makes nothing. Raises `RestoreUnfinished` as well.
- */
-export function requireStore(configuration: Configuration, otherwise: string): void {
+/** Raises `Failure` where there is no store, and says whether it is lost. Makes nothing. Raises what `storeIsThere` does as well. */
+export function requireStore(configuration: Configuration): void {
+  const isThere = storeIsThere(configuration);
+  const lost = lostDatabaseFile(configuration);
+  if (lost) throw new Failure(lineOf(lost));
+  if (!isThere)
+    throw new Failure(
+      `there is no store in ${shownPath(configuration.storage)}: name the right configuration with --config, or make a store with counterfoil migrate`,
+    );
+}
+
+/** Whether there is a store. Raises `Failure` where this account may not look. Raises `RestoreUnfinished` as well. */
+export function storeIsThere(configuration: Configuration): boolean {
   const { storage } = configuration;
   try {
     accessSync(storage, constants.R_OK | constants.X_OK);
@@ -113,10 +121,7 @@ export function requireStore(configuration: Configuration, otherwise: string): v
         `${shownPath(storage)} may not be read by this account (${code}): run the command as the account that serves`,
       );
   }
-  const isThere = storeExists(configuration);
-  const lost = lostDatabaseFile(configuration);
-  if (lost) throw new Failure(lineOf(lost));
-  if (!isThere) throw new Failure(`there is no store in ${shownPath(storage)}: ${otherwise}`);
+  return storeExists(configuration);
 }
 
 /** The administrator with an e-mail address. Raises `Failure`. */

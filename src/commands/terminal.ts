@@ -7,7 +7,7 @@ import { formatTimestamp, monotonicMs, systemClock } from '../lib/time.ts';
 
 /** A command's own failure, told in its one line; exit code 1. */
 export class Failure extends Error {
-  override readonly name = 'Failure';
+  override readonly name: string = 'Failure';
 }
 
 type Stream = NodeJS.WriteStream;

@@ -10,9 +10,10 @@ import {
   TOKEN_DAYS_MAXIMUM,
 } from '../administrators/token.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
-import { parseDays, parseEmail, parseText } from './arguments.ts';
+import { parseDays, parseEmail } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function tokenCommand(): Command {
   const command = new Command('token')
@@ -33,7 +34,7 @@ Examples:
             .choices(ROLES)
             .makeOptionMandatory(),
         )
-        .requiredOption('--name <name>', 'what it is for', parseText)
+        .requiredOption('--name <name>', 'what it is for')
         .option(
           '--expires-in-days <days>',
           `at most ${TOKEN_DAYS_MAXIMUM}`,
@@ -62,8 +63,7 @@ Examples:
         )
         .action(revoke),
     );
-  for (const one of command.commands)
-    one.option('--config <file>', 'configuration file').option('--json', 'print one JSON document');
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
   return command;
 }
 

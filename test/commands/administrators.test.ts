@@ -275,7 +275,7 @@ describe('serve in development', () => {
     try {
       const { code, stderr } = await run(['administrators', 'list'], { cwd: empty.path });
       assert.equal(code, 1);
-      assert.match(stderr, /^counterfoil: there is no store in \.\/storage: run counterfoil migrate/);
+      assert.match(stderr, /^counterfoil: there is no store in \.\/storage: .*counterfoil migrate\n$/);
       await run(['migrate'], { cwd: empty.path });
       assert.match(
         (await run(['administrators', 'list'], { cwd: empty.path })).stdout,

@@ -182,7 +182,10 @@ test('a database that cannot be reached, or is not there, is told in one line', 
     for (const command of [['migrate'], ['serve'], ['audit', 'verify']]) {
       const { code, stdout, stderr } = await run(command, { cwd: folder.path, env });
       assert.deepEqual([code, stdout], [1, '']);
-      assert.match(stderr, /^counterfoil: the database: .*ECONNREFUSED.*\n$/);
+      assert.match(
+        stderr,
+        /^counterfoil: the database: .*ECONNREFUSED.*: see whether PostgreSQL runs there \(pg_isready\), and whether .*\n$/,
+      );
     }
   } finally {
     folder.remove();

@@ -172,7 +172,10 @@ describe('where nobody can be asked, a usage error', () => {
     [[...url, '--yes', '--proxy', 'everybody'], /^error: --proxy must be an IP address or a network/],
     [[...url, '--yes', '--proxy', '0.0.0.0/1'], /^error: --proxy is so large that strangers are in it/],
     [[...url, '--yes', '--database-url', 'mysql://x'], /^error: --database-url must begin with postgres/],
-    [[...url, '--yes', '--registration', 'maybe'], /^error: --registration must be open, invite, closed/],
+    [
+      [...url, '--yes', '--registration', 'maybe'],
+      /^error: --registration must be one of open, invite, closed/,
+    ],
     [[...url, '--yes', '--iban', 'DE00 1'], /^error: --iban must be an IBAN whose check digits are right/],
     [[...url, '--yes', '--merchant', 'x'.repeat(121)], /^error: --merchant must be at most 120 characters/],
     [[...url, '--yes', '--administrator', 'ana'], /^error: --administrator must be an e-mail address/],

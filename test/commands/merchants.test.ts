@@ -99,7 +99,7 @@ for (const engine of ENGINES) {
       assert.equal((await merchants('resume', id, '--reason', 'All is well', '--json')).code, 0);
       await isAnswered(key, 200);
       const blank = await merchants('suspend', id, '--reason', ' ');
-      assert.equal(blank.stderr, 'counterfoil: --reason: enter a reason\n');
+      assert.match(blank.stderr, /--reason .* must not be empty/);
       assert.equal((await merchants('suspend', id)).code, 2, 'a reason is not optional');
     });
 
