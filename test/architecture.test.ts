@@ -5,6 +5,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { architecturePage, captionOf } from '../scripts/write-docs.ts';
+import { LONG_FILES, LONG_FUNCTIONS, LONG_LINES, NAMES_SHARED } from './support/exceptions.ts';
+import { exportedNames, functionsOf, longLines, withSyntax } from './support/syntax.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everywhere = globSync('{src,test,bench,scripts,bin}/**/*.{ts,js}', { cwd: root }).sort();
@@ -229,4 +231,65 @@ test('every file opens with a sentence that says what it is', () => {
 test('the tree of docs/architecture.md is the captions', () => {
   const page = read('docs/architecture.md');
   assert.equal(page, architecturePage(page), 'run: npm run docs');
+});
+
+/** What `docs/style.md` promises of sizes; what stands above it is in `support/exceptions.ts`, each with its reason. */
+const FILE_LINES = 250;
+const FUNCTION_LINES = 70;
+const LINE_CHARACTERS = 140;
+
+/** Files, functions and exported names of `src/`, as the compiler reads them. */
+const syntax = withSyntax((syntaxOf) =>
+  sources
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => {
+      const source = syntaxOf(file);
+      return {
+        file,
+        lines: source.text.split('\n').length - 1,
+        longLines: longLines(source, LINE_CHARACTERS),
+        functions: functionsOf(source),
+        exported: exportedNames(source),
+      };
+    }),
+);
+
+/** What `found` has above `allowed`, and what `allowed` has without need. */
+function beyond(found: ReadonlyMap<string, number>, allowed: Record<string, number>): string[] {
+  const above = [...found].filter(([name, size]) => size > (allowed[name] ?? 0));
+  const needless = Object.keys(allowed).filter((name) => !found.has(name));
+  return [
+    ...above.map(([name, size]) => `${name}: ${size}`),
+    ...needless.map((name) => `${name}: take it out of support/exceptions.ts`),
+  ];
+}
+
+const linesOf = (list: Record<string, { lines: number }>) =>
+  Object.fromEntries(Object.entries(list).map(([name, { lines }]) => [name, lines]));
+
+test('files, functions and lines of src/ are short, but for exceptions that only shrink', () => {
+  assert.ok(syntax.some(({ functions }) => functions.length > 10));
+  const files = syntax.filter(({ lines }) => lines > FILE_LINES);
+  assert.deepEqual(beyond(new Map(files.map(({ file, lines }) => [file, lines])), linesOf(LONG_FILES)), []);
+  const functions = syntax.flatMap(({ file, functions }) =>
+    functions.map(({ name, lines }): [string, number] => [`${file}: ${name}`, lines]),
+  );
+  const long = new Map(functions.filter(([, lines]) => lines > FUNCTION_LINES));
+  assert.deepEqual(beyond(long, linesOf(LONG_FUNCTIONS)), []);
+  const lines = syntax.filter(({ longLines }) => longLines > 0);
+  assert.deepEqual(beyond(new Map(lines.map(({ file, longLines }) => [file, longLines])), LONG_LINES), []);
+});
+
+test('no exported name means two things in two rooms, but for exceptions that only shrink', () => {
+  const rooms = new Map<string, Set<string>>();
+  for (const { file, exported } of syntax)
+    for (const name of exported) rooms.set(name, (rooms.get(name) ?? new Set()).add(partOf(file)));
+  const shared = [...rooms].filter(([, parts]) => parts.size > 1).map(([name]) => name);
+  assert.ok(rooms.has('Journal'));
+  const wrong = shared.filter((name) =>
+    [...rooms.get(name)!].some((room) => !NAMES_SHARED[name]?.rooms.includes(room)),
+  );
+  assert.deepEqual(wrong, [], 'rename what is new');
+  const needless = Object.keys(NAMES_SHARED).filter((name) => !shared.includes(name));
+  assert.deepEqual(needless, [], 'take it out of support/exceptions.ts');
 });

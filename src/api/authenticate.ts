@@ -29,8 +29,9 @@ export interface Authentication {
 
 /**
  * Returns a hook that sets `request.caller`. A key that this node knows is let through at once; only one that it does not know is
- * looked up in the store, and not even that where its address has sent too many wrong ones. Raises what `refuse` gives (`unauthorized`, with a word of its own for a key that is not whole and else in
- * the same words whatever is wrong with it, or `rate_limited`), `forbidden` where its merchant is suspended, and `DatabaseError`.
+ * looked up in the store, and not even that where its address has sent too many wrong ones. Raises what `refuse` gives (`unauthorized`,
+ * with a word of its own for a key that is not whole and else in the same words whatever is wrong with it, or `rate_limited`),
+ * `forbidden` where its merchant is suspended, and `DatabaseError`.
  */
 export function authenticator({ database, directory, keyUses, clock, refuse }: Authentication) {
   const admit = (request: FastifyRequest, caller: Caller, now: number) => {

@@ -23,7 +23,10 @@ export interface Database extends Queryable {
    * `withinMs` it ends by then on PostgreSQL, connecting included, and within 8 seconds; without, each statement has 8 seconds.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T>;
-  /** Lets the next read see the present state: reads of SQLite share one of the last tenth of a second, in which a command may have written. */
+  /**
+   * Lets the next read see the present state: reads of SQLite share one of the last tenth of a second, in which a command may have
+   * written.
+   */
   refresh(): void;
   /** Reads one unmoving state of the whole database, while others write. */
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;

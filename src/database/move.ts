@@ -108,7 +108,8 @@ export async function sessionsOpen(database: Database): Promise<string[]> {
   for (let waitedMs = 0; ; waitedMs += SESSIONS_ASKED_EVERY_MS) {
     // Of another account's session an account without further rights is told no address, and no kind of process.
     const rows = await database.query<{ session: string }>(
-      `select distinct case when backend_type is null then 'an address that it does not tell' else coalesce(host(client_addr), 'its own machine') end
+      `select distinct case when backend_type is null then 'an address that it does not tell'
+       else coalesce(host(client_addr), 'its own machine') end
        || ' (' || coalesce(nullif(application_name, ''), usename) || ')' as session
        from pg_stat_activity where datname = current_database() and coalesce(backend_type, 'client backend') = 'client backend'
        and application_name <> '${APPLICATION_NAME}' and has_table_privilege(usesysid, 'journal_head', 'update') order by session`,
@@ -144,7 +145,8 @@ export async function beginMove(target: Database, state: StoreState): Promise<vo
     if ((await lookAtTarget(transaction, target.engine)) !== 'nothing')
       throw new MoveRefused('somebody else has just begun to use the target');
     await target.script(
-      `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), schema bigint not null, entries bigint not null, seals bigint not null, hash text);
+      `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), schema bigint not null, entries bigint not null,
+         seals bigint not null, hash text);
        ${schemaScript(target.engine)}`,
     );
     // What migrations put in comes from the source, as everything.

@@ -75,7 +75,10 @@ export class Hosts {
     }
   }
 
-  /** With several hosts and a guard, asks all of them each second which is the database, until closed: what is open to another is not used again. */
+  /**
+   * With several hosts and a guard, asks all of them each second which is the database, until closed: what is open to another is not
+   * used again.
+   */
   watch(): void {
     if (this.#hosts.length === 1 || !this.#guard) return;
     this.#timer = setInterval(() => {

@@ -20,7 +20,8 @@ select case relkind when 'r' then 'table' when 'v' then 'view' when 'm' then 'ma
 from ours
 union all
 select 'column', ours.name || '.' || a.attname,
-  pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod), 'collate ' || nullif(nullif(a.attcollation, 0), 100)::pg_catalog.regcollation::text,
+  pg_catalog.concat_ws(' ', pg_catalog.format_type(a.atttypid, a.atttypmod),
+    'collate ' || nullif(nullif(a.attcollation, 0), 100)::pg_catalog.regcollation::text,
     case when a.attnotnull then 'not null' end, 'default ' || pg_catalog.pg_get_expr(d.adbin, d.adrelid),
     case when a.attgenerated <> '' then 'generated' end, case when a.attidentity <> '' then 'identity' end)
 from ours join pg_catalog.pg_attribute a on a.attrelid = ours.oid and a.attnum > 0 and not a.attisdropped
@@ -35,7 +36,7 @@ select 'index', i.relname::text,
       select pg_catalog.string_agg(pg_catalog.concat_ws(' ', pg_catalog.pg_get_indexdef(x.indexrelid, n, false),
         (select opcname from pg_catalog.pg_opclass
          where oid = x.indclass[n - 1] and opcnamespace = 'pg_catalog'::pg_catalog.regnamespace),
-        'collate ' || nullif(nullif(x.indcollation[n - 1], 0), 100)::pg_catalog.regcollation::text,
+         'collate ' || nullif(nullif(x.indcollation[n - 1], 0), 100)::pg_catalog.regcollation::text,
         case when x.indoption[n - 1] <> 0 then 'descending' end), ', ' order by n)
       from pg_catalog.generate_series(1, x.indnkeyatts::int) as n) || ')',
     case when x.indnatts <> x.indnkeyatts then 'including more' end,

@@ -21,7 +21,10 @@ const NO_DEADLINE_MS = 2 ** 31 - 1;
 /** The server ends a transaction of which it hears nothing for so long: what it has locked, other nodes wait for. */
 const SILENCE_MS = 3000;
 
-/** What the journal's connection relies on: an answered commit is on the server's disk, its warnings reach us, and the budget alone ends a wait. */
+/**
+ * What the journal's connection relies on: an answered commit is on the server's disk, its warnings reach us, and the budget alone
+ * ends a wait.
+ */
 const SESSION = `select set_config('synchronous_commit', 'on', false), set_config('client_min_messages', 'warning', false),
   set_config('idle_in_transaction_session_timeout', '${SILENCE_MS}', false), set_config('lock_timeout', '0', false)`;
 /** For a transaction that takes its time: between its statements, too. */

@@ -1,4 +1,4 @@
-// Checks of the hosts that hold a PostgreSQL: which of those named is the primary, and whether commits wait for a standby that is not there.
+// Checks of the hosts of PostgreSQL: which of those named is the primary, and whether commits wait for a standby that is not there.
 import { hostsOf } from '../database/connection-string.ts';
 import { type HostState, hostStates } from '../database/host-states.ts';
 import { synchronousStandbys } from '../database/standbys.ts';

@@ -74,7 +74,10 @@ export class TokenBucket {
   }
 }
 
-/** The buckets of all merchants that called of late, one for each mode: who makes more keys may not call more often. In memory, so that counting waits for nothing; each node has its own. */
+/**
+ * The buckets of all merchants that called of late, one for each mode: who makes more keys may not call more often. In memory, so that
+ * counting waits for nothing; each node has its own.
+ */
 export class CallerBuckets {
   readonly #limits: RateLimits;
   readonly #reads = new LRUCache<string, TokenBucket>({ max: REMEMBERED });

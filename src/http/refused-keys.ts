@@ -23,7 +23,8 @@ export interface Refuse {
 /**
  * Returns what refuses keys and tokens: `unauthorized` with its message, and `rate_limited` in the same words for all where too many came
  * from the address; never the latter where `limits` is null, or to whoever sent no credentials at all. Only what was found wrong
- * comes here: a right key is taken from any address as soon as this node knows it, so that the misses of others who call from there do not lock it out.
+ * comes here: a right key is taken from any address as soon as this node knows it, so that the misses of others who call from there do
+ * not lock it out.
  */
 export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
   const counts = limits && refusalCounts(limits, clock);

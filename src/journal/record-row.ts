@@ -25,7 +25,10 @@ export function recordRow(
   });
 }
 
-/** Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken`, `DatabaseError`. */
+/**
+ * Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken` and
+ * `DatabaseError`.
+ */
 export async function isAsRecorded(
   transaction: Transaction,
   columns: readonly string[],

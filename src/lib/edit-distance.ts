@@ -1,6 +1,9 @@
 // How far two words are from one another: what finds the name that somebody meant and mistyped.
 
-/** How many letters must be put in, taken out, changed or swapped with their neighbour to turn one word into the other (optimal string alignment). */
+/**
+ * How many letters must be put in, taken out, changed or swapped with their neighbour to turn one word into the other (optimal string
+ * alignment).
+ */
 export function editDistance(one: string, other: string): number {
   const rows = Array.from({ length: one.length + 1 }, (_, i) => [i, ...Array(other.length).fill(0)]);
   for (let j = 0; j <= other.length; j++) rows[0]![j] = j;

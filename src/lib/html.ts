@@ -83,7 +83,8 @@ export function attributes(
 
 /** Fields of a form that nobody sees; those that are `null` are left out. */
 export function hidden(fields: Readonly<Record<string, string | null>>): Html {
-  return html`${Object.entries(fields).map(([name, value]) => value !== null && html`<input type="hidden" name="${name}" value="${value}">`)}`;
+  const field = (name: string, value: string) => html`<input type="hidden" name="${name}" value="${value}">`;
+  return html`${Object.entries(fields).map(([name, value]) => value !== null && field(name, value))}`;
 }
 
 /** Schemes of which following an address runs nothing: the web, mail, telephone, and a payment app's own. */

@@ -3,7 +3,10 @@ import { newSalt } from '../journal/audit-entry.ts';
 import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
 import { type ApiKey, keyId } from './merchant.ts';
 
-/** A row of `api_keys`. One of a key that stands in the configuration is there once it was rotated or revoked. Times in milliseconds since 1970. */
+/**
+ * A row of `api_keys`. One of a key that stands in the configuration is there once it was rotated or revoked. Times in milliseconds
+ * since 1970.
+ */
 export interface StoredKey extends ApiKey {
   /** `mer_…`. */
   merchant_id: string;

@@ -1,0 +1,141 @@
+// What stands above the limits of docs/style.md, each with its reason: lists that only shrink.
+
+/** Something that is longer than the limit, and how long it may be. */
+interface Long {
+  lines: number;
+  reason: string;
+}
+
+/** Files of more than 250 lines. */
+export const LONG_FILES: Record<string, Long> = {
+  'src/administrators/queries.ts': { lines: 276, reason: 'to be divided' },
+  'src/commands/init.ts': { lines: 255, reason: 'to be divided' },
+  'src/database/sqlite.ts': { lines: 263, reason: 'to be divided' },
+  'src/journal/journal.ts': { lines: 336, reason: 'to be divided' },
+  'src/merchants/queries.ts': { lines: 265, reason: 'to be divided' },
+  'src/metrics/measurements.ts': { lines: 269, reason: 'to be divided' },
+};
+
+/** Functions of more than 70 lines. */
+export const LONG_FUNCTIONS: Record<string, Long> = {
+  'src/admin-api/openapi.ts: adminDescription': {
+    lines: 116,
+    reason: 'one object: the description of an API, nothing is decided in it',
+  },
+  'src/api/api-keys-openapi.ts: apiKeyDescription': {
+    lines: 82,
+    reason: 'one object: the description of an API, nothing is decided in it',
+  },
+  'src/api/openapi.ts: apiDescription': {
+    lines: 129,
+    reason: 'one object: the description of an API, nothing is decided in it',
+  },
+  'src/api/payments.ts: addPaymentRoutes': { lines: 114, reason: 'to be divided' },
+  'src/database/postgres.ts: openPostgres': { lines: 95, reason: 'to be divided' },
+  'src/database/sqlite.ts: openSqlite': { lines: 122, reason: 'to be divided' },
+  'src/http/shell.ts: createShell': { lines: 77, reason: 'to be divided' },
+  'src/main.ts: start': { lines: 88, reason: 'to be divided' },
+};
+
+/** How many lines of a file may have more than 140 characters, texts on one line apart. Reason: a template or a table that is to be broken. */
+export const LONG_LINES: Record<string, number> = {
+  'src/checkout/instructions.ts': 1,
+  'src/checkout/pending-page.ts': 1,
+  'src/commands/backup.ts': 1,
+  'src/commands/init.ts': 1,
+  'src/console/account-passkeys.ts': 1,
+  'src/console/account.ts': 2,
+  'src/console/audit-log.ts': 10,
+  'src/console/chart.ts': 3,
+  'src/console/decision.ts': 3,
+  'src/console/factor-parts.ts': 3,
+  'src/console/filters.ts': 1,
+  'src/console/frame.ts': 1,
+  'src/console/health.ts': 3,
+  'src/console/home.ts': 6,
+  'src/console/invitations.ts': 3,
+  'src/console/merchant-key-parts.ts': 2,
+  'src/console/merchant-keys.ts': 4,
+  'src/console/merchant.ts': 3,
+  'src/console/merchants.ts': 3,
+  'src/console/panel.ts': 7,
+  'src/console/particulars.ts': 1,
+  'src/console/payment-search.ts': 1,
+  'src/console/payments.ts': 4,
+  'src/console/queue-filter.ts': 2,
+  'src/console/queue.ts': 8,
+  'src/console/sign-in-page.ts': 3,
+  'src/console/throttle.ts': 1,
+  'src/console/timeline.ts': 1,
+  'src/health/file-checks.ts': 1,
+  'src/merchants/brands.ts': 1,
+  'src/merchants/register.ts': 1,
+  'src/pages/form.ts': 1,
+  'src/pages/framed.ts': 2,
+  'src/pages/policy-reports.ts': 1,
+  'src/review/decide.ts': 1,
+  'src/ui/field.ts': 1,
+  'src/ui/icons.ts': 1,
+  'src/ui/page.ts': 1,
+  'src/ui/qr-svg.ts': 1,
+  'src/ui/table.ts': 1,
+};
+
+/** Names that several rooms export. */
+export const NAMES_SHARED: Record<string, { rooms: string[]; reason: string }> = {
+  rotate: { rooms: ['commands', 'console'], reason: 'two meanings: one is to be renamed' },
+  revoke: { rooms: ['commands', 'console'], reason: 'two meanings: one is to be renamed' },
+  authenticator: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
+  addPaymentRoutes: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
+  Failure: { rooms: ['administrators', 'commands'], reason: 'two meanings: one is to be renamed' },
+  Caller: { rooms: ['administrators', 'merchants'], reason: 'two meanings: one is to be renamed' },
+  Place: { rooms: ['administrators', 'console'], reason: 'two meanings: one is to be renamed' },
+  inTurn: { rooms: ['administrators', 'lib'], reason: 'two meanings: one is to be renamed' },
+  Typed: { rooms: ['checkout', 'registration'], reason: 'two meanings: one is to be renamed' },
+  submissionOf: { rooms: ['checkout', 'console'], reason: 'two meanings: one is to be renamed' },
+  Subject: { rooms: ['checkout', 'health'], reason: 'two meanings: one is to be renamed' },
+  Shown: { rooms: ['checkout', 'console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  methodName: { rooms: ['checkout', 'console'], reason: 'two meanings: one is to be renamed' },
+  isLong: { rooms: ['checkout', 'console'], reason: 'two meanings: one is to be renamed' },
+  refusedPage: { rooms: ['checkout', 'registration'], reason: 'the same thing on each surface' },
+  failurePage: { rooms: ['checkout', 'registration'], reason: 'the same thing on each surface' },
+  Visit: {
+    rooms: ['checkout', 'console', 'pages', 'registration'],
+    reason: 'two meanings: one is to be renamed',
+  },
+  siteOf: { rooms: ['checkout', 'registration'], reason: 'two meanings: one is to be renamed' },
+  REQUEST_ID: { rooms: ['commands', 'http'], reason: 'two meanings: one is to be renamed' },
+  parseExpiry: { rooms: ['commands', 'methods'], reason: 'two meanings: one is to be renamed' },
+  faultOf: { rooms: ['commands', 'health'], reason: 'two meanings: one is to be renamed' },
+  at: { rooms: ['commands', 'http'], reason: 'two meanings: one is to be renamed' },
+  shownPath: { rooms: ['commands', 'lib'], reason: 'two meanings: one is to be renamed' },
+  Told: { rooms: ['commands', 'journal'], reason: 'two meanings: one is to be renamed' },
+  formPage: { rooms: ['console', 'registration'], reason: 'two meanings: one is to be renamed' },
+  page: { rooms: ['console', 'ui'], reason: 'two meanings: one is to be renamed' },
+  Choices: { rooms: ['console', 'methods'], reason: 'two meanings: one is to be renamed' },
+  hasToken: { rooms: ['console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  framed: { rooms: ['console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  counted: { rooms: ['console', 'lib'], reason: 'two meanings: one is to be renamed' },
+  moment: { rooms: ['console', 'review'], reason: 'two meanings: one is to be renamed' },
+  Row: { rooms: ['console', 'database'], reason: 'two meanings: one is to be renamed' },
+  errorSummary: { rooms: ['console', 'ui'], reason: 'two meanings: one is to be renamed' },
+  FieldParts: { rooms: ['console', 'ui'], reason: 'two meanings: one is to be renamed' },
+  lastDecision: { rooms: ['console', 'review'], reason: 'two meanings: one is to be renamed' },
+  Outcome: { rooms: ['console', 'health'], reason: 'two meanings: one is to be renamed' },
+  Elsewhere: { rooms: ['console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  tooMany: { rooms: ['console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  Verification: { rooms: ['console', 'journal'], reason: 'two meanings: one is to be renamed' },
+  visitOf: { rooms: ['console', 'pages'], reason: 'two meanings: one is to be renamed' },
+  Answer: { rooms: ['database', 'pages', 'payments'], reason: 'two meanings: one is to be renamed' },
+  Guard: { rooms: ['database', 'payments'], reason: 'two meanings: one is to be renamed' },
+  Written: { rooms: ['health', 'payments'], reason: 'two meanings: one is to be renamed' },
+  Listener: { rooms: ['http', 'journal', 'settings'], reason: 'two meanings: one is to be renamed' },
+  factsOf: { rooms: ['journal', 'review'], reason: 'two meanings: one is to be renamed' },
+  recordKey: { rooms: ['merchants', 'secrets'], reason: 'two meanings: one is to be renamed' },
+  NOTE_MAXIMUM: { rooms: ['merchants', 'review'], reason: 'two meanings: one is to be renamed' },
+  FIELDS: { rooms: ['methods', 'registration'], reason: 'two meanings: one is to be renamed' },
+  Surface: { rooms: ['pages', 'settings'], reason: 'two meanings: one is to be renamed' },
+  Site: { rooms: ['pages', 'settings'], reason: 'two meanings: one is to be renamed' },
+  Claim: { rooms: ['payments', 'review'], reason: 'two meanings: one is to be renamed' },
+  Fact: { rooms: ['review', 'ui'], reason: 'two meanings: one is to be renamed' },
+};
