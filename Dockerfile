@@ -49,6 +49,7 @@ RUN ln -s /app/bin/counterfoil.js /usr/local/bin/counterfoil
 ENV MALLOC_ARENA_MAX=1 \
     COUNTERFOIL_CONFIG=/etc/counterfoil/counterfoil.yaml \
     COUNTERFOIL_STORAGE=/var/lib/counterfoil \
+    COUNTERFOIL_RUN_BY=compose \
     HEALTH_URL=http://127.0.0.1:8080/health/ready
 
 USER 10001:10001

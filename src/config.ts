@@ -45,6 +45,8 @@ export class ConfigurationError extends Error {
 export interface Environment {
   COUNTERFOIL_CONFIG?: string | undefined;
   COUNTERFOIL_STORAGE?: string | undefined;
+  /** `systemd` or `compose`: how this installation runs, for the commands that `counterfoil init` names next. */
+  COUNTERFOIL_RUN_BY?: string | undefined;
   COUNTERFOIL_SECRETS_KEY?: string | undefined;
   DATABASE_URL?: string | undefined;
   PORT?: string | undefined;

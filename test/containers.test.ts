@@ -45,6 +45,7 @@ describe('Dockerfile', () => {
     const command = [...JSON.parse(only('ENTRYPOINT')), ...JSON.parse(all('CMD').at(-1)!)];
     assert.equal(command.join(' '), `node ${START.options!.replace('bin/', '/app/bin/')} serve`);
     assert.ok(only('ENV').split(/\s+/).includes(START.environment!));
+    assert.ok(only('ENV').split(/\s+/).includes('COUNTERFOIL_RUN_BY=compose'));
     assert.equal(only('EXPOSE'), String(DEFAULTS.port));
     assert.equal(only('STOPSIGNAL'), 'SIGTERM');
   });

@@ -60,6 +60,7 @@ describe('deploy/counterfoil.service', () => {
         encoding: 'utf8',
       }).stdout.trim();
     assert.equal(settingsOf(['doctor']), '/etc/counterfoil/counterfoil.yaml /var/lib/counterfoil');
+    assert.match(script, /^export COUNTERFOIL_RUN_BY=systemd$/m);
     for (const args of [['--config', 'b.yaml'], ['--config=b.yaml']])
       assert.equal(settingsOf(['doctor', ...args]), 'none none', args.join(' '));
     const elsewhere = { COUNTERFOIL_STORAGE: '/var/tmp/rehearsal' };

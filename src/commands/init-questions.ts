@@ -1,5 +1,6 @@
 // What `counterfoil init` asks: each question has a flag, most have a default, and no answer is taken that the file could not hold.
-import { ConfigurationError, parseConfiguration } from '../config.ts';
+import { resolve } from 'node:path';
+import { ConfigurationError, environment, parseConfiguration } from '../config.ts';
 import { isEmailAddress } from '../lib/text.ts';
 import { type Answers, configurationText } from './init-file.ts';
 
@@ -69,7 +70,14 @@ export const QUESTIONS: readonly Question[] = [
     asks: 'PostgreSQL connection string (empty: SQLite)',
     otherwise: () => '',
   },
-  { flag: 'storage', option: '--storage', asks: 'Private folder to store in', otherwise: () => './storage' },
+  {
+    flag: 'storage',
+    option: '--storage',
+    asks: 'Private folder to store in',
+    // The environment goes over the file, so the file says the same.
+    otherwise: () =>
+      environment.COUNTERFOIL_STORAGE ? resolve(environment.COUNTERFOIL_STORAGE) : './storage',
+  },
   {
     flag: 'registration',
     option: '--registration',

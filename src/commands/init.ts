@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { configurationFile, environment, parseConfiguration, readConfiguration } from '../config.ts';
@@ -23,6 +23,7 @@ import { KEY_PREFIX, keyDigest } from '../merchants/merchant.ts';
 import { canAsk } from './ask.ts';
 import { inspect } from './doctor.ts';
 import { configurationText } from './init-file.ts';
+import { nextSteps } from './init-next.ts';
 import { answersOf, faultOf, type InitFlags, QUESTIONS, type Question } from './init-questions.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION } from './usage.ts';
@@ -48,7 +49,10 @@ export function initCommand(): Command {
     .option('--certificate <file>', 'certificate, to speak https without a proxy')
     .option('--key <file>', 'its private key')
     .option('--database-url <url>', 'PostgreSQL connection string (default: SQLite)')
-    .option('--storage <folder>', 'private folder, relative to the file (default: ./storage)')
+    .option(
+      '--storage <folder>',
+      'private folder, relative to the file (default: COUNTERFOIL_STORAGE, else ./storage)',
+    )
     .option('--registration <mode>', 'who may register: open, invite or closed (default: closed)')
     .option('--merchant <name>', 'business name of a first merchant, who gets a live key')
     .option('--iban <iban>', 'account for bank transfers (default: contact details alone)')
@@ -203,31 +207,6 @@ function makePrivate(folder: string): void {
     );
   }
 }
-
-/** Commands to paste: one that gives the files to who serves, where that is somebody else; the start; and what comes while it serves. */
-function nextSteps(file: string, storage: string, { administrator, allowRoot }: InitFlags) {
-  const counterfoil = existsSync(join(process.cwd(), 'bin/counterfoil.js'))
-    ? 'npx counterfoil'
-    : basename(process.argv[1]!) === 'counterfoil'
-      ? 'counterfoil'
-      : `${quoted(process.execPath)} ${quoted(process.argv[1]!)}`;
-  const config = `--config ${quoted(file)}`;
-  const email = administrator || 'you@example.org';
-  const name = quoted(email.split('@')[0]!);
-  const isRoot = process.getuid?.() === 0 && !allowRoot;
-  return {
-    own: isRoot ? `chown -R counterfoil: ${quoted(file)} ${quoted(storage)}` : undefined,
-    start: `${counterfoil} serve ${config}`,
-    beside: [
-      `${counterfoil} administrators create ${config} --email ${quoted(email)} --name ${name} --role administrator`,
-      `${counterfoil} doctor ${config}`,
-    ],
-  };
-}
-
-/** A word as a shell takes it. */
-const quoted = (word: string) =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 function report(
   file: string,

@@ -13,6 +13,7 @@ import { storedSecretKeys } from '../secrets/queries.ts';
 import { at } from './keys-list.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** Four times what a node needs to hear of an entry. */
 const HEARD_MS = 2 * SECOND_MS;
@@ -47,9 +48,7 @@ Examples:
       .addHelpText('after', '\nExample:\n  counterfoil secrets remove 0123456789abcdef')
       .action(remove),
   ];
-  return commands.map((command) =>
-    command.option('--config <file>', 'configuration file').option('--json', 'print one JSON document'),
-  );
+  return commands.map((command) => command.option(...CONFIG_OPTION).option(...JSON_OPTION));
 }
 
 async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promise<void> {

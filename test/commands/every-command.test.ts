@@ -49,6 +49,9 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   backup: ['backups'],
   restore: ['backup'],
   'secrets new': [],
+  'secrets rotate': [],
+  'secrets list': [],
+  'secrets remove': ['sk_1'],
   'secrets backup': ['keys.sealed', '--passphrase-file', 'passphrase'],
   'secrets restore': ['keys.sealed', '--passphrase-file', 'passphrase'],
 };
@@ -57,7 +60,7 @@ const WITHOUT_CONFIGURATION = ['init', 'secrets new'];
 const WITHOUT_STORE = [
   ...WITHOUT_CONFIGURATION,
   ...['serve', 'move', 'migrate', 'keys create', 'keys list', 'doctor', 'restore'],
-  ...['secrets backup', 'secrets restore'],
+  ...['secrets backup', 'secrets restore', 'secrets rotate', 'secrets list', 'secrets remove'],
 ];
 
 interface Listed {
