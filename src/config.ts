@@ -45,7 +45,6 @@ export class ConfigurationError extends Error {
 export interface Environment {
   COUNTERFOIL_CONFIG?: string | undefined;
   COUNTERFOIL_STORAGE?: string | undefined;
-  /** `systemd` or `compose`: how this installation runs, for the commands that `counterfoil init` names next. */
   COUNTERFOIL_RUN_BY?: string | undefined;
   COUNTERFOIL_SECRETS_KEY?: string | undefined;
   DATABASE_URL?: string | undefined;
@@ -239,9 +238,7 @@ function writtenKeys({ merchants }: Settings, place: Written['place']): Written[
 function overrides(env: Environment): { port?: number; database_url?: string; storage?: string } {
   const { PORT, DATABASE_URL, COUNTERFOIL_STORAGE } = env;
   if (PORT && !(/^\d{1,5}$/.test(PORT) && Number(PORT) <= 65535))
-    throw new ConfigurationError(
-      `PORT in the environment must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`,
-    );
+    throw new ConfigurationError(`PORT must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`);
   const fault = DATABASE_URL && hostsFault(DATABASE_URL);
   if (fault) throw new ConfigurationError(`DATABASE_URL in the environment ${fault}`);
   return {

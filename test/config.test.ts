@@ -359,7 +359,7 @@ test('the environment goes over the file', () => {
 
 test('a wrong environment variable is named', () => {
   for (const PORT of ['abc', '70000', '-1', '80.5', '0x50', ' 80']) {
-    const said = `PORT in the environment must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`;
+    const said = `PORT must be a port number, 0 to 65535, not ${JSON.stringify(PORT)}`;
     assert.equal(fault(DEVELOPMENT, { PORT }), said);
   }
   const said = fault(DEVELOPMENT, { DATABASE_URL: 'sqlite:secret' });

@@ -140,7 +140,7 @@ function told(error: unknown): string | undefined {
   };
   if (code === undefined || syscall === undefined) return undefined;
   if (code === 'EADDRINUSE')
-    return `port ${port} of ${address} is taken: stop what listens there, or choose another with ${setting ? `${setting}: ` : 'PORT='}${port! + 1}`;
+    return `port ${port} of ${address} is taken: stop what listens there (ss -ltnp shows it), or choose another with ${setting ? `${setting}: ` : 'PORT='}${port! + 1}`;
   if (code === 'EACCES' && port !== undefined)
     return `port ${port} may not be listened on by this account: choose one above 1023 with ${setting ?? 'PORT'}`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')

@@ -140,7 +140,7 @@ test('a PORT that is taken is an error of one line', async () => {
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
     assert.equal(
       stderr,
-      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with PORT=${port + 1}\n`,
+      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there (ss -ltnp shows it), or choose another with PORT=${port + 1}\n`,
     );
   } finally {
     release();
@@ -155,7 +155,7 @@ test('a metrics.port that is taken is an error that names that setting', async (
     assert.equal(code, 1);
     assert.equal(
       stderr,
-      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there, or choose another with metrics.port: ${port + 1}\n`,
+      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there (ss -ltnp shows it), or choose another with metrics.port: ${port + 1}\n`,
     );
   } finally {
     release();
