@@ -4,7 +4,6 @@ import type { Clock } from '../lib/time.ts';
 import type { FailureLog } from '../pages/failure.ts';
 import { servePages } from '../pages/surface.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';
-import { failurePage, refusedPage } from './problem-page.ts';
 import { siteOf } from './visit.ts';
 
 export interface Checkout extends PaymentParts, FailureLog {
@@ -18,7 +17,5 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
     ...settings,
     site: siteOf(settings.checkoutBaseUrl, settings.timeZone),
     routes: [new PaymentRoute(settings)],
-    refused: (visit) => refusedPage(visit, 'refused'),
-    failed: failurePage,
   });
 }

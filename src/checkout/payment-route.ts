@@ -8,7 +8,7 @@ import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../methods/offer.ts';
 import { isSameOrigin } from '../pages/form.ts';
-import { busyPage } from '../pages/problem.ts';
+import { busyPage, refusedPage } from '../pages/problem.ts';
 import { type Answer, type PageRoute, type Shown, tooMany } from '../pages/surface.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
@@ -19,7 +19,7 @@ import { knownContacts, readForm, submissionOf } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
 import { isLong, type Subject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
-import { missingPage, refusedPage, suspendedPage } from './problem-page.ts';
+import { missingPage, suspendedPage, unofferedPage } from './problem-page.ts';
 import { statePage } from './state-page.ts';
 import type { Name, Visit } from './visit.ts';
 
@@ -90,8 +90,8 @@ export class PaymentRoute implements PageRoute<Name> {
     const action = isOurs ? actionOf(ring, payment, form, asked.method) : undefined;
     const { ip } = request;
     const waitMs = action ? this.#forms.count({ ip, id }) : this.#forged.count(ip);
-    if (waitMs > 0) return tooMany(busyPage(visit, waitMs, 'refused.back'), waitMs, 'checkout_forms');
-    if (!action) return { status: 403, text: refusedPage(visit, 'refused') };
+    if (waitMs > 0) return tooMany(busyPage(visit, waitMs), waitMs, 'checkout_forms');
+    if (!action) return { status: 403, text: refusedPage(visit) };
     if (action === 'submit') return this.#submit(visit, payment, form);
     const act = action === 'cancel' ? cancelByCustomer : requestLink;
     return this.#change(visit, id, (transaction) => act(transaction, id, request.id));
@@ -143,7 +143,7 @@ export class PaymentRoute implements PageRoute<Name> {
 }
 
 const missing = (visit: Visit): Shown => ({ status: 404, text: missingPage(visit) });
-const unoffered = (visit: Visit): Shown => ({ status: 404, text: refusedPage(visit, 'unoffered') });
+const unoffered = (visit: Visit): Shown => ({ status: 404, text: unofferedPage(visit) });
 const suspended = (visit: Visit, subject: Subject): Shown => ({
   status: 403,
   text: suspendedPage(visit, subject),

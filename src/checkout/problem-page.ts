@@ -1,7 +1,7 @@
 // The pages for what cannot be shown or done: each says that nothing was sent, and what to do next.
 import { html } from '../lib/html.ts';
 import { framed } from '../pages/framed.ts';
-import { problemPage, reference } from '../pages/problem.ts';
+import { problemPage } from '../pages/problem.ts';
 import { facts } from '../ui/facts.ts';
 import { help, type Subject } from './parts.ts';
 import type { Visit } from './visit.ts';
@@ -18,10 +18,10 @@ export function missingPage(visit: Visit): string {
   });
 }
 
-/** A way to pay that this payment does not have, or a form that is not ours. */
-export function refusedPage(visit: Visit, kind: 'unoffered' | 'refused'): string {
-  const sentences = [visit.words.html(`${kind}.lead`)];
-  return problemPage(visit, { heading: `${kind}.heading`, sentences, back: `${kind}.back` });
+/** A way to pay that this payment does not have. */
+export function unofferedPage(visit: Visit): string {
+  const sentences = [visit.words.html('unoffered.lead')];
+  return problemPage(visit, { heading: 'unoffered.heading', sentences, back: 'unoffered.back' });
 }
 
 /** A payment that waits to be paid, of a merchant that is suspended. */
@@ -36,16 +36,5 @@ export function suspendedPage(visit: Visit, subject: Subject): string {
 <p>${words.html('suspended.lead')}</p>
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
 ${help(subject)}`,
-  });
-}
-
-/** A failure of ours. `requestId` leads the operator to the log. */
-export function failurePage(visit: Visit, requestId: string): string {
-  const { words } = visit;
-  return problemPage(visit, {
-    heading: 'failure.heading',
-    sentences: [words.html('failure.lead')],
-    more: reference(words, requestId),
-    back: 'refused.back',
   });
 }

@@ -21,57 +21,33 @@ interface Details {
   submitted_at: string;
 }
 
-interface State {
-  status: number;
-  heading: Key;
-  money: Key;
-  next: Key;
-  /** The term of the moment it came to this, where that is not when it was sent. */
-  when?: Key;
+type State = readonly [
+  status: number,
+  heading: Key,
+  money: Key,
+  next: Key,
+  /** The term of the moment it came to this, unless that is when it was sent. */
+  when: Key | null,
   /** Which of the merchant's addresses leads on. */
-  out: 'return_url' | 'cancel_url';
-}
+  out: 'return_url' | 'cancel_url',
+];
 
 const STATES: Record<Exclude<Shown, 'pending'>, State> = {
-  requires_review: {
-    status: 200,
-    heading: 'review.heading',
-    money: 'money.not_yet',
-    next: 'review.next',
-    out: 'return_url',
-  },
-  approved: {
-    status: 200,
-    heading: 'approved.heading',
-    money: 'approved.money',
-    next: 'approved.next',
-    when: 'fact.decided',
-    out: 'return_url',
-  },
-  rejected: {
-    status: 200,
-    heading: 'rejected.heading',
-    money: 'money.none',
-    next: 'rejected.next',
-    when: 'fact.rejected',
-    out: 'cancel_url',
-  },
-  cancelled: {
-    status: 200,
-    heading: 'cancelled.heading',
-    money: 'money.none',
-    next: 'cancelled.by_merchant',
-    when: 'fact.cancelled',
-    out: 'cancel_url',
-  },
-  expired: {
-    status: 410,
-    heading: 'expired.heading',
-    money: 'money.none',
-    next: 'expired.next',
-    out: 'cancel_url',
-  },
+  requires_review: [200, 'review.heading', 'money.not_yet', 'review.next', null, 'return_url'],
+  approved: [200, 'approved.heading', 'approved.money', 'approved.next', 'fact.decided', 'return_url'],
+  rejected: [200, 'rejected.heading', 'money.none', 'rejected.next', 'fact.rejected', 'cancel_url'],
+  cancelled: [
+    200,
+    'cancelled.heading',
+    'money.none',
+    'cancelled.by_merchant',
+    'fact.cancelled',
+    'cancel_url',
+  ],
+  expired: [410, 'expired.heading', 'money.none', 'expired.next', null, 'cancel_url'],
 };
+/** A transfer that was announced. */
+const WAITING: State = [200, 'waiting.heading', 'waiting.money', 'review.next', null, 'return_url'];
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
 export function statePage(visit: Visit, subject: Subject): { status: number; text: string } {
@@ -80,18 +56,16 @@ export function statePage(visit: Visit, subject: Subject): { status: number; tex
   const shown = shownStatus(payment) as Exclude<Shown, 'pending'>;
   const details: Details | null =
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
-  const state = { ...STATES[shown] };
   const waits = shown === 'requires_review' && details?.type === 'bank_transfer';
-  if (waits) Object.assign(state, { heading: 'waiting.heading', money: 'waiting.money' });
-  if (payment.status_reason === 'cancelled_by_customer') state.next = 'cancelled.by_customer';
-
+  const [status, heading, money, next, when, out] = waits ? WAITING : STATES[shown];
+  const isOwn = payment.status_reason === 'cancelled_by_customer';
   const text = { merchant, amount };
   const content = html`${slip(
     subject,
-    words.html(state.heading, text),
-    words.html(state.money, text),
-    factsOf(subject, state, details),
-    words.html(state.next, text),
+    words.html(heading, text),
+    words.html(money, text),
+    factsOf(subject, when, details),
+    words.html(isOwn ? 'cancelled.by_customer' : next, text),
   )}
 <div class="task">
 ${
@@ -102,19 +76,16 @@ ${
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
 ${shown === 'requires_review' && repeated(subject)}
 ${shown === 'expired' && ask(visit, subject)}
-${onward(visit, subject, state)}
+${onward(visit, subject, out)}
 ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;
-  const heading = words.text(state.heading, text);
   const test = payment.mode === 'test';
-  return {
-    status: state.status,
-    text: framed(visit, { heading, brand: merchant, test, content, wide: waits }),
-  };
+  const framing = { heading: words.text(heading, text), brand: merchant, test, content, wide: waits };
+  return { status, text: framed(visit, framing) };
 }
 
-function factsOf({ payment, words }: Subject, state: State, details: Details | null): Fact[] {
+function factsOf({ payment, words }: Subject, when: Key | null, details: Details | null): Fact[] {
   const rows: Fact[] = [];
   if (details) {
     rows.push(
@@ -125,7 +96,7 @@ function factsOf({ payment, words }: Subject, state: State, details: Details | n
       [words.html('fact.submitted'), words.moment(Date.parse(details.submitted_at))],
     );
   }
-  if (state.when) rows.push([words.html(state.when), words.moment(payment.updated_at)]);
+  if (when) rows.push([words.html(when), words.moment(payment.updated_at)]);
   if (payment.status_reason === 'expired')
     rows.push([words.html('fact.expired'), words.moment(payment.expires_at)]);
   return rows;
@@ -167,7 +138,7 @@ ${hiddenToken(ring, payment, 'ask')}
 }
 
 /** The way on: to the merchant where there is an address, and another look at what may still change. */
-function onward({ address }: Visit, subject: Subject, { out }: State): Html {
+function onward({ address }: Visit, subject: Subject, out: State[5]): Html {
   const { payment, words } = subject;
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
   const second = out === 'return_url' ? payment.cancel_url : payment.return_url;

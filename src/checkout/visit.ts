@@ -19,6 +19,7 @@ export function siteOf(baseUrl: string, timeZone: string): Site<Name> {
       edit: {},
       theme: {},
     },
-    skip: 'skip',
+    words: { skip: 'skip', refused: 'refused.lead', failed: 'failure.lead', back: 'refused.back' },
+    backAfterFailure: 'primary',
   };
 }

@@ -58,17 +58,6 @@ export function settled(markup: Html): Html {
   return new Markup(Buffer.from(markup.toString()).toString()) as unknown as Html;
 }
 
-/** A noncharacter of Unicode, which no text of a page holds. */
-const SLOT = '\ufdd0';
-
-/** Markup with a slot that is left open: made once, filled with a value each time it is wanted. */
-export function slotted(make: (slot: Html) => Html): (value: Insertable) => Html {
-  const parts = make(new Markup(SLOT) as unknown as Html)
-    .toString()
-    .split(SLOT);
-  return (value) => new Markup(parts.join(escaped(value))) as unknown as Html;
-}
-
 /** Attributes as a tag holds them, each with a space in front; those that are `undefined` or `false` are left out. */
 export function attributes(
   values: Readonly<Record<string, string | number | true | false | undefined>>,

@@ -1,5 +1,5 @@
 // The frame of a page in the visitor's language: whose page it is above, and the choice of language and theme below.
-import { type Html, html, slotted } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import { LANGUAGES } from '../ui/languages.ts';
 import { page } from '../ui/page.ts';
 import { THEMES } from '../ui/theme.ts';
@@ -32,7 +32,7 @@ export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Na
     theme,
     basePath,
     title: wrong ? words.text('error.title', { title: named }) : named,
-    skip: words.html(site.skip),
+    skip: words.html(site.words.skip),
     header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${test && html`<p class="ribbon">${words.html('test')}</p>`}`,
     content,
     wide,
@@ -45,27 +45,13 @@ export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Na
 
 /** The choice of language and theme, each a link, so that no script is needed. */
 function preferences({ words, theme, asked }: Visit, here: string): Html {
-  const isNamed = asked.lang !== undefined;
-  const hasQuery = here.includes('?');
-  const name = `preferences ${theme} ${isNamed} ${hasQuery}`;
-  return words.remembered(name, () => slotted((slot) => choices({ words, theme }, isNamed, slot, hasQuery)))(
-    here,
-  );
-}
-
-function choices(
-  { words, theme }: Pick<Visit, 'words' | 'theme'>,
-  isNamed: boolean,
-  slot: Html,
-  hasQuery: boolean,
-): Html {
-  const joint = hasQuery ? '&' : '?';
+  const to = `${here}${here.includes('?') ? '&' : '?'}`;
   const link = (query: string, attributes: Html | null, text: Html | string, isCurrent: boolean) =>
-    html`<li><a href="${slot}${joint}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
+    html`<li><a href="${to}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
   const languages = LANGUAGES.map(({ tag, name }) =>
     link(`lang=${tag}`, html` lang="${tag}" hreflang="${tag}"`, name, tag === words.tag),
   );
-  const kept = isNamed ? `lang=${words.tag}&` : '';
+  const kept = asked.lang === undefined ? '' : `lang=${words.tag}&`;
   const themes = [...THEMES, 'auto' as const].map((one) =>
     link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
   );

@@ -11,36 +11,44 @@ export interface Problem {
   heading: Key;
   sentences: readonly Html[];
   more?: Html;
-  /** The text of the link to the page itself. */
-  back: Key;
-  /** How that link looks. */
+  /** The text of the link to the page itself; the site's own if undefined. */
+  back?: Key;
   look?: 'primary' | 'secondary';
 }
 
-export function problemPage(
-  visit: Visit,
-  { heading, sentences, more, back, look = 'primary' }: Problem,
-): string {
-  const { words, address } = visit;
+export function problemPage(visit: Visit, problem: Problem): string {
+  const { words, address, site } = visit;
+  const { heading, sentences, more, back = site.words.back, look = 'primary' } = problem;
   const content = html`<h1>${words.html(heading)}</h1>
 ${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${more}
 <div class="actions"><p><a class="${look}" href="${address()}">${words.html(back)}</a></p></div>`;
   return framed(visit, { heading: words.text(heading), content });
 }
 
+/** A form that is not ours. */
+export function refusedPage(visit: Visit): string {
+  const { words, site } = visit;
+  return problemPage(visit, { heading: 'refused.heading', sentences: [words.html(site.words.refused)] });
+}
+
 /** Too many forms. `waitMs` until the next is taken. */
-export function busyPage(visit: Visit, waitMs: number, back: Key): string {
+export function busyPage(visit: Visit, waitMs: number): string {
   const minutes = Math.max(1, Math.ceil(waitMs / MINUTE_MS));
   return problemPage(visit, {
     heading: 'busy.heading',
     sentences: [visit.words.html('busy.lead', { minutes })],
-    back,
   });
 }
 
-/** The id under which the log holds more of a failure. */
-export function reference(words: Words, requestId: string): Html {
-  return facts([[words.html('failure.reference'), html`<code>${requestId}</code>`]]);
+/** A failure of ours. The log holds more of it under the request's id. */
+export function failedPage(visit: Visit): string {
+  const { words, site, request } = visit;
+  return problemPage(visit, {
+    heading: 'failure.heading',
+    sentences: [words.html(site.words.failed)],
+    more: facts([[words.html('failure.reference'), html`<code>${request.id}</code>`]]),
+    look: site.backAfterFailure,
+  });
 }
 
 /** The summary of a form's faults in the visitor's language. */

@@ -10,6 +10,7 @@ import { themeCookie } from '../ui/theme.ts';
 import { serveAssets } from './assets.ts';
 import { type FailureLog, showFailures } from './failure.ts';
 import { formOf, readForms } from './form.ts';
+import { failedPage, refusedPage } from './problem.ts';
 import { type Site, type Visit, visitOf } from './visit.ts';
 
 interface Sent {
@@ -34,7 +35,7 @@ export type Answer = Shown | Elsewhere;
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<string | FastifyReply>;
 
-/** One address. Handlers throw errors: an `OperationalError` becomes the page `refused` or `failed` of the surface. */
+/** One address. Handlers throw errors: an `OperationalError` becomes the page of a refusal or of a failure. */
 export interface PageRoute<Name extends string = never> {
   /** Below the surface's base URL, with a slash in front; '' for the base URL itself. */
   path: string;
@@ -50,10 +51,6 @@ export interface Surface<Name extends string> extends FailureLog {
   site: Site<Name>;
   /** The first is where error pages lead if the request was for none of them. */
   routes: readonly PageRoute<Name>[];
-  /** The page of a form that was not read. */
-  refused(visit: Visit<Name>): string;
-  /** The page of a failure of ours. */
-  failed(visit: Visit<Name>, requestId: string): string;
   /** Which failed requests are answered with a page; if undefined, every failure and the refused forms of `routes`. */
   isPage?(request: FastifyRequest, isRefusal: boolean): boolean;
 }
@@ -78,17 +75,10 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: S
     reply.code(answer.status ?? 200);
     return answer.text;
   };
-  const showing =
-    (route: PageRoute<Name>): Handler =>
-    async (request, reply) => {
-      const visit = visitOf(request, site, route.path);
-      const { theme } = visit.asked;
-      return send(request, reply, theme === undefined ? await route.show(visit) : keepTheme(visit, theme));
-    };
-  const taking =
-    (route: TakingRoute<Name>): Handler =>
+  const answering =
+    (path: string, answer: (visit: Visit<Name>) => Answer | Promise<Answer>): Handler =>
     async (request, reply) =>
-      send(request, reply, await route.take(visitOf(request, site, route.path), formOf(request)));
+      send(request, reply, await answer(visitOf(request, site, path)));
 
   const routeOf = (request: FastifyRequest) =>
     routes.find(({ path }) => request.routeOptions.url === app.prefix + path);
@@ -96,31 +86,28 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: S
     !isRefusal || (request.method === 'POST' && routeOf(request) !== undefined);
   showFailures(app, surface, surface.isPage ?? isPage, (request, reply, status, refusal) => {
     const visit = visitOf(request, site, (routeOf(request) ?? routes[0]!).path);
-    const text = refusal ? surface.refused(visit) : surface.failed(visit, request.id);
+    const text = refusal ? refusedPage(visit) : failedPage(visit);
     return reply.send(send(request, reply, { status, text }));
   });
   serveAssets(app, surface, assets);
   for (const route of routes) {
-    app.get(route.path, showing(route));
-    if (!takes(route)) continue;
+    const { path } = route;
+    app.get(
+      path,
+      answering(path, (visit) => (visit.asked.theme === undefined ? route.show(visit) : keepTheme(visit))),
+    );
+    if (!route.take) continue;
+    const takeForm = answering(path, (visit) => route.take!(visit, formOf(visit.request)));
     app.register(async (scope) => {
       readForms(scope);
-      const takeForm = taking(route);
-      scope.post(route.path, route.beside?.(scope, takeForm) ?? takeForm);
+      scope.post(path, route.beside?.(scope, takeForm) ?? takeForm);
     });
   }
 }
 
-type TakingRoute<Name extends string> = PageRoute<Name> & Required<Pick<PageRoute<Name>, 'take'>>;
-const takes = <Name extends string>(route: PageRoute<Name>): route is TakingRoute<Name> =>
-  route.take !== undefined;
-
-/** Keeps a theme, and leads to the address without it. */
-function keepTheme<Name extends string>(
-  { site, asked, words, address }: Visit<Name>,
-  theme: string,
-): Elsewhere {
+/** Keeps the theme that an address asks for, and leads to the address without it. */
+function keepTheme<Name extends string>({ site, asked, words, address }: Visit<Name>): Elsewhere {
   const lang = asked.lang === undefined ? undefined : words.tag;
   const to = address({ ...asked, lang, theme: undefined });
-  return { to, headers: { 'set-cookie': themeCookie(theme, site.baseUrl) } };
+  return { to, headers: { 'set-cookie': themeCookie(asked.theme!, site.baseUrl) } };
 }

@@ -23,8 +23,17 @@ export interface Site<Name extends string = never> {
   parameters: Readonly<Record<Named<Name>, Parameter>>;
   /** The name at the top of every page; undefined where each page says it. */
   brand?: string;
-  /** The text of the link past the header. */
-  skip: Key;
+  words: {
+    /** The link past the header. */
+    skip: Key;
+    /** What became of a form that was refused, and of a request that failed. */
+    refused: Key;
+    failed: Key;
+    /** The link to the page itself. */
+    back: Key;
+  };
+  /** How that link looks behind a failure. */
+  backAfterFailure: 'primary' | 'secondary';
 }
 
 export interface Visit<Name extends string = never> {

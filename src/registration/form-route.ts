@@ -9,13 +9,12 @@ import {
 } from '../merchants/registration.ts';
 import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { isForm, isSameOrigin } from '../pages/form.ts';
-import { busyPage } from '../pages/problem.ts';
+import { busyPage, refusedPage } from '../pages/problem.ts';
 import { type Answer, type Handler, type PageRoute, tooMany } from '../pages/surface.ts';
 import { formFaults, type Typed, typedIn, wantedBy } from './form.ts';
 import { browserSecret, formSeed, keysOf, newBrowserSecret, seedOf } from './form-guard.ts';
 import { closedPage, type FormPage, formPage } from './form-page.ts';
-import { keyPage } from './key-page.ts';
-import { BACK, gonePage, refusedPage } from './problem-page.ts';
+import { gonePage, keyPage } from './key-page.ts';
 import { type RegistrationSite, takePrograms } from './programs.ts';
 import type { RegistrationCounts } from './throttle.ts';
 import type { Visit } from './visit.ts';
@@ -80,8 +79,7 @@ export class FormRoute implements PageRoute<'invite'> {
     // The cookie was replaced, or ended with the browser: the form is shown again with a guard that fits.
     if (!secret || !seed) return this.#newForm(visit, { typed, stale: true }, 403);
     const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
-    if ('waitMs' in outcome)
-      return tooMany(busyPage(visit, outcome.waitMs, BACK), outcome.waitMs, 'registrations');
+    if ('waitMs' in outcome) return tooMany(busyPage(visit, outcome.waitMs), outcome.waitMs, 'registrations');
     if ('faults' in outcome) {
       const faults = formFaults(words, outcome.faults, contact);
       const guard = { seed, token: form.get('token')! };

@@ -3,6 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Registered } from '../merchants/register.ts';
 import { framed } from '../pages/framed.ts';
+import { problemPage } from '../pages/problem.ts';
 import type { Visit } from './visit.ts';
 
 /** Its ending says what it is to what reads such files; a name that began with a dot would be hidden among others. */
@@ -42,6 +43,13 @@ ${command(rotateCommand(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key))}
 </div>`;
   const heading = words.text('register.done.heading');
   return framed(visit, { heading, content, wide: true, here: null });
+}
+
+/** A form that was sent again after its key had been shown. */
+export function gonePage(visit: Visit): string {
+  const { words } = visit;
+  const sentences = [words.html('register.gone.lead'), words.html('register.gone.next')];
+  return problemPage(visit, { heading: 'register.gone.heading', sentences });
 }
 
 /** Text to be copied whole, which one click selects. */

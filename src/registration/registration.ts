@@ -4,7 +4,6 @@ import type { FailureLog } from '../pages/failure.ts';
 import { isBrowser, isForm } from '../pages/form.ts';
 import { servePages } from '../pages/surface.ts';
 import { FormRoute } from './form-route.ts';
-import { failurePage, refusedPage } from './problem-page.ts';
 import type { RegistrationSite } from './programs.ts';
 import { RegistrationCounts, type RegistrationLimits } from './throttle.ts';
 import { siteOf } from './visit.ts';
@@ -21,8 +20,6 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
     ...settings,
     site: siteOf(`${baseUrl}/register`, timeZone),
     routes: [new FormRoute(settings, new RegistrationCounts(limits, clock))],
-    refused: refusedPage,
-    failed: failurePage,
     isPage: (request, isRefusal) => isFormSent(request) || (!isRefusal && request.method !== 'POST'),
   });
 }

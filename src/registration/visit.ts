@@ -11,6 +11,12 @@ export function siteOf(baseUrl: string, timeZone: string): Site<'invite'> {
     baseUrl,
     parameters: { lang: { isKept: true }, invite: { isKept: true }, theme: {} },
     brand: 'Counterfoil',
-    skip: 'register.skip',
+    words: {
+      skip: 'register.skip',
+      refused: 'register.refused.lead',
+      failed: 'register.failure.lead',
+      back: 'register.again',
+    },
+    backAfterFailure: 'secondary',
   };
 }
