@@ -4,7 +4,7 @@ import type { Clock } from '../lib/time.ts';
 import type { FailureLog } from '../pages/failure.ts';
 import { servePages } from '../pages/surface.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';
-import { siteOf } from './visit.ts';
+import { checkoutSite } from './visit.ts';
 
 export interface Checkout extends PaymentParts, FailureLog {
   clock: Clock;
@@ -15,7 +15,7 @@ export interface Checkout extends PaymentParts, FailureLog {
 export async function checkout(app: FastifyInstance, settings: Checkout): Promise<void> {
   servePages(app, {
     ...settings,
-    site: siteOf(settings.checkoutBaseUrl, settings.timeZone),
+    site: checkoutSite(settings.checkoutBaseUrl, settings.timeZone),
     routes: [new PaymentRoute(settings)],
   });
 }

@@ -10,7 +10,7 @@ import { type FormFault, fieldMarkup } from '../ui/field.ts';
 import type { Key, Words } from '../ui/languages.ts';
 
 /** A form as it came: what was typed and what is wrong with it. */
-export interface Typed {
+export interface TypedPayment {
   /** Whether a card number was typed, which is not written back. */
   again: boolean;
   values: ReadonlyMap<FieldName, string>;
@@ -53,7 +53,7 @@ export function readForm(
   words: Words,
   merchant: string,
   now: number,
-): Typed & { kept: ReadonlyMap<FieldName, Kept> } {
+): TypedPayment & { kept: ReadonlyMap<FieldName, Kept> } {
   const values = new Map<FieldName, string>();
   const kept = new Map<FieldName, Kept>();
   const faults: FormFault<FieldName>[] = [];
@@ -82,7 +82,7 @@ function faultMessage(words: Words, { name }: FieldUse, fault: FieldFault, merch
 }
 
 /** The submission that a faultless form makes, with what its page told to do: whole for the reviewer, masked for all others. */
-export function submissionOf(
+export function submissionFrom(
   method: Method,
   kept: ReadonlyMap<FieldName, Kept>,
   instructions: Instructions | null,
@@ -109,7 +109,12 @@ export function submissionOf(
 }
 
 /** A field that a form asks: with its label, its hint and, where there is one, its fault in the summary's words. */
-export function fieldPart(words: Words, name: FieldName, merchant: string, typed: Typed | undefined): Html {
+export function fieldPart(
+  words: Words,
+  name: FieldName,
+  merchant: string,
+  typed: TypedPayment | undefined,
+): Html {
   const field: Field = FIELDS[name];
   const again = name === 'card-number' && typed?.again;
   return fieldMarkup(name, {

@@ -8,19 +8,19 @@ import { type QrCode, qrPath, swissCross, swissWidthMm } from '../methods/transf
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
 import type { Words } from '../ui/languages.ts';
 import { qrSvg } from '../ui/qr-svg.ts';
-import type { Subject } from './parts.ts';
+import type { PaymentSubject } from './parts.ts';
 
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
 /** The markup of what a customer is told to do. */
-export function instructionsMarkup(subject: Subject, instructions: Instructions): Html {
+export function instructionsMarkup(subject: PaymentSubject, instructions: Instructions): Html {
   if (instructions.kind === 'transfer') return transfer(subject, instructions);
   return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
 }
 
 function transfer(
-  { payment, words, amount }: Subject,
+  { payment, words, amount }: PaymentSubject,
   { account, reference }: Instructions & { kind: 'transfer' },
 ): Html {
   const merchant = payment.merchant_name;
@@ -47,7 +47,9 @@ ${rows
   .filter(([, value]) => value)
   .map(
     ([term, value, note]) =>
-      html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${note && html`<p class="hint">${note}</p>`}</dd></div>\n`,
+      html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${
+        note && html`<p class="hint">${note}</p>`
+      }</dd></div>\n`,
   )}</dl>
 ${quick.map((one) => quickPay(words, one))}
 </div>`;

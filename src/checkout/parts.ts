@@ -10,7 +10,7 @@ import { type IconName, icon } from '../ui/icons.ts';
 import type { Words } from '../ui/languages.ts';
 
 /** What a page of a payment is about, and what is known of its merchant. */
-export interface Subject {
+export interface PaymentSubject {
   payment: Payment;
   profile: Profile;
   words: Words;
@@ -23,11 +23,14 @@ export interface Subject {
 }
 
 /** A payment's status as customers are told it; expiry is one of its own to them. */
-export type Shown = Payment['status'] | 'expired';
-export const shownStatus = ({ status, status_reason }: Pick<Payment, 'status' | 'status_reason'>): Shown =>
+export type ShownStatus = Payment['status'] | 'expired';
+export const shownStatus = ({
+  status,
+  status_reason,
+}: Pick<Payment, 'status' | 'status_reason'>): ShownStatus =>
   status_reason === 'expired' ? 'expired' : status;
 
-const ICONS: Record<Shown, IconName> = {
+const ICONS: Record<ShownStatus, IconName> = {
   pending: 'clock',
   requires_review: 'eye',
   approved: 'check',
@@ -36,23 +39,23 @@ const ICONS: Record<Shown, IconName> = {
   expired: 'late',
 };
 
-export function stamp(words: Words, status: Shown): Html {
+export function stamp(words: Words, status: ShownStatus): Html {
   return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
 }
 
 /** The name of a method: the configured one, else ours. */
-export function methodName(words: Words, { type, name }: Pick<Method, 'type' | 'name'>): Html {
+export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' | 'name'>): Html {
   if (name !== null) return html`<bdi>${name}</bdi>`;
   return type === 'manual' ? html`` : words.html(`method.${type}`);
 }
 
 /** Characters beyond which an amount is long. */
 const LONG_AMOUNT = 10;
-export const isLong = (amount: string): boolean => amount.length > LONG_AMOUNT;
+export const isLongAmount = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
 /** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
 export function slip(
-  subject: Subject,
+  subject: PaymentSubject,
   heading: Html,
   money: Html,
   rows: readonly Fact[],
@@ -97,7 +100,7 @@ export interface Out {
 }
 
 /** The way out to `address`, or nothing where the merchant gave none. */
-export function outTo({ payment, profile }: Subject, address: string | null): Out | null {
+export function outTo({ payment, profile }: PaymentSubject, address: string | null): Out | null {
   const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
   return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
 }
@@ -120,7 +123,7 @@ export function wayOut(
 }
 
 /** Where to ask, always at the same place. */
-export function help({ payment, profile, words }: Subject): Html {
+export function help({ payment, profile, words }: PaymentSubject): Html {
   const merchant = payment.merchant_name;
   const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
   return html`<div class="help">

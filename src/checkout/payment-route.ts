@@ -9,19 +9,19 @@ import type { Directory } from '../merchants/directory.ts';
 import type { Offer } from '../methods/offer.ts';
 import { isSameOrigin } from '../pages/form.ts';
 import { busyPage, refusedPage } from '../pages/problem.ts';
-import { type Answer, type PageRoute, type Shown, tooMany } from '../pages/surface.ts';
+import { type PageAnswer, type PageRoute, type SentPage, tooManyForms } from '../pages/surface.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { knownContacts, readForm, submissionOf } from './form.ts';
+import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
-import { isLong, type Subject } from './parts.ts';
+import { isLongAmount, type PaymentSubject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { missingPage, suspendedPage, unofferedPage } from './problem-page.ts';
 import { statePage } from './state-page.ts';
-import type { Name, Visit } from './visit.ts';
+import type { CheckoutVisit, Name } from './visit.ts';
 
 /** Forms are limited within this. */
 const WINDOW_MS = 10 * MINUTE_MS;
@@ -65,7 +65,7 @@ export class PaymentRoute implements PageRoute<Name> {
     ]);
   }
 
-  async show(visit: Visit): Promise<Answer> {
+  async show(visit: CheckoutVisit): Promise<PageAnswer> {
     const { directory, offer } = this.#parts;
     const { method: wanted, view } = visit.asked;
     const payment = await this.#find(visit);
@@ -80,7 +80,7 @@ export class PaymentRoute implements PageRoute<Name> {
     return { text: pendingPage(visit, { ...subject, methods, method }) };
   }
 
-  async take(visit: Visit, form: URLSearchParams): Promise<Answer> {
+  async take(visit: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {
     const { ring } = this.#parts;
     const { request, asked } = visit;
     const payment = await this.#find(visit);
@@ -90,14 +90,14 @@ export class PaymentRoute implements PageRoute<Name> {
     const action = isOurs ? actionOf(ring, payment, form, asked.method) : undefined;
     const { ip } = request;
     const waitMs = action ? this.#forms.count({ ip, id }) : this.#forged.count(ip);
-    if (waitMs > 0) return tooMany(busyPage(visit, waitMs), waitMs, 'checkout_forms');
+    if (waitMs > 0) return tooManyForms(busyPage(visit, waitMs), waitMs, 'checkout_forms');
     if (!action) return { status: 403, text: refusedPage(visit) };
     if (action === 'submit') return this.#submit(visit, payment, form);
     const act = action === 'cancel' ? cancelByCustomer : requestLink;
     return this.#change(visit, id, (transaction) => act(transaction, id, request.id));
   }
 
-  async #submit(visit: Visit, payment: Payment, form: URLSearchParams): Promise<Answer> {
+  async #submit(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<PageAnswer> {
     const { clock, directory, offer } = this.#parts;
     const { words, asked, request } = visit;
     if (payment.status !== 'pending') return seePayment(visit); // it shows what became of the payment
@@ -112,13 +112,13 @@ export class PaymentRoute implements PageRoute<Name> {
       const pending = { ...this.#subjectOf(payment, visit), methods, method, typed };
       return { status: 422, text: pendingPage(visit, pending), faults };
     }
-    const submission = submissionOf(method, typed.kept, shownInstructions(form), words.tag);
+    const submission = submissionFrom(method, typed.kept, shownInstructions(form), words.tag);
     const { id } = payment;
     return this.#change(visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
   }
 
   /** Does `work` and leads to the payment's page: also if another change came first. */
-  async #change(visit: Visit, id: string, work: Work<unknown>): Promise<Answer> {
+  async #change(visit: CheckoutVisit, id: string, work: Work<unknown>): Promise<PageAnswer> {
     try {
       await this.#parts.journal.commit(work, id);
     } catch (error) {
@@ -127,26 +127,26 @@ export class PaymentRoute implements PageRoute<Name> {
     return seePayment(visit);
   }
 
-  async #find({ asked }: Visit): Promise<Payment | undefined> {
+  async #find({ asked }: CheckoutVisit): Promise<Payment | undefined> {
     const { database, clock } = this.#parts;
     if (asked.payment_id === undefined) return undefined;
     const payment = await findPayment(database, asked.payment_id);
     return payment && asOf(payment, clock.now());
   }
 
-  #subjectOf(payment: Payment, { words }: Visit): Subject {
+  #subjectOf(payment: Payment, { words }: CheckoutVisit): PaymentSubject {
     const { directory, ring } = this.#parts;
     const amount = words.money(payment.amount_minor, payment.currency);
     const profile = directory.profile(payment.merchant_id);
-    return { payment, profile, words, amount, isLong: isLong(amount), ring };
+    return { payment, profile, words, amount, isLong: isLongAmount(amount), ring };
   }
 }
 
-const missing = (visit: Visit): Shown => ({ status: 404, text: missingPage(visit) });
-const unoffered = (visit: Visit): Shown => ({ status: 404, text: unofferedPage(visit) });
-const suspended = (visit: Visit, subject: Subject): Shown => ({
+const missing = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });
+const unoffered = (visit: CheckoutVisit): SentPage => ({ status: 404, text: unofferedPage(visit) });
+const suspended = (visit: CheckoutVisit, subject: PaymentSubject): SentPage => ({
   status: 403,
   text: suspendedPage(visit, subject),
 });
 /** Names a fragment, because the browser would keep the `#errors` of the form's action. */
-const seePayment = (visit: Visit) => ({ to: `${visit.address()}#main` });
+const seePayment = (visit: CheckoutVisit) => ({ to: `${visit.address()}#main` });

@@ -1,31 +1,31 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
-import { type Html, hidden, html } from '../lib/html.ts';
+import { attributes, type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
-import { framed } from '../pages/framed.ts';
+import { framedPage } from '../pages/framed-page.ts';
 import { faultSummary } from '../pages/problem.ts';
 import { type Fact, facts } from '../ui/facts.ts';
 import type { Words } from '../ui/languages.ts';
-import { CONTACT, type ContactName, fieldPart, knownContacts, type Typed } from './form.ts';
+import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
-import { help, methodName, outTo, type Subject, slip, wayOut } from './parts.ts';
-import type { Visit } from './visit.ts';
+import { help, nameOfMethod, outTo, type PaymentSubject, slip, wayOut } from './parts.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** The number of methods that are shown at once; the others are behind a disclosure. */
 const METHODS_SHOWN = 5;
 
-export interface Pending extends Subject {
+export interface Pending extends PaymentSubject {
   methods: readonly Method[];
   /** The method whose form is shown. */
   method: Method;
   /** A form that was refused: its values and faults. */
-  typed?: Typed | undefined;
+  typed?: TypedPayment | undefined;
 }
 
 /** The page of a pending payment: its ways to pay, the form of one of them, and the two ways out. */
-export function pendingPage(visit: Visit, pending: Pending): string {
+export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const { payment, words, methods, method, typed } = pending;
   const { asked } = visit;
   const merchant = payment.merchant_name;
@@ -35,12 +35,12 @@ export function pendingPage(visit: Visit, pending: Pending): string {
 ${slip(pending, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
 <div class="task">
 ${methods.length > 1 && methodList(visit, methods, method)}
-<h2>${methodName(words, method)}</h2>
+<h2>${nameOfMethod(words, method)}</h2>
 ${form(visit, pending)}
 ${leaving(visit, pending)}
 ${help(pending)}
 </div>`;
-  return framed(visit, {
+  return framedPage(visit, {
     heading,
     brand: merchant,
     test: payment.mode === 'test',
@@ -52,10 +52,13 @@ ${help(pending)}
 }
 
 /** The methods as links, so that a choice needs neither a script nor a button. */
-function methodList({ words, address }: Visit, methods: readonly Method[], chosen: Method): Html {
+function methodList({ words, address }: CheckoutVisit, methods: readonly Method[], chosen: Method): Html {
   const rows = methods.map(
     (method) =>
-      html`<li><a href="${address({ method: method.id })}"${method === chosen && html` aria-current="true"`}>${methodName(words, method)}</a></li>`,
+      html`<li><a${attributes({
+        href: address({ method: method.id }),
+        'aria-current': method === chosen && 'true',
+      })}>${nameOfMethod(words, method)}</a></li>`,
   );
   const more = rows.slice(METHODS_SHOWN);
   const isOpen = methods.indexOf(chosen) >= METHODS_SHOWN;
@@ -68,7 +71,7 @@ ${
 </nav>`;
 }
 
-function form(visit: Visit, pending: Pending): Html {
+function form(visit: CheckoutVisit, pending: Pending): Html {
   const { words, address, asked } = visit;
   const { payment, method, amount, typed } = pending;
   const { id, type } = method;
@@ -105,7 +108,7 @@ function nextStep(words: Words, type: Method['type'], merchant: string): Html | 
 
 /** The contact details that the merchant sent, masked because others may hold the link too, and a link to change them. */
 function contacts(
-  { words, address }: Visit,
+  { words, address }: CheckoutVisit,
   method: string,
   known: ReadonlyMap<string, string>,
 ): Html | null {
@@ -127,7 +130,7 @@ ${facts(rows)}
 }
 
 /** The two ways out, which must not be confused: to leave for now, and to cancel for good. */
-function leaving({ words, address }: Visit, pending: Pending): Html {
+function leaving({ words, address }: CheckoutVisit, pending: Pending): Html {
   const { return_url, cancel_url, merchant_name } = pending.payment;
   return html`${wayOut(words, merchant_name, outTo(pending, return_url ?? cancel_url), 'back', 'plain')}
 <details class="cancel"><summary>${words.html('pending.cancel.summary')}</summary>
@@ -137,7 +140,7 @@ function leaving({ words, address }: Visit, pending: Pending): Html {
 }
 
 /** The question before a payment is cancelled for good. */
-export function cancelPage(visit: Visit, subject: Subject): string {
+export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): string {
   const { words, payment, amount } = subject;
   const merchant = payment.merchant_name;
   const heading = words.text('cancel.heading');
@@ -158,7 +161,7 @@ ${hiddenToken(subject.ring, payment, 'cancel')}
 <a class="secondary" href="${visit.address()}">${words.html('cancel.keep')}</a>
 </form>
 ${help(subject)}`;
-  return framed(visit, {
+  return framedPage(visit, {
     heading,
     brand: merchant,
     test: payment.mode === 'test',

@@ -1,15 +1,15 @@
 // The pages for what cannot be shown or done: each says that nothing was sent, and what to do next.
 import { html } from '../lib/html.ts';
-import { framed } from '../pages/framed.ts';
+import { framedPage } from '../pages/framed-page.ts';
 import { problemPage } from '../pages/problem.ts';
 import { facts } from '../ui/facts.ts';
-import { help, type Subject } from './parts.ts';
-import type { Visit } from './visit.ts';
+import { help, type PaymentSubject } from './parts.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** Unknown, malformed and missing ids alike. Nothing of what was asked is repeated. */
-export function missingPage(visit: Visit): string {
+export function missingPage(visit: CheckoutVisit): string {
   const { words } = visit;
-  return framed(visit, {
+  return framedPage(visit, {
     heading: words.text('missing.heading'),
     here: { payment_id: undefined },
     content: html`<h1>${words.html('missing.heading')}</h1>
@@ -19,16 +19,16 @@ export function missingPage(visit: Visit): string {
 }
 
 /** A way to pay that this payment does not have. */
-export function unofferedPage(visit: Visit): string {
+export function unofferedPage(visit: CheckoutVisit): string {
   const sentences = [visit.words.html('unoffered.lead')];
   return problemPage(visit, { heading: 'unoffered.heading', sentences, back: 'unoffered.back' });
 }
 
 /** A payment that waits to be paid, of a merchant that is suspended. */
-export function suspendedPage(visit: Visit, subject: Subject): string {
+export function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
   const { words } = visit;
   const { merchant_name: brand, mode, id } = subject.payment;
-  return framed(visit, {
+  return framedPage(visit, {
     heading: words.text('suspended.heading'),
     brand,
     test: mode === 'test',

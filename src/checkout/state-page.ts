@@ -1,15 +1,24 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
-import { framed } from '../pages/framed.ts';
+import { framedPage } from '../pages/framed-page.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import type { Fact } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
-import { help, methodName, outTo, type Shown, type Subject, shownStatus, slip, wayOut } from './parts.ts';
-import type { Visit } from './visit.ts';
+import {
+  help,
+  nameOfMethod,
+  outTo,
+  type PaymentSubject,
+  type ShownStatus,
+  shownStatus,
+  slip,
+  wayOut,
+} from './parts.ts';
+import type { CheckoutVisit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
 interface Details {
@@ -32,7 +41,7 @@ type State = readonly [
   out: 'return_url' | 'cancel_url',
 ];
 
-const STATES: Record<Exclude<Shown, 'pending'>, State> = {
+const STATES: Record<Exclude<ShownStatus, 'pending'>, State> = {
   requires_review: [200, 'review.heading', 'money.not_yet', 'review.next', null, 'return_url'],
   approved: [200, 'approved.heading', 'approved.money', 'approved.next', 'fact.decided', 'return_url'],
   rejected: [200, 'rejected.heading', 'money.none', 'rejected.next', 'fact.rejected', 'cancel_url'],
@@ -50,10 +59,10 @@ const STATES: Record<Exclude<Shown, 'pending'>, State> = {
 const WAITING: State = [200, 'waiting.heading', 'waiting.money', 'review.next', null, 'return_url'];
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
-export function statePage(visit: Visit, subject: Subject): { status: number; text: string } {
+export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
-  const shown = shownStatus(payment) as Exclude<Shown, 'pending'>;
+  const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
   const details: Details | null =
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
   const waits = shown === 'requires_review' && details?.type === 'bank_transfer';
@@ -82,14 +91,14 @@ ${help(subject)}
 </div>`;
   const test = payment.mode === 'test';
   const framing = { heading: words.text(heading, text), brand: merchant, test, content, wide: waits };
-  return { status, text: framed(visit, framing) };
+  return { status, text: framedPage(visit, framing) };
 }
 
-function factsOf({ payment, words }: Subject, when: Key | null, details: Details | null): Fact[] {
+function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: Details | null): Fact[] {
   const rows: Fact[] = [];
   if (details) {
     rows.push(
-      [words.html('fact.method'), methodName(words, details)],
+      [words.html('fact.method'), nameOfMethod(words, details)],
       [words.html('fact.card'), details.card ? words.html('fact.card.value', details.card) : null],
       [words.html('fact.payer_name'), details.payer_name ?? null],
       [words.html('fact.payer_email'), details.payer_email ?? null],
@@ -103,14 +112,14 @@ function factsOf({ payment, words }: Subject, when: Key | null, details: Details
 }
 
 /** Whether a transfer may be on its way although nothing comes of it here. */
-function moneyMayBeUnderWay(shown: Shown, details: Details | null): boolean {
+function moneyMayBeUnderWay(shown: ShownStatus, details: Details | null): boolean {
   return (
     shown === 'expired' || shown === 'cancelled' || (shown === 'rejected' && details?.type !== 'test_card')
   );
 }
 
 /** What the customer was told to do, again, as it stood when they said they would. */
-function repeated(subject: Subject): Html | null {
+function repeated(subject: PaymentSubject): Html | null {
   const { payment, words } = subject;
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
     Details & { instructions: Instructions }
@@ -119,13 +128,13 @@ function repeated(subject: Subject): Html | null {
   const heading =
     instructions.kind === 'transfer'
       ? words.html('transfer.heading')
-      : methodName(words, { type: type!, name: name! });
+      : nameOfMethod(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
 ${instructionsMarkup(subject, instructions)}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */
-function ask({ address }: Visit, { payment, words, ring }: Subject): Html {
+function ask({ address }: CheckoutVisit, { payment, words, ring }: PaymentSubject): Html {
   const merchant = payment.merchant_name;
   if (payment.link_requested_at !== null) {
     const time = words.moment(payment.link_requested_at);
@@ -138,7 +147,7 @@ ${hiddenToken(ring, payment, 'ask')}
 }
 
 /** The way on: to the merchant where there is an address, and another look at what may still change. */
-function onward({ address }: Visit, subject: Subject, out: State[5]): Html {
+function onward({ address }: CheckoutVisit, subject: PaymentSubject, out: State[5]): Html {
   const { payment, words } = subject;
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
   const second = out === 'return_url' ? payment.cancel_url : payment.return_url;

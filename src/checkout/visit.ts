@@ -1,13 +1,13 @@
 // A request for the customer's page of a payment: what its address may hold, and whose page it is.
-import type { Visit as PageVisit, Site } from '../pages/visit.ts';
+import type { PageSite, PageVisit } from '../pages/visit.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { Languages } from '../ui/languages.ts';
 
 export type Name = 'payment_id' | 'method' | 'view' | 'edit';
-export type Visit = PageVisit<Name>;
+export type CheckoutVisit = PageVisit<Name>;
 
 /** `baseUrl`: without a slash at its end. */
-export function siteOf(baseUrl: string, timeZone: string): Site<Name> {
+export function checkoutSite(baseUrl: string, timeZone: string): PageSite<Name> {
   return {
     languages: Languages.in(timeZone),
     baseUrl,

@@ -13,4 +13,4 @@ export const tokenField = ({ kind, secret }: FormKey): Html =>
 
 /** Whether a form holds the token of a key, whose secret no page and no other site can read. */
 export const hasToken = (form: URLSearchParams, { kind, secret }: FormKey): boolean =>
-  token.hasToken(form, secret, `console ${kind}`);
+  token.holdsToken(form, secret, `console ${kind}`);

@@ -7,7 +7,8 @@ const WINDOW_MS = 15 * MINUTE_MS;
 
 /**
  * `maximum`: of one network, and of one browser that `deviceOf` knows. A known browser is counted by itself, so that others in its
- * network cannot keep it out. The function returned counts a form, and gives how long to wait, in milliseconds, if it is one too many; else 0.
+ * network cannot keep it out. The function returned counts a form, and gives how long to wait, in milliseconds, if it is one too
+ * many; else 0.
  */
 export function createThrottle(
   maximum: number,

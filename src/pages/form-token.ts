@@ -14,6 +14,6 @@ export const isRandom = (text: string | null | undefined): text is string => RAN
 export const tokenOf = (secret: string, statement: string): string => hmac(secret, statement);
 
 /** Whether a form holds the token of `statement`, whose secret no page and no other site can read. */
-export function hasToken(form: URLSearchParams, secret: string, statement: string): boolean {
+export function holdsToken(form: URLSearchParams, secret: string, statement: string): boolean {
   return isSame(form.get('token') ?? '', tokenOf(secret, statement));
 }

@@ -39,8 +39,8 @@ export function isBrowser({ origin, cookie, ...headers }: IncomingHttpHeaders): 
 
 /**
  * Whether a POST comes from a page of `origin`: by Fetch Metadata, else by Origin (OWASP, Cross-Site Request Forgery Prevention).
- * `whereUnsaid` is the answer to a request that tells neither. A page sent with the referrer policy `no-referrer` has the Origin `null` even
- * to itself: there the form's token decides.
+ * `whereUnsaid` is the answer to a request that tells neither. A page sent with the referrer policy `no-referrer` has the Origin
+ * `null` even to itself: there the form's token decides.
  */
 export function isSameOrigin(headers: IncomingHttpHeaders, origin: string, whereUnsaid: boolean): boolean {
   const site = headers['sec-fetch-site'];

@@ -14,7 +14,7 @@ interface PolicyReport {
   blocked: string;
 }
 
-/** Adds the route they are sent to, POST to the prefix itself, in the form of CSP Level 2 (`report-uri`) and of the Reporting API (`report-to`). */
+/** Adds POST to the prefix, which takes the form of CSP Level 2 (`report-uri`) and that of the Reporting API (`report-to`). */
 export async function policyReports(
   app: FastifyInstance,
   { log, clock }: { log: Logger; clock: Clock },

@@ -2,10 +2,10 @@
 import { type Html, html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import { facts } from '../ui/facts.ts';
-import { errorSummary, type FormFault } from '../ui/field.ts';
+import { type FormFault, summaryOfFaults } from '../ui/field.ts';
 import type { Key, Words } from '../ui/languages.ts';
-import { framed } from './framed.ts';
-import type { Visit } from './visit.ts';
+import { framedPage } from './framed-page.ts';
+import type { PageVisit } from './visit.ts';
 
 export interface Problem {
   heading: Key;
@@ -16,23 +16,23 @@ export interface Problem {
   look?: 'primary' | 'secondary';
 }
 
-export function problemPage(visit: Visit, problem: Problem): string {
+export function problemPage(visit: PageVisit, problem: Problem): string {
   const { words, address, site } = visit;
   const { heading, sentences, more, back = site.words.back, look = 'primary' } = problem;
   const content = html`<h1>${words.html(heading)}</h1>
 ${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${more}
 <div class="actions"><p><a class="${look}" href="${address()}">${words.html(back)}</a></p></div>`;
-  return framed(visit, { heading: words.text(heading), content });
+  return framedPage(visit, { heading: words.text(heading), content });
 }
 
 /** A form that is not ours. */
-export function refusedPage(visit: Visit): string {
+export function refusedPage(visit: PageVisit): string {
   const { words, site } = visit;
   return problemPage(visit, { heading: 'refused.heading', sentences: [words.html(site.words.refused)] });
 }
 
 /** Too many forms. `waitMs` until the next is taken. */
-export function busyPage(visit: Visit, waitMs: number): string {
+export function busyPage(visit: PageVisit, waitMs: number): string {
   const minutes = Math.max(1, Math.ceil(waitMs / MINUTE_MS));
   return problemPage(visit, {
     heading: 'busy.heading',
@@ -41,7 +41,7 @@ export function busyPage(visit: Visit, waitMs: number): string {
 }
 
 /** A failure of ours. The log holds more of it under the request's id. */
-export function failedPage(visit: Visit): string {
+export function failedPage(visit: PageVisit): string {
   const { words, site, request } = visit;
   return problemPage(visit, {
     heading: 'failure.heading',
@@ -53,4 +53,4 @@ export function failedPage(visit: Visit): string {
 
 /** The summary of a form's faults in the visitor's language. */
 export const faultSummary = (words: Words, faults: readonly FormFault[]): Html | null =>
-  errorSummary(words.html('error.heading', { count: faults.length }), faults);
+  summaryOfFaults(words.html('error.heading', { count: faults.length }), faults);

@@ -11,14 +11,14 @@ import { serveAssets } from './assets.ts';
 import { type FailureLog, showFailures } from './failure.ts';
 import { formOf, readForms } from './form.ts';
 import { failedPage, refusedPage } from './problem.ts';
-import { type Site, type Visit, visitOf } from './visit.ts';
+import { type PageSite, type PageVisit, pageVisitOf } from './visit.ts';
 
 interface Sent {
   /** `set-cookie` and the like. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 /** A whole page. */
-export interface Shown extends Sent {
+export interface SentPage extends Sent {
   text: string;
   /** 200 if undefined. */
   status?: number;
@@ -28,10 +28,10 @@ export interface Shown extends Sent {
   faults?: Readonly<Record<string, unknown>>;
 }
 /** A redirect (303). */
-export interface Elsewhere extends Sent {
+export interface Redirect extends Sent {
   to: string;
 }
-export type Answer = Shown | Elsewhere;
+export type PageAnswer = SentPage | Redirect;
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<string | FastifyReply>;
 
@@ -39,16 +39,16 @@ export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<
 export interface PageRoute<Name extends string = never> {
   /** Below the surface's base URL, with a slash in front; '' for the base URL itself. */
   path: string;
-  show(visit: Visit<Name>): Answer | Promise<Answer>;
+  show(visit: PageVisit<Name>): PageAnswer | Promise<PageAnswer>;
   /** Takes a form; without it, the address takes none. */
-  take?(visit: Visit<Name>, form: URLSearchParams): Answer | Promise<Answer>;
+  take?(visit: PageVisit<Name>, form: URLSearchParams): PageAnswer | Promise<PageAnswer>;
   /** For an address to which programs post, too: makes `scope` read what they send, and returns what takes that and forms. */
   beside?(scope: FastifyInstance, takeForm: Handler): Handler;
 }
 
-export interface Surface<Name extends string> extends FailureLog {
+export interface PageSurface<Name extends string> extends FailureLog {
   clock: Clock;
-  site: Site<Name>;
+  site: PageSite<Name>;
   /** The first is where error pages lead if the request was for none of them. */
   routes: readonly PageRoute<Name>[];
   /** Which failed requests are answered with a page; if undefined, every failure and the refused forms of `routes`. */
@@ -56,18 +56,18 @@ export interface Surface<Name extends string> extends FailureLog {
 }
 
 /** A page that says that there were too many forms. `waitMs` until the next is taken. */
-export function tooMany(text: string, waitMs: number, limit: Limit): Shown {
+export function tooManyForms(text: string, waitMs: number, limit: Limit): SentPage {
   const headers = { 'retry-after': String(wholeSeconds(waitMs)) };
   return { status: 429, text, headers, noted: { code: 'rate_limited', limit } };
 }
 
 /** Adds the routes of a surface to `app`, whose prefix is the path of the surface's base URL. */
-export function servePages<Name extends string>(app: FastifyInstance, surface: Surface<Name>): void {
+export function servePages<Name extends string>(app: FastifyInstance, surface: PageSurface<Name>): void {
   const { site, routes } = surface;
   const headers = pageHeaders(site.baseUrl);
 
   /** Sets the head of an answer and returns its text: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
-  const send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => {
+  const send = (request: FastifyRequest, reply: FastifyReply, answer: PageAnswer) => {
     reply.headers(headers).headers(answer.headers ?? {});
     if ('to' in answer) return reply.code(303).header('location', answer.to).send();
     if (answer.noted) note(request, answer.noted);
@@ -76,16 +76,16 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: S
     return answer.text;
   };
   const answering =
-    (path: string, answer: (visit: Visit<Name>) => Answer | Promise<Answer>): Handler =>
+    (path: string, answer: (visit: PageVisit<Name>) => PageAnswer | Promise<PageAnswer>): Handler =>
     async (request, reply) =>
-      send(request, reply, await answer(visitOf(request, site, path)));
+      send(request, reply, await answer(pageVisitOf(request, site, path)));
 
   const routeOf = (request: FastifyRequest) =>
     routes.find(({ path }) => request.routeOptions.url === app.prefix + path);
   const isPage = (request: FastifyRequest, isRefusal: boolean) =>
     !isRefusal || (request.method === 'POST' && routeOf(request) !== undefined);
   showFailures(app, surface, surface.isPage ?? isPage, (request, reply, status, refusal) => {
-    const visit = visitOf(request, site, (routeOf(request) ?? routes[0]!).path);
+    const visit = pageVisitOf(request, site, (routeOf(request) ?? routes[0]!).path);
     const text = refusal ? refusedPage(visit) : failedPage(visit);
     return reply.send(send(request, reply, { status, text }));
   });
@@ -106,7 +106,7 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: S
 }
 
 /** Keeps the theme that an address asks for, and leads to the address without it. */
-function keepTheme<Name extends string>({ site, asked, words, address }: Visit<Name>): Elsewhere {
+function keepTheme<Name extends string>({ site, asked, words, address }: PageVisit<Name>): Redirect {
   const lang = asked.lang === undefined ? undefined : words.tag;
   const to = address({ ...asked, lang, theme: undefined });
   return { to, headers: { 'set-cookie': themeCookie(asked.theme!, site.baseUrl) } };

@@ -15,7 +15,7 @@ export interface Parameter {
 }
 
 /** Where the pages of a surface lie, and how they look. */
-export interface Site<Name extends string = never> {
+export interface PageSite<Name extends string = never> {
   languages: Languages;
   /** Pages and assets lie below. Without a slash at its end. */
   baseUrl: string;
@@ -36,9 +36,9 @@ export interface Site<Name extends string = never> {
   backAfterFailure: 'primary' | 'secondary';
 }
 
-export interface Visit<Name extends string = never> {
+export interface PageVisit<Name extends string = never> {
   request: FastifyRequest;
-  site: Site;
+  site: PageSite;
   /** The path of the base URL: assets lie below. */
   basePath: string;
   words: Words;
@@ -50,11 +50,11 @@ export interface Visit<Name extends string = never> {
 }
 
 /** `below`: the path of the page below the site's base URL; '' for the base URL itself. */
-export function visitOf<Name extends string>(
+export function pageVisitOf<Name extends string>(
   request: FastifyRequest,
-  site: Site<Name>,
+  site: PageSite<Name>,
   below: string,
-): Visit<Name> {
+): PageVisit<Name> {
   const query = request.query as Record<string, unknown>;
   const parameters = Object.entries(site.parameters) as [Named<Name>, Parameter][];
   const asked: Parameters<Name> = {};
@@ -79,5 +79,5 @@ export function visitOf<Name extends string>(
     }
     return written;
   };
-  return { request, site: site as unknown as Site, basePath, words, theme, asked, address };
+  return { request, site: site as unknown as PageSite, basePath, words, theme, asked, address };
 }

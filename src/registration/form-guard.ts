@@ -4,7 +4,7 @@ import { derivedSecret, sha256Hex } from '../lib/secrets.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import type { KeyByMode } from '../merchants/register.ts';
 import type { Registration } from '../merchants/registration.ts';
-import { hasToken, isRandom, newRandom, tokenOf } from '../pages/form-token.ts';
+import { holdsToken, isRandom, newRandom, tokenOf } from '../pages/form-token.ts';
 
 const COOKIE = 'counterfoil_registration';
 const statement = (seed: string) => `registration form ${seed}`;
@@ -30,7 +30,7 @@ export function formSeed(secret: string): { seed: string; token: string } {
 /** The seed of a form that is ours and this browser's; nothing for any other. */
 export function seedOf(sent: URLSearchParams, secret: string): string | undefined {
   const seed = sent.get('seed');
-  return isRandom(seed) && hasToken(sent, secret, statement(seed)) ? seed : undefined;
+  return isRandom(seed) && holdsToken(sent, secret, statement(seed)) ? seed : undefined;
 }
 
 /**

@@ -2,18 +2,18 @@
 import { type Html, hidden, html } from '../lib/html.ts';
 import { INVITE_PREFIX } from '../merchants/invite.ts';
 import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
-import { framed } from '../pages/framed.ts';
+import { framedPage } from '../pages/framed-page.ts';
 import { faultSummary } from '../pages/problem.ts';
 import { contactLink } from '../ui/contact.ts';
-import { type FieldParts, type FormFault, fieldMarkup } from '../ui/field.ts';
+import { type FieldMarkup, type FormFault, fieldMarkup } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
-import { EXAMPLE, FIELDS, labelOf, type Typed } from './form.ts';
-import type { Visit } from './visit.ts';
+import { EXAMPLE, FORM_FIELDS, labelOf, type TypedRegistration } from './form.ts';
+import type { RegistrationVisit } from './visit.ts';
 
 /** Addresses and codes run left to right in every language, and are no words. */
 const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
 
-const ATTRIBUTES: Record<RegistrationField, NonNullable<FieldParts['attributes']>> = {
+const ATTRIBUTES: Record<RegistrationField, NonNullable<FieldMarkup['attributes']>> = {
   business_name: { autocomplete: 'organization' },
   email: { type: 'email', inputmode: 'email', autocomplete: 'email', ...LTR },
   website: { type: 'url', inputmode: 'url', autocomplete: 'url', ...LTR },
@@ -27,16 +27,19 @@ export interface FormPage {
   contact: string | undefined;
   /** What the form carries unseen. */
   guard: { seed: string; token: string };
-  typed: Typed;
+  typed: TypedRegistration;
   faults: readonly FormFault[];
   /** Whether the form was sent already, with a guard that no longer fits. */
   stale?: boolean;
 }
 
-export function formPage(visit: Visit, { mode, contact, guard, typed, faults, stale }: FormPage): string {
+export function registrationForm(
+  visit: RegistrationVisit,
+  { mode, contact, guard, typed, faults, stale }: FormPage,
+): string {
   const { words, address, asked } = visit;
   const wantsInvite = mode === 'invite' || asked.invite !== undefined || typed.invite !== '';
-  const fields = FIELDS.filter((name) => name !== 'invite' || wantsInvite);
+  const fields = FORM_FIELDS.filter((name) => name !== 'invite' || wantsInvite);
   const fieldOf = (name: RegistrationField) =>
     fieldMarkup(name, {
       label: labelOf(words, name),
@@ -58,7 +61,7 @@ ${fields.map(fieldOf)}
 </form>
 ${mode === 'invite' && contact !== undefined && html`<p class="hint">${words.html('register.ask', { contact: contactLink(contact) })}</p>`}`;
   const heading = words.text('register.heading');
-  return framed(visit, { heading, content, wrong: faults.length > 0 });
+  return framedPage(visit, { heading, content, wrong: faults.length > 0 });
 }
 
 function hintOf(words: Words, name: RegistrationField): Html {
@@ -75,10 +78,10 @@ function hintOf(words: Words, name: RegistrationField): Html {
 }
 
 /** What stands in the form's place where nobody may register. */
-export function closedPage(visit: Visit, contact: string | undefined): string {
+export function closedPage(visit: RegistrationVisit, contact: string | undefined): string {
   const { words } = visit;
   const content = html`<h1>${words.html('register.closed.heading')}</h1>
 <p>${words.html('register.closed.lead')}</p>
 ${contact !== undefined && html`<p>${words.html('register.closed.ask', { contact: contactLink(contact) })}</p>`}`;
-  return framed(visit, { heading: words.text('register.closed.heading'), content });
+  return framedPage(visit, { heading: words.text('register.closed.heading'), content });
 }

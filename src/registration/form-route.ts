@@ -10,16 +10,16 @@ import {
 import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { isForm, isSameOrigin } from '../pages/form.ts';
 import { busyPage, refusedPage } from '../pages/problem.ts';
-import { type Answer, type Handler, type PageRoute, tooMany } from '../pages/surface.ts';
-import { formFaults, type Typed, typedIn, wantedBy } from './form.ts';
+import { type Handler, type PageAnswer, type PageRoute, tooManyForms } from '../pages/surface.ts';
+import { formFaults, type TypedRegistration, typedIn, wantedBy } from './form.ts';
 import { browserSecret, formSeed, keysOf, newBrowserSecret, seedOf } from './form-guard.ts';
-import { closedPage, type FormPage, formPage } from './form-page.ts';
+import { closedPage, type FormPage, registrationForm } from './form-page.ts';
 import { gonePage, keyPage } from './key-page.ts';
 import { type RegistrationSite, takePrograms } from './programs.ts';
 import type { RegistrationCounts } from './throttle.ts';
-import type { Visit } from './visit.ts';
+import type { RegistrationVisit } from './visit.ts';
 
-const NOTHING_TYPED: Typed = { business_name: '', email: '', website: '', invite: '' };
+const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website: '', invite: '' };
 
 /** What a form comes to. */
 type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
@@ -43,7 +43,7 @@ export class FormRoute implements PageRoute<'invite'> {
   }
 
   /** The form, or the page that says that registration is closed. */
-  show(visit: Visit): Answer {
+  show(visit: RegistrationVisit): PageAnswer {
     return (
       this.#closed(visit) ??
       this.#newForm(visit, { typed: { ...NOTHING_TYPED, invite: visit.asked.invite ?? '' } })
@@ -51,22 +51,22 @@ export class FormRoute implements PageRoute<'invite'> {
   }
 
   /** A form with a guard of its own, for a browser that gets a secret if it has none. */
-  #newForm(visit: Visit, page: Pick<FormPage, 'typed' | 'stale'>, status = 200): Answer {
+  #newForm(visit: RegistrationVisit, page: Pick<FormPage, 'typed' | 'stale'>, status = 200): PageAnswer {
     const { mode, contact, baseUrl } = this.#parts;
     const known = browserSecret(visit.request.headers.cookie, baseUrl);
     const { secret, cookie } = known === undefined ? newBrowserSecret(baseUrl) : { secret: known };
     const guard = formSeed(secret);
-    const text = formPage(visit, { mode, contact, guard, faults: [], ...page });
+    const text = registrationForm(visit, { mode, contact, guard, faults: [], ...page });
     return { status, text, headers: cookie === undefined ? {} : { 'set-cookie': cookie } };
   }
 
-  #closed(visit: Visit): Answer | undefined {
+  #closed(visit: RegistrationVisit): PageAnswer | undefined {
     const { mode, contact } = this.#parts;
     return mode === 'closed' ? { status: 403, text: closedPage(visit, contact) } : undefined;
   }
 
   /** The page of the key, or of why there is none. */
-  async take(visit: Visit, form: URLSearchParams): Promise<Answer> {
+  async take(visit: RegistrationVisit, form: URLSearchParams): Promise<PageAnswer> {
     const { mode, contact, baseUrl } = this.#parts;
     const { request, words } = visit;
     const closed = this.#closed(visit);
@@ -79,18 +79,19 @@ export class FormRoute implements PageRoute<'invite'> {
     // The cookie was replaced, or ended with the browser: the form is shown again with a guard that fits.
     if (!secret || !seed) return this.#newForm(visit, { typed, stale: true }, 403);
     const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
-    if ('waitMs' in outcome) return tooMany(busyPage(visit, outcome.waitMs), outcome.waitMs, 'registrations');
+    if ('waitMs' in outcome)
+      return tooManyForms(busyPage(visit, outcome.waitMs), outcome.waitMs, 'registrations');
     if ('faults' in outcome) {
       const faults = formFaults(words, outcome.faults, contact);
       const guard = { seed, token: form.get('token')! };
-      const text = formPage(visit, { mode, contact, guard, typed, faults });
+      const text = registrationForm(visit, { mode, contact, guard, typed, faults });
       return { status: 422, text, faults: outcome.faults };
     }
     return this.#key(visit, outcome.registered);
   }
 
   /** The page of a key, for as long as the same form may still ask for it. */
-  #key(visit: Visit, registered: Registered): Answer {
+  #key(visit: RegistrationVisit, registered: Registered): PageAnswer {
     const { clock, directory, baseUrl } = this.#parts;
     const { key, row } = registered;
     const now = clock.now();

@@ -11,22 +11,27 @@ import type { FormFault } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
 
 /** The order of the form, and of what is said of it. */
-export const FIELDS = ['business_name', 'email', 'website', 'invite'] as const satisfies RegistrationField[];
+export const FORM_FIELDS = [
+  'business_name',
+  'email',
+  'website',
+  'invite',
+] as const satisfies RegistrationField[];
 
 export const EXAMPLE = 'https://shop.example';
 
 /** What was typed, as it was typed. */
-export type Typed = Readonly<Record<RegistrationField, string>>;
+export type TypedRegistration = Readonly<Record<RegistrationField, string>>;
 
-export function typedIn(sent: URLSearchParams): Typed {
-  return Object.fromEntries(FIELDS.map((name) => [name, sent.get(name) ?? ''])) as Record<
+export function typedIn(sent: URLSearchParams): TypedRegistration {
+  return Object.fromEntries(FORM_FIELDS.map((name) => [name, sent.get(name) ?? ''])) as Record<
     RegistrationField,
     string
   >;
 }
 
 /** What somebody says who typed that: without the spaces around it, which copying leaves behind. */
-export function wantedBy(typed: Typed): Registration {
+export function wantedBy(typed: TypedRegistration): Registration {
   return {
     business_name: typed.business_name.trim(),
     email: typed.email.trim(),
@@ -46,7 +51,7 @@ export function formFaults(
   faults: RegistrationFaults,
   contact: string | undefined,
 ): FormFault[] {
-  return FIELDS.flatMap((field) => {
+  return FORM_FIELDS.flatMap((field) => {
     const fault = faults[field];
     if (fault?.kind === 'taken') return [{ field, message: takenMessage(words, contact) }];
     return fault ? [{ field, message: messageOf(words, field, fault.kind) }] : [];

@@ -2,16 +2,16 @@
 import { type Html, html } from '../lib/html.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Registered } from '../merchants/register.ts';
-import { framed } from '../pages/framed.ts';
+import { framedPage } from '../pages/framed-page.ts';
 import { problemPage } from '../pages/problem.ts';
-import type { Visit } from './visit.ts';
+import type { RegistrationVisit } from './visit.ts';
 
 /** Its ending says what it is to what reads such files; a name that began with a dot would be hidden among others. */
 const FILE = 'counterfoil.env';
 
 /** `baseUrl` is where the API is reached, without a slash at its end; `mode` is what the key makes payments in. */
 export function keyPage(
-  visit: Visit,
+  visit: RegistrationVisit,
   { key, row, merchant }: Registered,
   mode: Mode,
   baseUrl: string,
@@ -42,11 +42,11 @@ ${steps.map((step) => html`<li>${step}</li>\n`)}</ol>
 ${command(rotateCommand(`${baseUrl}/v1/api_keys/${row.id}/rotate`, key))}
 </div>`;
   const heading = words.text('register.done.heading');
-  return framed(visit, { heading, content, wide: true, here: null });
+  return framedPage(visit, { heading, content, wide: true, here: null });
 }
 
 /** A form that was sent again after its key had been shown. */
-export function gonePage(visit: Visit): string {
+export function gonePage(visit: RegistrationVisit): string {
   const { words } = visit;
   const sentences = [words.html('register.gone.lead'), words.html('register.gone.next')];
   return problemPage(visit, { heading: 'register.gone.heading', sentences });

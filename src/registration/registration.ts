@@ -6,7 +6,7 @@ import { servePages } from '../pages/surface.ts';
 import { FormRoute } from './form-route.ts';
 import type { RegistrationSite } from './programs.ts';
 import { RegistrationCounts, type RegistrationLimits } from './throttle.ts';
-import { siteOf } from './visit.ts';
+import { registrationSite } from './visit.ts';
 
 export interface RegistrationSettings extends RegistrationSite, FailureLog {
   timeZone: string;
@@ -18,7 +18,7 @@ export async function registration(app: FastifyInstance, settings: RegistrationS
   const { clock, limits, baseUrl, timeZone } = settings;
   servePages(app, {
     ...settings,
-    site: siteOf(`${baseUrl}/register`, timeZone),
+    site: registrationSite(`${baseUrl}/register`, timeZone),
     routes: [new FormRoute(settings, new RegistrationCounts(limits, clock))],
     isPage: (request, isRefusal) => isFormSent(request) || (!isRefusal && request.method !== 'POST'),
   });

@@ -1,11 +1,11 @@
 // A request for a page of registration: what its address may hold, and what stands at the top of its pages.
-import type { Visit as PageVisit, Site } from '../pages/visit.ts';
+import type { PageSite, PageVisit } from '../pages/visit.ts';
 import { Languages } from '../ui/languages.ts';
 
-export type Visit = PageVisit<'invite'>;
+export type RegistrationVisit = PageVisit<'invite'>;
 
 /** `baseUrl`: of registration, without a slash at its end. */
-export function siteOf(baseUrl: string, timeZone: string): Site<'invite'> {
+export function registrationSite(baseUrl: string, timeZone: string): PageSite<'invite'> {
   return {
     languages: Languages.in(timeZone),
     baseUrl,

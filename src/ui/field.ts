@@ -9,7 +9,7 @@ export interface FormFault<Name extends string = string> {
 }
 
 /** The summary of a form's faults, each with a link to its field; null if there are none. */
-export function errorSummary(heading: Html | string, faults: readonly FormFault[]): Html | null {
+export function summaryOfFaults(heading: Html | string, faults: readonly FormFault[]): Html | null {
   if (faults.length === 0) return null;
   return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
 <h2 id="errors-heading">${heading}</h2>
@@ -17,7 +17,7 @@ export function errorSummary(heading: Html | string, faults: readonly FormFault[
 </div>`;
 }
 
-export interface FieldParts {
+export interface FieldMarkup {
   label: Html | string;
   hint?: Html | string | null | undefined;
   /** What is wrong with it, in the summary's words. */
@@ -30,7 +30,7 @@ export interface FieldParts {
 }
 
 /** A field that a form asks: with its label, its hint and, where there is one, its fault. */
-export function fieldMarkup(name: string, parts: FieldParts): Html {
+export function fieldMarkup(name: string, parts: FieldMarkup): Html {
   const { label, hint, fault, value = '', lines } = parts;
   const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
   const common = {
@@ -46,7 +46,9 @@ export function fieldMarkup(name: string, parts: FieldParts): Html {
     : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
   return html`<div class="field${fault && ' wrong'}">
 <label for="${name}">${label}</label>
-${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${control}
+${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${
+  fault && html`<p class="error" id="${name}-error">${fault}</p>\n`
+}${control}
 </div>
 `;
 }

@@ -39,5 +39,6 @@ export interface PageLink {
 export function pager(links: readonly (PageLink | false)[], label = 'Pages'): Html | null {
   const shown = links.filter((link) => link !== false);
   if (shown.length === 0) return null;
-  return html`<nav class="pager" aria-label="${label}">${shown.map(({ to, text, rel }) => html`<a${attributes({ href: to, rel })}>${text}</a> `)}</nav>`;
+  const all = shown.map(({ to, text, rel }) => html`<a${attributes({ href: to, rel })}>${text}</a> `);
+  return html`<nav class="pager" aria-label="${label}">${all}</nav>`;
 }

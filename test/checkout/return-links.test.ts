@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
-import { outTo, type Subject, withPaymentId } from '../../src/checkout/parts.ts';
+import { outTo, type PaymentSubject, withPaymentId } from '../../src/checkout/parts.ts';
 import { safeUrl } from '../../src/lib/html.ts';
 import { webAddressFault } from '../../src/lib/web-address.ts';
 import { type CheckoutPage, load, open, send, TYPED } from '../support/customer.ts';
@@ -270,7 +270,7 @@ describe('a link back', () => {
           const link = safeUrl(withPaymentId(given, ID));
           assert.ok(link, given);
           assertLink(given, link, ID);
-          const subject = { payment: { id: ID }, profile: { website: null } } as Subject;
+          const subject = { payment: { id: ID }, profile: { website: null } } as PaymentSubject;
           assert.deepEqual(outTo(subject, given), { target: link, host: new URL(given).host });
         },
       ),

@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import { LANGUAGES } from '../ui/languages.ts';
 import { page } from '../ui/page.ts';
 import { THEMES } from '../ui/theme.ts';
-import type { Parameters, Visit } from './visit.ts';
+import type { PageVisit, Parameters } from './visit.ts';
 
 export interface Framed<Name extends string = never> {
   /** The page's heading as text, for its title. */
@@ -20,7 +20,7 @@ export interface Framed<Name extends string = never> {
 }
 
 /** A whole page. */
-export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Name>): string {
+export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: Framed<Name>): string {
   const { words, theme, basePath, site } = visit;
   const { heading, brand = site.brand, test, content, wide = false, wrong, here } = parts;
   const named =
@@ -33,7 +33,9 @@ export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Na
     basePath,
     title: wrong ? words.text('error.title', { title: named }) : named,
     skip: words.html(site.words.skip),
-    header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${test && html`<p class="ribbon">${words.html('test')}</p>`}`,
+    header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${
+      test && html`<p class="ribbon">${words.html('test')}</p>`
+    }`,
     content,
     wide,
     footer:
@@ -44,7 +46,7 @@ export function framed<Name extends string>(visit: Visit<Name>, parts: Framed<Na
 }
 
 /** The choice of language and theme, each a link, so that no script is needed. */
-function preferences({ words, theme, asked }: Visit, here: string): Html {
+function preferences({ words, theme, asked }: PageVisit, here: string): Html {
   const to = `${here}${here.includes('?') ? '&' : '?'}`;
   const link = (query: string, attributes: Html | null, text: Html | string, isCurrent: boolean) =>
     html`<li><a href="${to}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
@@ -55,6 +57,7 @@ function preferences({ words, theme, asked }: Visit, here: string): Html {
   const themes = [...THEMES, 'auto' as const].map((one) =>
     link(`${kept}theme=${one}`, null, words.html(`theme.${one}`), one === (theme ?? 'auto')),
   );
-  return html`<nav aria-label="${words.text('footer.language')}"><details><summary><span class="muted">${words.html('footer.language')}:</span> ${words.name}</summary><ul>${languages}</ul></details></nav>
+  const current = html`<span class="muted">${words.html('footer.language')}:</span> ${words.name}`;
+  return html`<nav aria-label="${words.text('footer.language')}"><details><summary>${current}</summary><ul>${languages}</ul></details></nav>
 <nav aria-label="${words.text('footer.theme')}"><ul>${themes}</ul></nav>`;
 }
