@@ -44,8 +44,8 @@ ${may(principal.role, 'administer') && html`<p class="actions"><a class="seconda
 }
 
 /** Says that the names of others look like a merchant's: whoever gives one a live key must see which it is. */
-function sameName({ directory }: Context, { id, name }: Merchant): Html | null {
-  const others = directory.names.idsLike(name).filter((one) => one !== id);
+async function sameName({ directory }: Context, { id, name }: Merchant): Promise<Html | null> {
+  const others = (await directory.names.idsLike(name)).filter((one) => one !== id);
   const [first] = others;
   if (first === undefined) return null;
   const more = others.length > 1 && ` and ${others.length - 1} more`;
@@ -72,7 +72,7 @@ async function line(context: Context, merchant: Merchant): Promise<Html> {
   const { id, name } = merchant;
   const { directory, address, now } = context;
   const keys = directory.keysOf(id);
-  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${sameName(context, merchant)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
+  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${await sameName(context, merchant)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
 }
 
 const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>

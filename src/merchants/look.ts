@@ -24,6 +24,12 @@ export function looksOf(name: string): readonly string[] {
   return [...new Set([asWritten, asDrawn].map((look) => look.replaceAll('i', 'l')))];
 }
 
+/** Whether people may take one name for the other. */
+export function lookAlike(one: string, other: string): boolean {
+  const looks = looksOf(other);
+  return looksOf(one).some((look) => looks.includes(look));
+}
+
 const foldedCase = (text: string) => text.toUpperCase().toLowerCase().normalize('NFKC');
 
 /** What is left of each character that was met. */

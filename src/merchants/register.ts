@@ -2,18 +2,21 @@
 import type { Queryable } from '../database/database.ts';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { touchHead } from '../journal/queries.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
+import { MINUTE_MS } from '../lib/time.ts';
 import { type IssuedKey, issueKey, recordKey } from './api-keys.ts';
 import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
+import { lookAlike } from './look.ts';
 import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
-import { findKey, findKeyByDigest, findMerchant, replaceMerchant } from './queries.ts';
+import { findKey, findKeyByDigest, findMerchant, namesSince, replaceMerchant } from './queries.ts';
 import {
   detailsOf,
   nameTaken,
@@ -28,6 +31,10 @@ import { MERCHANT_COLUMNS, MERCHANT_ID_PREFIX, type StoredMerchant } from './sto
 
 /** Characters of a merchant's id behind its prefix: 100 random bits. */
 const ID_CHARACTERS = 20;
+/** A node hears within a second of a merchant that another node made. The rest is for clocks that differ. */
+const UNHEARD_MS = MINUTE_MS;
+/** Behind all ids: because the journal's head is locked in the work, all other rows of the batch must be locked before it. */
+const LAST = '~';
 
 type Reader = Pick<Queryable, 'query'>;
 
@@ -68,10 +75,10 @@ export async function registerMerchant(
     if (wanted.invite === null) release = await claimName(directory, wanted.business_name, contact);
     const invite = wanted.invite === null ? undefined : await findUsableInvite(database, wanted.invite);
     if (wanted.invite !== null && !invite) throw unusable();
-    const registered = await journal.commit(
-      (transaction) => register(transaction, wanted, act, keys),
-      invite?.id,
-    );
+    const registered = await journal.commit(async (transaction) => {
+      if (!invite) await refuseNewName(transaction, wanted.business_name, contact);
+      return register(transaction, wanted, act, keys);
+    }, invite?.id ?? LAST);
     directory.putMerchant(registered.merchant);
     directory.putKey(registered.row);
     return registered;
@@ -92,10 +99,27 @@ async function claimName(
   contact: string | undefined,
 ): Promise<() => void> {
   const { looksLikeBrand } = await import('./brands.ts'); // its list is made only where somebody registers
-  const release = looksLikeBrand(name) ? undefined : names.claim(name);
-  if (!release) throw validationFailed(detailsOf({ business_name: nameTaken(contact) }));
+  const release = looksLikeBrand(name) ? undefined : await names.claim(name);
+  if (!release) throw taken(contact);
   return release;
 }
+
+/**
+ * Raises `validation_failed` if a name looks like one that another node took a moment ago. The lock on the journal's head makes
+ * other nodes wait with their commits until this one, so no name is taken in between.
+ */
+async function refuseNewName(
+  transaction: Transaction,
+  name: string,
+  contact: string | undefined,
+): Promise<void> {
+  await touchHead(transaction);
+  const names = await namesSince(transaction, transaction.now - UNHEARD_MS);
+  if (names.some((other) => lookAlike(name, other))) throw taken(contact);
+}
+
+const taken = (contact: string | undefined) =>
+  validationFailed(detailsOf({ business_name: nameTaken(contact) }));
 
 /** The merchant whose first key is one of `keys`, if there is one. Raises `DatabaseError`. */
 export async function findRegistered(database: Reader, keys: KeyByMode): Promise<Registered | undefined> {

@@ -1,10 +1,16 @@
 // Business names that look like another: who registers by themselves gets none, and is told how to go on; an invitation gets it.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { Directory } from '../../src/merchants/directory.ts';
+import { NamesInUse } from '../../src/merchants/names-in-use.ts';
+import { registerMerchant } from '../../src/merchants/register.ts';
+import { otherNode } from '../administrators/people.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { Applicant, CORNER_SHOP, invited, register, stored } from './applicant.ts';
 
+const ANONYMOUS = { actor: 'anonymous', request_id: null };
 const CONTACT = 'registration:\n  contact: access@pay.example\n  per_address: 10000\n  per_hour: 10000\n';
 const REFUSAL =
   'Looks like the name of another business. Choose another name, or ask access@pay.example for an invitation.';
@@ -76,6 +82,25 @@ for (const engine of ENGINES)
       assert.deepEqual(statuses.toSorted(), [201, ...Array(19).fill(422)]);
     });
 
+    test('two nodes that have not heard of each other do not take one name.', async () => {
+      const { database, journal } = harness.service;
+      const other = engine === 'postgres' ? await otherNode(harness) : undefined;
+      const nodes = [{ database, journal }, other ?? { database, journal }];
+      const at = (i: number, business_name: string) =>
+        registerMerchant(
+          { ...nodes[i]!, directory: new Directory([]), mode: 'open', contact: undefined },
+          { business_name, email: 'ana@corner.example', website: null, invite: null },
+          ANONYMOUS,
+        );
+      await at(0, 'Silent Corner');
+      await assert.rejects(at(1, 'SILENT  C0RNER'), { code: 'validation_failed' });
+      await at(1, 'Silent Valley');
+      if (!other) return; // one node has one directory: claims keep two of its requests apart
+      const both = await Promise.allSettled([at(0, 'Loud Corner'), at(1, 'L0UD corner')]);
+      await other.close();
+      assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    });
+
     test('the form says so beside the field, and whom to ask.', async () => {
       const ana = new Applicant(harness.origin);
       const page = await ana.send(await ana.open(), { ...CORNER_SHOP, business_name: 'Mоdern Bakery' });
@@ -92,4 +117,25 @@ test('names of the configuration count, and tries are few.', async (context) => 
   const statuses = [];
   for (let i = 0; i < 5; i++) statuses.push((await register(harness, body)).status);
   assert.deepEqual(statuses, [422, 422, 422, 422, 429]);
+});
+
+test('the names of many merchants are read in pieces, and asked for once all are read.', async () => {
+  const merchants = Array.from({ length: 1_000 }, (_, i) => ({
+    id: `mer_${i}`,
+    name: `Shop of number ${i}`,
+  }));
+  const names = new NamesInUse(merchants);
+  let turns = 0;
+  let isRead = false;
+  const claimed = names.claim('SH0P of number 999').finally(() => {
+    isRead = true;
+  });
+  names.put({ id: 'mer_new', name: 'Meanwhile' });
+  while (!isRead) {
+    await setImmediate();
+    turns++;
+  }
+  assert.equal(await claimed, undefined);
+  assert.ok(turns >= 10, `others had ${turns} turns`);
+  assert.deepEqual(await names.idsLike('MEANWHILE'), ['mer_new'], 'made while the others were read');
 });
