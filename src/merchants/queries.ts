@@ -27,12 +27,6 @@ export function findMerchants(database: Reader, ids: readonly string[]): Promise
   );
 }
 
-/** The names of the merchants that were made after `since`, in milliseconds since 1970. */
-export async function namesSince(database: Reader, since: number): Promise<string[]> {
-  const sql = 'select name from merchants where created_at > ? and name is not null';
-  return (await database.query<{ name: string }>(sql, since)).map(({ name }) => name);
-}
-
 /** Merchants of the store behind `after`, by their ids. */
 export function merchantsAfter(database: Reader, after: string, limit: number): Promise<StoredMerchant[]> {
   return database.query<StoredMerchant>(
