@@ -127,6 +127,8 @@ function told(error: unknown): string | undefined {
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
     const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
     if (error.isMissing) return `${line}: see whether database_url names the right one, or make it`;
+    if (/connection slots|too many (clients|connections)/.test(line))
+      return `${line}: see "PostgreSQL is full" in docs/operating/runbook.md`;
     const isAway = /\b(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)\b/.test(line);
     return isAway
       ? `${line}: see whether PostgreSQL runs there (pg_isready), and whether database_url names the right host`

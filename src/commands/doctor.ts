@@ -127,7 +127,9 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
     return {
       none: failed(
         `The store cannot be opened: ${error.message || 'nothing answers at its address'}`,
-        'see that the database runs, and that this account may use it',
+        /connection slots|too many/.test(error.message)
+          ? 'see "PostgreSQL is full" in docs/operating/runbook.md'
+          : 'see that the database runs, and that this account may use it',
       ),
     };
   }

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { mountSmallDisk, whyNoSmallDisk } from '../campaigns/small-disk.ts';
+import { run, temporaryFolder } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
 import { startPostgres } from '../support/postgres-server.ts';
@@ -97,6 +98,15 @@ test('another program has all connections: 503, and back by itself once the runb
   assert.equal((await create(client))?.status, 201);
 
   await takeAll(held);
+  const folder = temporaryFolder();
+  t.after(() => folder.remove());
+  const env = { DATABASE_URL: urlOf('counterfoil', 'counterfoil') };
+  for (const command of ['administrators list', 'doctor']) {
+    const { code, stdout, stderr } = await run(command.split(' '), { cwd: folder.path, env });
+    assert.equal(code, 1);
+    const said = (stdout + stderr).replace(/\s+/g, ' ');
+    assert.match(said, new RegExp(`see "${ENTRY}" in docs/operating/runbook.md`, 'i'), command);
+  }
   assert.equal((await create(client))?.status, 201, 'the connections that the node has are its own');
   await asSuperuser(
     'alter role counterfoil nologin',
