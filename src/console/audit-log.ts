@@ -12,6 +12,7 @@ import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
+import { pager, records } from '../ui/table.ts';
 import { askedOf, daysAsked, filterField } from './filters.ts';
 import { type Faults, hasFaults, literal, moment, notice, type Row, rows, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
@@ -104,22 +105,23 @@ ${filterField('actor', 'Who (begins with)', asked.actor, undefined, { ...code, p
 async function list(context: Context, asked: Asked, page: EntryPage): Promise<Html> {
   const { address } = context;
   const { entries, newer, older, searched } = page;
-  const link = (name: 'before' | 'after', number: number, text: string, rel: string) =>
-    html`<a href="${address('/audit', { ...asked, [name]: String(number) })}" rel="${rel}">${text}</a> `;
-  const pager =
-    (newer !== undefined || older !== undefined) &&
-    html`<nav class="pager" aria-label="Pages">${newer !== undefined && link('after', newer, 'Newer', 'prev')}${older !== undefined && link('before', older, 'Older', 'next')}</nav>`;
+  const to = (name: 'before' | 'after', number: number) =>
+    address('/audit', { ...asked, [name]: String(number) });
+  const pages = pager([
+    newer !== undefined && { to: to('after', newer), text: 'Newer', rel: 'prev' },
+    older !== undefined && { to: to('before', older), text: 'Older', rel: 'next' },
+  ]);
   const told =
     searched &&
     html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;
   if (entries.length === 0) {
     const narrowed = Object.keys(asked).length > 0;
     return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
-${pager}`;
+${pages}`;
   }
   return html`${await table(context, entries)}
 ${told}
-${pager}`;
+${pages}`;
 }
 
 async function table(context: Context, entries: readonly AuditEntry[]): Promise<Html> {
@@ -127,16 +129,27 @@ async function table(context: Context, entries: readonly AuditEntry[]): Promise<
   const administrators = entries.map(({ actor }) => administratorOf(actor)).filter((id) => id !== undefined);
   const names = await namesOf(database, [...new Set(administrators)]);
   const seals = await sealsOf(context, entries);
-  return html`<table class="records">
-<thead><tr><th scope="col" class="number">Entry</th><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">On what</th><th scope="col">Seal</th></tr></thead>
-<tbody>
-${entries.map((one) => {
-  const { number, at, actor, action } = one;
-  const name = names.get(administratorOf(actor) ?? '');
-  const seal = seals.get(number);
-  return html`<tr id="entry-${number}"><td data-label="Entry" class="number"><a class="plain" href="${context.address('/audit', { before: String(number + 1) })}#entry-${number}" data-key-row>${number}</a></td><td data-label="When">${moment(context, at)}</td><td data-label="Who">${name === undefined ? literal(actor) : said(name)}</td><td data-label="What">${literal(action)}${details(one, seal)}</td><td data-label="On what">${subject(context, one.subject)}</td><td data-label="Seal">${seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None'}</td></tr>\n`;
-})}</tbody>
-</table>`;
+  const address = (number: number) => context.address('/audit', { before: String(number + 1) });
+  const link = ({ number }: AuditEntry) =>
+    html`<a class="plain" href="${address(number)}#entry-${number}" data-key-row>${number}</a>`;
+  const actorOf = ({ actor }: AuditEntry) => {
+    const name = names.get(administratorOf(actor) ?? '');
+    return name === undefined ? literal(actor) : said(name);
+  };
+  const sealOf = (seal: Seal | undefined) =>
+    seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None';
+  return records<AuditEntry>(
+    [
+      ['Entry', link, 'number'],
+      ['When', ({ at }) => moment(context, at)],
+      ['Who', actorOf],
+      ['What', (one) => html`${literal(one.action)}${details(one, seals.get(one.number))}`],
+      ['On what', (one) => subject(context, one.subject)],
+      ['Seal', ({ number }) => sealOf(seals.get(number))],
+    ],
+    entries,
+    { idOf: ({ number }) => `entry-${number}` },
+  );
 }
 
 function administratorOf(actor: string): string | undefined {

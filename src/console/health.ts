@@ -5,6 +5,7 @@ import { advice, type Finding, sentence, tally } from '../health/inspector.ts';
 import { counted } from '../lib/counted.ts';
 import { type Html, html } from '../lib/html.ts';
 import { type IconName, icon } from '../ui/icons.ts';
+import { type Column, records } from '../ui/table.ts';
 import { literal, notice } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 
@@ -54,18 +55,27 @@ function summary(findings: readonly Finding[]): Html {
 function section(id: string, title: string, findings: readonly Finding[]): Html | false {
   if (findings.length === 0) return false;
   return html`<section class="block" aria-labelledby="${id}-heading"><h2 id="${id}-heading">${title}</h2>
-<table class="records findings">
-<thead><tr><th scope="col">State</th><th scope="col">Check</th><th scope="col">Finding</th></tr></thead>
-<tbody>
-${findings.map(row)}</tbody>
-</table>
+${records(COLUMNS, findings, { idOf: ({ id }) => `check-${id}`, look: 'findings' })}
 </section>`;
 }
 
-function row({ id, is, about, where, says, mend }: Finding): Html {
-  const { stamp, icon: name, word } = STAMPS[is];
-  return html`<tr id="check-${id}"><td data-label="State"><span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span></td><td data-label="Check">${printed(about)}</td><td data-label="Finding"><div><p>${printed(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${mend !== undefined && html`<p class="mend">${printed(advice(mend))}</p>`}</div></td></tr>\n`;
-}
+const COLUMNS: readonly Column<Finding>[] = [
+  [
+    'State',
+    ({ is }) => {
+      const { stamp, icon: name, word } = STAMPS[is];
+      return html`<span class="stamp ${stamp}">${icon(name)}<span>${word}</span></span>`;
+    },
+  ],
+  ['Check', ({ about }) => printed(about)],
+  [
+    'Finding',
+    ({ where, says, mend }) =>
+      html`<div><p>${printed(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${
+        mend !== undefined && html`<p class="mend">${printed(advice(mend))}</p>`
+      }</div>`,
+  ],
+];
 
 /** A sentence as a page has it: what stands between backticks as code, and apostrophes as they are printed. */
 function printed(text: string): Html {

@@ -15,6 +15,7 @@ import {
 } from '../merchants/invite.ts';
 import { findInviteByDigest } from '../merchants/queries.ts';
 import { isShownAgain } from '../merchants/stored-key.ts';
+import { records } from '../ui/table.ts';
 import { formSecret, seedField } from './form-secret.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
 import { choice, type Faults, field, literal, moment, notice, said } from './parts.ts';
@@ -62,18 +63,23 @@ ${token}${seedField(context)}${field({
 }
 
 function list(context: Context, all: readonly Invite[]): Html {
-  return html`<table class="records">
-<thead><tr><th scope="col">For whom</th><th scope="col">Mode</th><th scope="col">Made</th><th scope="col">State</th><th scope="col">Change</th></tr></thead>
-<tbody>
-${all.map((one) => line(context, one))}</tbody>
-</table>`;
-}
-
-function line(context: Context, one: Invite): Html {
   const { address, token, now } = context;
-  const isOpen = one.used_at === null && one.revoked_at === null && one.expires_at > now;
-  const button = html`<form method="post" action="${address(`${PATH}/${one.id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${one.id}">Revoke</button></form>`;
-  return html`<tr><td data-label="For whom">${one.note !== null && html`${said(one.note)} `}${literal(`…${one.id.slice(-8)}`)}</td><td data-label="Mode">${MODE_NAMES[one.mode]}</td><td data-label="Made">${moment(context, one.created_at)}</td><td data-label="State"><span>${stateOf(context, one)}</span></td><td data-label="Change">${isOpen ? button : '–'}</td></tr>\n`;
+  const button = ({ id }: Invite) =>
+    html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${id}">Revoke</button></form>`;
+  const isOpen = (one: Invite) => one.used_at === null && one.revoked_at === null && one.expires_at > now;
+  return records<Invite>(
+    [
+      [
+        'For whom',
+        ({ id, note }) => html`${note !== null && html`${said(note)} `}${literal(`…${id.slice(-8)}`)}`,
+      ],
+      ['Mode', ({ mode }) => MODE_NAMES[mode]],
+      ['Made', ({ created_at }) => moment(context, created_at)],
+      ['State', (one) => html`<span>${stateOf(context, one)}</span>`],
+      ['Change', (one) => (isOpen(one) ? button(one) : '–')],
+    ],
+    all,
+  );
 }
 
 function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {

@@ -4,6 +4,7 @@ import { attributes, type Html, html } from '../lib/html.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import type { Merchant } from '../merchants/merchant.ts';
 import { isOver } from '../merchants/stored-key.ts';
+import { pager, records } from '../ui/table.ts';
 import { COUNTED_DAYS, counted, stateStamp } from './merchant.ts';
 import { literal, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
@@ -21,23 +22,22 @@ export async function merchantsPage(context: Context): Promise<Outcome> {
   );
   const rest = found.filter(({ id }) => id > after);
   const shown = rest.slice(0, PAGE);
-  const lines: Html[] = [];
-  for (const merchant of shown) lines.push(await line(context, merchant));
-  const pager =
-    (after !== '' || rest.length > PAGE) &&
-    html`<nav class="pager" aria-label="Pages">${after !== '' && html`<a href="${address('/merchants', { q: asked })}" rel="prev">First</a> `}${rest.length > PAGE && html`<a href="${address('/merchants', { q: asked, after: shown.at(-1)!.id })}" rel="next">Next</a>`}</nav>`;
+  const pages = pager([
+    after !== '' && { to: address('/merchants', { q: asked }), text: 'First', rel: 'prev' },
+    rest.length > PAGE && {
+      to: address('/merchants', { q: asked, after: shown.at(-1)!.id }),
+      text: 'Next',
+      rel: 'next',
+    },
+  ]);
   const content = html`<h1>Merchants</h1>
 ${(asked !== '' || directory.count > PAGE) && searchForm(context, asked)}
 ${
   shown.length === 0
     ? html`<div class="empty"><p>${asked === '' ? 'There are no merchants here.' : 'No merchant is called like that.'}</p></div>`
-    : html`<table class="records">
-<thead><tr><th scope="col">Merchant</th><th scope="col">Id</th><th scope="col" class="number">Live keys</th><th scope="col" class="number">Test keys</th><th scope="col" class="number">Payments in ${COUNTED_DAYS} days</th><th scope="col">State</th></tr></thead>
-<tbody>
-${lines}</tbody>
-</table>`
+    : table(context, await linesOf(context, shown))
 }
-${pager}
+${pages}
 ${may(principal.role, 'administer') && html`<p class="actions"><a class="secondary" href="${address('/invitations')}">Invitations…</a></p>`}
 <p class="muted">Merchants register, or stand in the configuration: <code>counterfoil merchants --help</code>.</p>`;
   return { title: 'Merchants', content, place: '/merchants' };
@@ -68,11 +68,37 @@ function searchForm({ address }: Context, asked: string): Html {
 </form>`;
 }
 
-async function line(context: Context, merchant: Merchant): Promise<Html> {
-  const { id, name } = merchant;
-  const { directory, address, now } = context;
-  const keys = directory.keysOf(id);
-  return html`<tr><td data-label="Merchant"><a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>${await sameName(context, merchant)}</td><td data-label="Id">${literal(id)}</td><td data-label="Live keys" class="number">${workingIn(keys, 'live', now)}</td><td data-label="Test keys" class="number">${workingIn(keys, 'test', now)}</td><td data-label="Payments in ${COUNTED_DAYS} days" class="number">${await counted(context, id)}</td><td data-label="State">${stateStamp(directory.isSuspended(id))}</td></tr>\n`;
+/** A merchant, and what the store has on it. */
+interface Line {
+  merchant: Merchant;
+  namesakes: Html | null;
+  payments: Html | string | number;
+}
+
+async function linesOf(context: Context, merchants: readonly Merchant[]): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const merchant of merchants) {
+    const namesakes = await sameName(context, merchant);
+    lines.push({ merchant, namesakes, payments: await counted(context, merchant.id) });
+  }
+  return lines;
+}
+
+function table({ directory, address, now }: Context, lines: readonly Line[]): Html {
+  const keysOf = ({ merchant }: Line) => directory.keysOf(merchant.id);
+  const link = ({ id, name }: Merchant) =>
+    html`<a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>`;
+  return records<Line>(
+    [
+      ['Merchant', ({ merchant, namesakes }) => html`${link(merchant)}${namesakes}`],
+      ['Id', ({ merchant }) => literal(merchant.id)],
+      ['Live keys', (line) => workingIn(keysOf(line), 'live', now), 'number'],
+      ['Test keys', (line) => workingIn(keysOf(line), 'test', now), 'number'],
+      [`Payments in ${COUNTED_DAYS} days`, ({ payments }) => payments, 'number'],
+      ['State', ({ merchant }) => stateStamp(directory.isSuspended(merchant.id))],
+    ],
+    lines,
+  );
 }
 
 const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>

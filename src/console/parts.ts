@@ -3,6 +3,7 @@ import { duration } from '../lib/duration.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
+import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../ui/field.ts';
 import { type IconName, icon } from '../ui/icons.ts';
 import type { Context } from './route.ts';
 
@@ -66,46 +67,17 @@ export const hasFaults = (faults: Faults = {}) => Object.keys(faults).length > 0
 export function errorSummary(faults: Faults): Html | null {
   if (!hasFaults(faults)) return null;
   const all = Object.entries(faults);
-  const said = all.filter(([, fault], i) => all.findIndex(([, other]) => other === fault) === i);
-  return html`<div class="errors" id="errors" role="alert" tabindex="-1" aria-labelledby="errors-heading">
-<h2 id="errors-heading">There is a problem</h2>
-<ul>${said.map(([name, fault]) => html`<li><a href="#${name}">${fault}</a></li>`)}</ul>
-</div>
-`;
-}
-
-export interface FieldParts {
-  name: string;
-  label: string;
-  hint?: string;
-  value: string;
-  fault?: string | undefined;
-  /** Lines of a text that may have several; one line where nothing stands here. */
-  lines?: number;
-  attributes?: Readonly<Record<string, string | boolean>>;
+  const faultsSaid = all.filter(([, fault], i) => all.findIndex(([, other]) => other === fault) === i);
+  const summary = summaryOfFaults(
+    'There is a problem',
+    faultsSaid.map(([field, message]) => ({ field, message })),
+  );
+  return html`${summary}\n`;
 }
 
 /** One field: its label, its hint, what is wrong with it, and the control. */
-export function field({ name, label, hint, value, fault, lines, attributes: more }: FieldParts): Html {
-  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
-  const common = {
-    id: name,
-    name,
-    dir: 'auto',
-    autocomplete: 'off',
-    ...more,
-    'aria-invalid': fault !== undefined && 'true',
-    'aria-describedby': described || undefined,
-  };
-  return html`<div class="field${fault !== undefined && ' wrong'}">
-<label for="${name}">${label}</label>
-${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${
-  lines
-    ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
-    : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`
-}
-</div>
-`;
+export function field({ name, attributes: more, ...parts }: FieldMarkup & { name: string }): Html {
+  return fieldMarkup(name, { ...parts, attributes: { autocomplete: 'off', ...more } });
 }
 
 export interface ChoiceParts {

@@ -2,6 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { searchPayments } from '../review/queries.ts';
+import { pager, records } from '../ui/table.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { hasFaults, moment, said, statusStamp } from './parts.ts';
@@ -28,21 +29,29 @@ ${
     : shown.length === 0
       ? empty(context, search, before)
       : html`${table(context, shown)}
-${pager(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
+${links(context, search, { before, trail, next: found.length > PAGE ? shown.at(-1)!.id : undefined })}
 ${exports(context, search)}`
 }`;
   return { title: 'Payments', content, place: '/payments', faults: search.faults };
 }
 
-function table(context: Context, payments: readonly Payment[]): Html {
-  return html`<table class="records">
-<thead><tr><th scope="col">Created</th><th scope="col" class="number">Amount</th><th scope="col">Status</th><th scope="col">Merchant</th><th scope="col">Customer</th><th scope="col">Reference</th></tr></thead>
-<tbody>
-${payments.map(
-  (payment) =>
-    html`<tr><td data-label="Created">${moment(context, payment.created_at)}</td><td data-label="Amount" class="number"><a href="${addressOfPayment(context, payment.id)}" data-key-row><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a>${payment.mode === 'test' && html` <span class="tag">Test</span>`}</td><td data-label="Status">${statusStamp(payment, context.now)}</td><td data-label="Merchant">${said(payment.merchant_name)}</td><td data-label="Customer">${said(customerName(payment) ?? '–')}</td><td data-label="Reference">${payment.merchant_reference === null ? '–' : said(payment.merchant_reference)}</td></tr>\n`,
-)}</tbody>
-</table>`;
+const table = (context: Context, payments: readonly Payment[]): Html =>
+  records<Payment>(
+    [
+      ['Created', ({ created_at }) => moment(context, created_at)],
+      ['Amount', (payment) => amountOf(context, payment), 'number'],
+      ['Status', (payment) => statusStamp(payment, context.now)],
+      ['Merchant', ({ merchant_name }) => said(merchant_name)],
+      ['Customer', (payment) => said(customerName(payment) ?? '–')],
+      ['Reference', ({ merchant_reference: own }) => (own === null ? '–' : said(own))],
+    ],
+    payments,
+  );
+
+function amountOf(context: Context, { id, amount_minor, currency, mode }: Payment): Html {
+  const amount = html`<bdi>${context.money(amount_minor, currency)}</bdi>`;
+  const test = mode === 'test' && html` <span class="tag">Test</span>`;
+  return html`<a href="${addressOfPayment(context, id)}" data-key-row>${amount}</a>${test}`;
 }
 
 function empty({ address }: Context, { asked }: PaymentSearch, before: string | undefined): Html {
@@ -60,11 +69,14 @@ interface Leaf {
   next: string | undefined;
 }
 
-function pager({ address }: Context, { asked }: PaymentSearch, { before, trail, next }: Leaf): Html | null {
-  if (before === undefined && next === undefined) return null;
+function links({ address }: Context, { asked }: PaymentSearch, { before, trail, next }: Leaf): Html | null {
   const back = { ...asked, before: trail.at(-1), trail: trail.slice(0, -1).join('.') };
   const onward = { ...asked, before: next, trail: [...trail, ...(before ? [before] : [])].join('.') };
-  return html`<nav class="pager" aria-label="Pages">${before !== undefined && html`<a href="${address('/payments', back)}" rel="prev">${trail.length > 0 ? 'Newer' : 'Newest'}</a> `}${next !== undefined && html`<a href="${address('/payments', onward)}" rel="next">Older</a>`}</nav>`;
+  const newer = trail.length > 0 ? 'Newer' : 'Newest';
+  return pager([
+    before !== undefined && { to: address('/payments', back), text: newer, rel: 'prev' },
+    next !== undefined && { to: address('/payments', onward), text: 'Older', rel: 'next' },
+  ]);
 }
 
 function exports({ address }: Context, { asked }: PaymentSearch): Html {

@@ -7,6 +7,7 @@ import { findPayment } from '../payments/queries.ts';
 import { claimOf } from '../review/claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
 import { awaitsSecond, reviewActs } from '../review/review.ts';
+import { pager } from '../ui/table.ts';
 import {
   addressOfPayment,
   heading,
@@ -44,7 +45,7 @@ export async function queuePage(context: Context): Promise<Outcome> {
       ? await emptyList(context, people.names, isFiltered, total.count)
       : html`${figures(context, matching ?? total, isFiltered)}
 ${table(context, shown, people, filtering, open?.id)}
-${pager(context, filtering, next && writtenPlace(next))}`;
+${links(context, filtering, next && writtenPlace(next))}`;
   const { fault, merchantFault } = filtering;
   const faults = {
     ...(merchantFault !== undefined && { 'filter-merchant': merchantFault }),
@@ -120,10 +121,15 @@ function methodsOf(ids: readonly string[], payments: readonly Payment[]): [strin
   return ids.toSorted().map((id) => [id, names.get(id) ?? METHOD_TYPES[id] ?? id]);
 }
 
-function pager(context: Context, filtering: Filtering, next: string | undefined): Html | null {
-  const isFirst = !context.query.has('after');
-  if (isFirst && next === undefined) return null;
-  return html`<nav class="pager" aria-label="Pages of the queue">${!isFirst && html`<a href="${addressOf(context, filtering, {})}">First</a> `}${next !== undefined && html`<a href="${addressOf(context, filtering, { after: next })}" rel="next">Next</a>`}</nav>`;
+function links(context: Context, filtering: Filtering, next: string | undefined): Html | null {
+  const to = (place: { after?: string }) => addressOf(context, filtering, place);
+  return pager(
+    [
+      context.query.has('after') && { to: to({}), text: 'First' },
+      next !== undefined && { to: to({ after: next }), text: 'Next', rel: 'next' },
+    ],
+    'Pages of the queue',
+  );
 }
 
 async function openPane(
