@@ -1,4 +1,5 @@
 // An administrator of this installation: who may look, who may decide, and who may do everything.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 
 export const ROLES = ['administrator', 'reviewer', 'auditor'] as const;
 export type Role = (typeof ROLES)[number];
@@ -16,50 +17,32 @@ export function may(role: Role, permission: Permission): boolean {
 }
 
 /** A row of `administrators`. Times in milliseconds since 1970. */
-export interface Administrator {
+export const ADMINISTRATORS = table('administrators', {
   /** `adm_…`. */
-  id: string;
+  id: text(),
   /** In lower case. */
-  email: string;
-  name: string;
-  role: Role;
+  email: text(),
+  name: text(),
+  role: text<Role>(),
   /** argon2id as a PHC string; nothing until it is set up. */
-  password: string | null;
+  password: textOrNull(),
   /** Sealed by the key ring: `openTotpSecret`. In base 32 in rows of the version before that are not sealed yet. */
-  totp_secret: string | null;
+  totp_secret: textOrNull(),
   /** The last time step whose code was taken: it and those before are spent. */
-  totp_step: number | null;
+  totp_step: integerOrNull(),
   /** JSON array of the digests of the codes that are left. */
-  recovery_codes: string | null;
-  setup_digest: string | null;
-  setup_expires_at: number | null;
-  disabled_at: number | null;
+  recovery_codes: textOrNull(),
+  setup_digest: textOrNull(),
+  setup_expires_at: integerOrNull(),
+  disabled_at: integerOrNull(),
   /** Random: keeps digests in the history from telling what an erased row held. */
-  salt: string;
+  salt: text(),
   /** How many entries the history has about this administrator. */
-  version: number;
-  created_at: number;
-  updated_at: number;
-}
-
-/** The columns that an administrator's digest in the history covers: all, in this order. Append only. */
-export const ADMINISTRATOR_COLUMNS = [
-  'id',
-  'email',
-  'name',
-  'role',
-  'password',
-  'totp_secret',
-  'totp_step',
-  'recovery_codes',
-  'setup_digest',
-  'setup_expires_at',
-  'disabled_at',
-  'salt',
-  'version',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof Administrator)[];
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+});
+export type Administrator = RowOf<typeof ADMINISTRATORS>;
 
 /** Who acts: an administrator, by a session of theirs or by a token, which may have a lesser role than they. */
 export interface Principal {

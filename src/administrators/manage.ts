@@ -7,7 +7,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
-import { type Administrator, ROLES, type Role } from './administrator.ts';
+import { ADMINISTRATORS, type Administrator, ROLES, type Role } from './administrator.ts';
 import { plainEmail } from './failures.ts';
 import {
   type AdministratorChange,
@@ -54,22 +54,18 @@ export async function createAdministrator(
     );
   const { secret, kept } = newSetUp(transaction.now);
   const administrator: Administrator = {
+    ...ADMINISTRATORS.nulls,
     id: timeOrderedId('adm_', transaction.now),
     email,
     name: name.trim(),
     role,
-    password: null,
-    totp_secret: null,
-    totp_step: null,
-    recovery_codes: null,
     ...kept,
-    disabled_at: null,
     salt: newSalt(),
     version: 1,
     created_at: transaction.now,
     updated_at: transaction.now,
   };
-  transaction.insert('administrators', administrator);
+  transaction.insert(ADMINISTRATORS, administrator);
   recordAdministrator(transaction, act, 'administrator.created', administrator, { role });
   return { administrator, link: secret };
 }

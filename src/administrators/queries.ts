@@ -2,22 +2,15 @@
 import type { Queryable } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { ADMINISTRATOR_COLUMNS, type Administrator, type Role } from './administrator.ts';
-import {
-  PASSKEY_COLUMNS,
-  type Passkey,
-  SESSION_COLUMNS,
-  type Session,
-  TOKEN_COLUMNS,
-  type Token,
-} from './rows.ts';
+import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
+import { PASSKEYS, type Passkey, SESSIONS, type Session, TOKENS, type Token } from './rows.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 
-const ADMINISTRATOR = ADMINISTRATOR_COLUMNS.join(', ');
-const PASSKEY = PASSKEY_COLUMNS.join(', ');
-const SESSION = SESSION_COLUMNS.join(', ');
-const TOKEN = TOKEN_COLUMNS.join(', ');
+const ADMINISTRATOR = ADMINISTRATORS.columnList;
+const PASSKEY = PASSKEYS.columnList;
+const SESSION = SESSIONS.columnList;
+const TOKEN = TOKENS.columnList;
 
 export async function findAdministrator(database: Reader, id: string): Promise<Administrator | undefined> {
   const sql = `select ${ADMINISTRATOR} from administrators where id = ?`;
@@ -164,14 +157,6 @@ export async function findSession(database: Reader, id: string): Promise<Session
   return (await database.query<Session>(`select ${SESSION} from sessions where id = ?`, id))[0];
 }
 
-/** Written at once, unlike other rows: whoever ends all sessions in the same transaction must find it. */
-export async function insertSession(transaction: Transaction, session: Session): Promise<void> {
-  await transaction.change(
-    `insert into sessions (${SESSION}) values (${SESSION_COLUMNS.map(() => '?').join(', ')}) returning id`,
-    ...SESSION_COLUMNS.map((column) => session[column]),
-  );
-}
-
 /** When the session of an administrator began that came before the one with the id `id`. */
 export async function sessionBefore(
   database: Reader,
@@ -228,7 +213,7 @@ export interface OwnedToken extends Token {
   owner_disabled_at: number | null;
 }
 
-const OWNED_TOKEN = `select ${TOKEN_COLUMNS.map((column) => `administrator_tokens.${column} as ${column}`).join(', ')},
+const OWNED_TOKEN = `select ${TOKENS.columns.map((column) => `administrator_tokens.${column} as ${column}`).join(', ')},
   administrators.id as owner_id, email, administrators.name as owner_name, administrators.role as owner_role,
   administrators.disabled_at as owner_disabled_at
   from administrator_tokens join administrators on administrators.id = administrator_tokens.administrator_id`;

@@ -2,7 +2,7 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { type Facts, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { ADMINISTRATOR_COLUMNS, type Administrator } from './administrator.ts';
+import { ADMINISTRATORS, type Administrator } from './administrator.ts';
 import type { Passkey } from './rows.ts';
 
 /** How an administrator is named in the history. */
@@ -21,7 +21,7 @@ export function recordAdministrator(
   administrator: Administrator,
   facts: Facts = {},
 ): void {
-  recordRow(transaction, act, action, ADMINISTRATOR_COLUMNS, administrator, facts);
+  recordRow(transaction, act, action, ADMINISTRATORS, administrator, facts);
 }
 
 /** Records that a passkey is no more. */

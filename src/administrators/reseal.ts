@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import { isSealed, type KeyRing, sealedWith } from '../secrets/key-ring.ts';
-import { ADMINISTRATOR_COLUMNS } from './administrator.ts';
+import { ADMINISTRATORS } from './administrator.ts';
 import { changeAdministrator, findAdministrator, listAdministrators } from './queries.ts';
 import { recordAdministrator, TOTP_SEALED } from './record.ts';
 import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
@@ -43,7 +43,7 @@ export async function resealTotpSecrets(
     const done = await journal.commit(async (transaction) => {
       const found = await findAdministrator(transaction, id);
       if (!found?.totp_secret || sealedWith(found.totp_secret) === ring.current) return 'gone';
-      if (!(await isAsRecorded(transaction, ADMINISTRATOR_COLUMNS, found))) return 'changed';
+      if (!(await isAsRecorded(transaction, ADMINISTRATORS, found))) return 'changed';
       const plain = isSealed(found.totp_secret) ? openTotpSecret(ring, found, 0)! : found.totp_secret;
       const totp_secret = await sealTotpSecret(transaction, ring, found, plain);
       const changed = await changeAdministrator(transaction, id, found.version, { totp_secret });

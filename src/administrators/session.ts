@@ -14,12 +14,11 @@ import {
   endSessions,
   findSessionByDigest,
   findSessionOwner,
-  insertSession,
   openSessionsOf,
   type SessionOwner,
 } from './queries.ts';
 import { actorOf } from './record.ts';
-import { type Factor, SESSION_COLUMNS, type Session } from './rows.ts';
+import { type Factor, SESSIONS, type Session } from './rows.ts';
 
 export type { Factor, Session };
 
@@ -107,9 +106,9 @@ export async function startSession(
     expires_at: now + SESSION_ABSOLUTE_MS,
     ended_at: null,
   };
-  await insertSession(transaction, session);
+  await transaction.insertNow(SESSIONS, session); // ending all sessions in the same commit must find it
   const act = { actor: actorOf(administratorId), request_id: requestId };
-  recordRow(transaction, act, 'session.started', SESSION_COLUMNS, session, { factor });
+  recordRow(transaction, act, 'session.started', SESSIONS, session, { factor });
   await endBeyondMaximum(transaction, administratorId, act);
   return { secret, session };
 }
@@ -119,8 +118,7 @@ async function endBeyondMaximum(transaction: Transaction, administratorId: strin
   const open = await openSessionsOf(transaction, administratorId, transaction.now);
   for (const { id } of open.slice(SESSIONS_MAXIMUM)) {
     const [ended] = await endSessions(transaction, administratorId, { only: id });
-    if (ended)
-      recordRow(transaction, act, 'session.ended', SESSION_COLUMNS, ended, { reason: 'too_many_sessions' });
+    if (ended) recordRow(transaction, act, 'session.ended', SESSIONS, ended, { reason: 'too_many_sessions' });
   }
 }
 
@@ -165,5 +163,5 @@ export async function endAllSessions(
 }
 
 function recordEnds(transaction: Transaction, ended: readonly Session[], act: Act): void {
-  for (const session of ended) recordRow(transaction, act, 'session.ended', SESSION_COLUMNS, session);
+  for (const session of ended) recordRow(transaction, act, 'session.ended', SESSIONS, session);
 }

@@ -13,7 +13,7 @@ import type { Administrator } from './administrator.ts';
 import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';
 import { actorOf, recordAdministrator } from './record.ts';
-import { PASSKEY_COLUMNS, type Passkey } from './rows.ts';
+import { PASSKEYS, type Passkey } from './rows.ts';
 import { endAllSessions, endReplaced, startSession } from './session.ts';
 import type { SignedIn } from './sign-in.ts';
 import { sealTotpSecret } from './totp-secret.ts';
@@ -123,8 +123,8 @@ export function insertPasskey(
     created_at: transaction.now,
     used_at: null,
   };
-  transaction.insert('passkeys', row);
-  recordRow(transaction, act, 'passkey.added', PASSKEY_COLUMNS, row);
+  transaction.insert(PASSKEYS, row);
+  recordRow(transaction, act, 'passkey.added', PASSKEYS, row);
   return row;
 }
 

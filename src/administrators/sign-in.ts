@@ -29,7 +29,7 @@ import {
 } from './queries.ts';
 import { actorOf, recordAdministrator, TOTP_SEALED } from './record.ts';
 import { spend } from './recovery-codes.ts';
-import { type Factor, PASSKEY_COLUMNS, type Passkey, type Session } from './rows.ts';
+import { type Factor, PASSKEYS, type Passkey, type Session } from './rows.ts';
 import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
 import { openTotpSecret } from './totp-secret.ts';
@@ -214,5 +214,5 @@ async function recordUse(
   const used = await usePasskey(transaction, passkey, counter);
   if (!used) throw new Error('a passkey changed though its administrator did not');
   const act = { actor: actorOf(passkey.administrator_id), request_id: requestId };
-  recordRow(transaction, act, 'passkey.used', PASSKEY_COLUMNS, used);
+  recordRow(transaction, act, 'passkey.used', PASSKEYS, used);
 }

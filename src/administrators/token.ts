@@ -13,7 +13,7 @@ import { DAY_MS } from '../lib/time.ts';
 import { type Principal, ROLES, type Role } from './administrator.ts';
 import { endToken, findAdministrator, findOwnedToken, listOwnedTokens, type OwnedToken } from './queries.ts';
 import { actorOf } from './record.ts';
-import { TOKEN_COLUMNS, type Token } from './rows.ts';
+import { TOKENS, type Token } from './rows.ts';
 
 export type { OwnedToken, Token };
 
@@ -59,8 +59,8 @@ export async function createToken(
     expires_at: transaction.now + days * DAY_MS,
     revoked_at: null,
   };
-  transaction.insert('administrator_tokens', row);
-  recordRow(transaction, act, 'token.created', TOKEN_COLUMNS, row, {
+  transaction.insert(TOKENS, row);
+  recordRow(transaction, act, 'token.created', TOKENS, row, {
     administrator: administratorId,
     role,
   });
@@ -106,7 +106,7 @@ function isGood({ revoked_at, expires_at, owner_disabled_at }: OwnedToken, now: 
 export async function revokeToken(transaction: Transaction, id: string, act: Act): Promise<Token> {
   const revoked = await endToken(transaction, id);
   if (!revoked) throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
-  recordRow(transaction, act, 'token.revoked', TOKEN_COLUMNS, revoked);
+  recordRow(transaction, act, 'token.revoked', TOKENS, revoked);
   return revoked;
 }
 

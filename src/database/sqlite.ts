@@ -97,7 +97,7 @@ export class Connection implements Queryable {
       const { statement } = this.prepare(
         `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
       );
-      for (const row of rows) statement.run(...(Object.values(row) as Value[]));
+      for (const row of rows) statement.run(...columns.map((column) => (row as Row)[column]!));
     } catch (error) {
       throw asDatabaseError(error);
     }

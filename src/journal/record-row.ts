@@ -1,4 +1,5 @@
 // The entry that every change of a row leaves: who, what, when, and the digest of the row as it stands now.
+import type { Table } from '../database/table.ts';
 import { type Act, rowDigest } from './audit-entry.ts';
 import { newestEntriesAbout } from './queries.ts';
 import { factsOf } from './rows.ts';
@@ -7,13 +8,13 @@ import type { Transaction } from './transaction.ts';
 /** What an entry tells besides; no personal data. */
 export type Facts = Record<string, string | number | null>;
 
-/** Records a change of `row`, given as it is after it; `columns` are those that its digest covers. */
-export function recordRow(
+/** Records a change of a row of `table`, given as it is after it. */
+export function recordRow<R extends { id: string }>(
   transaction: Transaction,
   { actor, request_id }: Act,
   action: string,
-  columns: readonly string[],
-  row: { id: string },
+  { columns }: Table<R>,
+  row: R,
   facts: Facts = {},
 ): void {
   transaction.record({
@@ -29,10 +30,10 @@ export function recordRow(
  * Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken` and
  * `DatabaseError`.
  */
-export async function isAsRecorded(
+export async function isAsRecorded<R extends { id: string }>(
   transaction: Transaction,
-  columns: readonly string[],
-  row: { id: string },
+  { columns }: Table<R>,
+  row: R,
 ): Promise<boolean> {
   const [newest] = await newestEntriesAbout(transaction, row.id, 1);
   return newest !== undefined && factsOf(newest).row === rowDigest(columns, row);

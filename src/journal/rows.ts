@@ -1,4 +1,5 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
+import type { Table } from '../database/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
@@ -21,8 +22,8 @@ export interface Told {
   last: { number: number; at: number; row: unknown };
 }
 
-export interface RowTable<R> {
-  table: string;
+export interface RowTable<R extends object> {
+  table: Table<R>;
   /** The column whose values, behind `prefix`, are the subjects of entries; rows are walked in its order. */
   key: string & keyof R;
   /** What a row is, in words. */
@@ -31,8 +32,6 @@ export interface RowTable<R> {
   prefix: string;
   /** What stands before `key` in a subject, where the key itself has not the prefix. */
   keyPrefix?: string;
-  /** The columns that a row's digest covers, in their order. */
-  columns: readonly string[];
   /** The state that an action leaves a row in; others leave it as it is. */
   stateAfter?: ReadonlyMap<string, string>;
   /** What the row says of its own history that the history says otherwise. */
@@ -63,7 +62,7 @@ export function rowCheck<R extends { id: string; version: number }>(
   table: Omit<RowTable<R>, 'key'>,
 ): RowCheck {
   return async (view, tick) => ({
-    [table.table]: await compareRows<R>(view, { key: 'id', fault: versionFault, ...table }, tick),
+    [table.table.name]: await compareRows<R>(view, { key: 'id', fault: versionFault, ...table }, tick),
   });
 }
 
@@ -73,7 +72,7 @@ export async function compareRows<R extends object>(
   table: RowTable<R>,
   tick: (entries: number) => void,
 ): Promise<number> {
-  const { noun, key, keyPrefix = '', columns } = table;
+  const { noun, key, keyPrefix = '' } = table;
   const told = tellings(view, table, tick);
   const place = (one: Told) => ({ entry: one.last.number, subject: one.subject });
   let rows = 0;
@@ -96,7 +95,7 @@ export async function compareRows<R extends object>(
       throw new HistoryBroken(`${noun} ${subject} stands in no entry of the history`, { subject });
     }
     const one = next.value;
-    if (one.last.row !== rowDigest(columns, row)) {
+    if (one.last.row !== rowDigest(table.table.columns, row)) {
       throw new HistoryBroken(`${noun} ${subject} is not as entry ${one.last.number} left it`, place(one));
     }
     const fault = table.fault?.(row, one);
@@ -106,13 +105,13 @@ export async function compareRows<R extends object>(
   }
   await passGone(undefined);
   // Counted another way than by walking them.
-  const count = await countRows(view, table.table);
+  const count = await countRows(view, table.table.name);
   if (rows !== count)
     throw new HistoryBroken(`of ${count} rows that are each a ${noun}, ${rows} are found`, { subject: noun });
   return rows;
 }
 
-async function* tellings<R>(
+async function* tellings<R extends object>(
   view: View,
   { prefix, stateAfter }: RowTable<R>,
   tick: (entries: number) => void,
@@ -139,10 +138,17 @@ async function* tellings<R>(
   if (told) yield told;
 }
 
-async function* walk<R extends object>(view: View, { table, key, columns }: RowTable<R>): AsyncGenerator<R> {
+async function* walk<R extends object>(view: View, { table, key }: RowTable<R>): AsyncGenerator<R> {
   let last: R | undefined;
   do {
-    const rows: R[] = await rowsAfter<R>(view, table, key, columns, last && String(last[key]), PAGE);
+    const rows: R[] = await rowsAfter<R>(
+      view,
+      table.name,
+      key,
+      table.columns,
+      last && String(last[key]),
+      PAGE,
+    );
     yield* rows;
     last = rows.length === PAGE ? rows.at(-1) : undefined;
   } while (last);

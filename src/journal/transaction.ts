@@ -1,5 +1,6 @@
 // What a work sees of its transaction: reads at once, inserts gathered, and an entry for whatever it changes.
 import type { Queryable, Row, Value } from '../database/database.ts';
+import type { Table } from '../database/table.ts';
 import type { Entry } from './audit-entry.ts';
 
 /**
@@ -41,8 +42,17 @@ export class Transaction {
   }
 
   /** Adds a row, written with all others of its table when the batch's works have run. */
-  insert(table: string, row: object): void {
-    this.inserts.push({ table, row });
+  insert<R extends object>(table: Table<R>, row: R): void {
+    this.inserts.push({ table: table.name, row });
+  }
+
+  /** Adds a row now, for works that come behind this one in the same commit and must find it. Raises `DatabaseError`. */
+  async insertNow<R extends object>({ name, columns, columnList }: Table<R>, row: R): Promise<void> {
+    await this.#database.query(
+      `insert into ${name} (${columnList}) values (${columns.map(() => '?').join(', ')})`,
+      ...columns.map((column) => (row as Row)[column]!),
+    );
+    this.changed = true;
   }
 
   /** Adds an entry to the history. */

@@ -12,8 +12,8 @@ import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { earlier, type KnownKey } from './known-key.ts';
 import { DEVELOPMENT_KEY, KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
-import { countKeysSince, countWorkingKeys, endKey, findKey, insertKey } from './queries.ts';
-import { isOver, KEY_COLUMNS, keyRow, type StoredKey } from './stored-key.ts';
+import { countKeysSince, countWorkingKeys, endKey, findKey } from './queries.ts';
+import { API_KEYS, isOver, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -79,7 +79,7 @@ async function write(
   const { now } = transaction;
   const from = { merchantId, mode, name, expires_at, last_four: key.slice(-4), made_by: makerOf(act) };
   const row = keyRow(keyDigest(key), from, now);
-  await insertKey(transaction, row);
+  await transaction.insertNow(API_KEYS, row);
   const facts = { merchant: merchantId, mode, ...(replaces !== undefined && { replaces }) };
   recordKey(transaction, act, 'key.issued', row, facts);
   return { key, row };
@@ -122,7 +122,7 @@ export function recordKey(
   facts: Record<string, string> = {},
 ): void {
   const withKey = act.key ? { ...facts, key: act.key.id } : facts;
-  recordRow(transaction, act, action, KEY_COLUMNS, row, withKey);
+  recordRow(transaction, act, action, API_KEYS, row, withKey);
 }
 
 /**
@@ -206,7 +206,7 @@ async function writeEnd(
   action: 'key.replaced' | 'key.revoked',
 ): Promise<StoredKey> {
   const after = { ...row, version: row.version + 1 };
-  if (row.version === 0) await insertKey(transaction, after);
+  if (row.version === 0) await transaction.insertNow(API_KEYS, after);
   else if (!(await endKey(transaction, after))) throw new ChangedMeanwhile();
   const facts: Record<string, string> = after.replaced_by === null ? {} : { replaced_by: after.replaced_by };
   recordKey(transaction, act, action, after, facts);

@@ -11,7 +11,7 @@ import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Mode } from './merchant.ts';
 import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './queries.ts';
-import { INVITE_COLUMNS, INVITE_ID_PREFIX, type Invite } from './stored-invite.ts';
+import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';
 
 export { type Invite, listInvites };
 
@@ -65,8 +65,8 @@ export function createInvite(
     used_at: null,
     revoked_at: null,
   };
-  transaction.insert('invites', row);
-  recordRow(transaction, act, 'invite.created', INVITE_COLUMNS, row, { mode });
+  transaction.insert(INVITES, row);
+  recordRow(transaction, act, 'invite.created', INVITES, row, { mode });
   return { code, row };
 }
 
@@ -86,7 +86,7 @@ export async function useInvite(
 ): Promise<Invite | undefined> {
   const found = await findUsableInvite(transaction, code);
   const used = found && (await takeInvite(transaction, found.id, merchantId));
-  if (used) recordRow(transaction, act, 'invite.used', INVITE_COLUMNS, used, { merchant: merchantId });
+  if (used) recordRow(transaction, act, 'invite.used', INVITES, used, { merchant: merchantId });
   return used;
 }
 
@@ -97,7 +97,7 @@ export async function useInvite(
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
   const revoked = await endInvite(transaction, id);
   if (!revoked) throw notRevoked(await findInvite(transaction, id));
-  recordRow(transaction, act, 'invite.revoked', INVITE_COLUMNS, revoked);
+  recordRow(transaction, act, 'invite.revoked', INVITES, revoked);
   return revoked;
 }
 

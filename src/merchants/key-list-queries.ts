@@ -1,9 +1,9 @@
 // The SQL that keys are listed with.
 import type { Queryable } from '../database/database.ts';
 import type { Mode } from './merchant.ts';
-import { KEY_COLUMNS, type StoredKey } from './stored-key.ts';
+import { API_KEYS, type StoredKey } from './stored-key.ts';
 
-const KEY = KEY_COLUMNS.join(', ');
+const KEY = API_KEYS.columnList;
 type Reader = Pick<Queryable, 'query'>;
 const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 

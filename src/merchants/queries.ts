@@ -3,13 +3,13 @@ import type { Queryable } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from './merchant.ts';
-import { INVITE_COLUMNS, type Invite } from './stored-invite.ts';
-import { KEY_COLUMNS, type StoredKey } from './stored-key.ts';
-import { MERCHANT_COLUMNS, type StoredMerchant } from './stored-merchant.ts';
+import { INVITES, type Invite } from './stored-invite.ts';
+import { API_KEYS, type StoredKey } from './stored-key.ts';
+import { MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
-const MERCHANT = MERCHANT_COLUMNS.join(', ');
-const KEY = KEY_COLUMNS.join(', ');
-const INVITE = INVITE_COLUMNS.join(', ');
+const MERCHANT = MERCHANTS.columnList;
+const KEY = API_KEYS.columnList;
+const INVITE = INVITES.columnList;
 type Reader = Pick<Queryable, 'query'>;
 const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
@@ -158,14 +158,6 @@ export function keysMadeBy(
     id,
     merchant_id,
     now,
-  );
-}
-
-/** Writes a new key. It is there for the works that come behind this one in the same commit. */
-export async function insertKey(transaction: Transaction, row: StoredKey): Promise<void> {
-  await transaction.change(
-    `insert into api_keys (${KEY}) values (${KEY_COLUMNS.map(() => '?').join(', ')}) returning id`,
-    ...KEY_COLUMNS.map((column) => row[column]),
   );
 }
 

@@ -27,8 +27,8 @@ import {
   registrationFaults,
   UNUSABLE_INVITE,
 } from './registration.ts';
-import { keyRow, type StoredKey } from './stored-key.ts';
-import { MERCHANT_COLUMNS, MERCHANT_ID_PREFIX, type StoredMerchant } from './stored-merchant.ts';
+import { API_KEYS, keyRow, type StoredKey } from './stored-key.ts';
+import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 /** Characters of a merchant's id behind its prefix: 100 random bits. */
 const ID_CHARACTERS = 20;
@@ -151,7 +151,7 @@ async function register(
     email,
     website,
   };
-  transaction.insert('merchants', merchant);
+  transaction.insert(MERCHANTS, merchant);
   recordMerchant(transaction, act, 'merchant.registered', merchant);
   const key = keys?.[mode] ?? newSecret(KEY_PREFIX[mode]);
   const wish = { merchantId: id, mode, name: null, expires_at: null, key };
@@ -162,22 +162,7 @@ const unusable = () => validationFailed(detailsOf({ invite: UNUSABLE_INVITE }));
 
 /** A merchant's row with nothing in it yet. */
 export function newMerchant(id: string, now: number): StoredMerchant {
-  return {
-    id,
-    suspended_at: null,
-    suspended_by: null,
-    changes: null,
-    salt: newSalt(),
-    version: 1,
-    updated_at: now,
-    name: null,
-    email: null,
-    website: null,
-    support: null,
-    methods: null,
-    limits: null,
-    created_at: now,
-  };
+  return { ...MERCHANTS.nulls, id, salt: newSalt(), version: 1, updated_at: now, created_at: now };
 }
 
 /** Records a change of a merchant, given as it is after it. */
@@ -187,7 +172,7 @@ export function recordMerchant(
   action: string,
   merchant: StoredMerchant,
 ): void {
-  recordRow(transaction, act, action, MERCHANT_COLUMNS, merchant);
+  recordRow(transaction, act, action, MERCHANTS, merchant);
 }
 
 /**
@@ -212,7 +197,7 @@ export async function importMerchant(
         made_by: null,
       };
       const row = keyRow(digest, from, transaction.now);
-      transaction.insert('api_keys', row);
+      transaction.insert(API_KEYS, row);
       recordKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
       keys.push(row);
     }
@@ -239,7 +224,7 @@ async function writeImported(
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
     created_at: now,
   };
-  if (!before) transaction.insert('merchants', merchant);
+  if (!before) transaction.insert(MERCHANTS, merchant);
   else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
   recordMerchant(transaction, act, 'merchant.imported', merchant);
   return merchant;

@@ -1,45 +1,36 @@
 // An API key as the store keeps it: its digest and ends, never the key.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
-import { type ApiKey, keyId } from './merchant.ts';
+import { keyId, type Mode } from './merchant.ts';
 
 /**
  * A row of `api_keys`. One of a key that stands in the configuration is there once it was rotated or revoked. Times in milliseconds
  * since 1970.
  */
-export interface StoredKey extends ApiKey {
+export const API_KEYS = table('api_keys', {
+  /** `key_…`. */
+  id: text(),
+  /** SHA-256 of the key, in hexadecimal. */
+  digest: text(),
   /** `mer_…`. */
-  merchant_id: string;
+  merchant_id: text(),
+  mode: text<Mode>(),
   /** What it is for, in its maker's words. */
-  name: string | null;
+  name: textOrNull(),
   /** The last four characters of the key, to tell it from others by; nothing where the configuration held its digest alone. */
-  last_four: string | null;
+  last_four: textOrNull(),
   /** The key that was made in its place. */
-  replaced_by: string | null;
-  salt: string;
-  version: number;
-  created_at: number;
-  revoked_at: number | null;
+  replaced_by: textOrNull(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  expires_at: integerOrNull(),
+  revoked_at: integerOrNull(),
   /** The id of the key it was made with, else `operator` or `administrator`; nothing for a first key and one of the configuration. */
-  made_by: string | null;
-}
-
-/** The columns that a key's digest in the history covers: all, in this order. Append only. */
-export const KEY_COLUMNS = [
-  'id',
-  'digest',
-  'merchant_id',
-  'mode',
-  'name',
-  'last_four',
-  'replaced_by',
-  'salt',
-  'version',
-  'created_at',
-  'expires_at',
-  'revoked_at',
-  'made_by',
-] as const satisfies (keyof StoredKey)[];
+  made_by: textOrNull(),
+});
+export type StoredKey = RowOf<typeof API_KEYS>;
 
 /** The row of a new key. */
 export function keyRow(
@@ -54,12 +45,11 @@ export function keyRow(
     id: keyId(digest),
     digest,
     merchant_id: merchantId,
+    ...API_KEYS.nulls,
     ...rest,
-    replaced_by: null,
     salt: newSalt(),
     version: 1,
     created_at: now,
-    revoked_at: null,
   };
 }
 

@@ -1,4 +1,5 @@
 // A merchant as the store keeps it: who registered or was taken over from the configuration, and whether it is suspended.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import type { Merchant, MerchantLimits, Profile } from './merchant.ts';
 
 /** One change of a merchant's state: who made it, why, and the entry of the history it is told in. */
@@ -14,50 +15,33 @@ export interface StateChange {
 }
 
 /** A row of `merchants`. Times in milliseconds since 1970. */
-export interface StoredMerchant {
+export const MERCHANTS = table('merchants', {
   /** `mer_…`. */
-  id: string;
+  id: text(),
   /** Nothing while the merchant is not suspended. */
-  suspended_at: number | null;
+  suspended_at: integerOrNull(),
   /** `adm_…` or `operator`, while suspended. */
-  suspended_by: string | null;
+  suspended_by: textOrNull(),
   /** The last hundred changes of its state as JSON text (`StateChange[]`), oldest first. */
-  changes: string | null;
+  changes: textOrNull(),
   /** Random: keeps the digests in the history from telling what an erased row held. */
-  salt: string;
+  salt: text(),
   /** How many entries the history has about this merchant. */
-  version: number;
-  updated_at: number;
+  version: integer(),
+  updated_at: integer(),
   /** The business name; nothing where the merchant stands in the configuration alone, and the row is for its state. */
-  name: string | null;
+  name: textOrNull(),
   /** Whom the operator writes to; never shown to customers. */
-  email: string | null;
-  website: string | null;
-  support: string | null;
+  email: textOrNull(),
+  website: textOrNull(),
+  support: textOrNull(),
   /** The ids of the ways to pay its customers are offered, as a JSON array; nothing where it is all of them. */
-  methods: string | null;
+  methods: textOrNull(),
   /** `MerchantLimits` as JSON text; nothing where it has those of all. */
-  limits: string | null;
-  created_at: number | null;
-}
-
-/** The columns that a merchant's digest in the history covers: all, in this order. Append only. */
-export const MERCHANT_COLUMNS = [
-  'id',
-  'suspended_at',
-  'suspended_by',
-  'changes',
-  'salt',
-  'version',
-  'updated_at',
-  'name',
-  'email',
-  'website',
-  'support',
-  'methods',
-  'limits',
-  'created_at',
-] as const satisfies (keyof StoredMerchant)[];
+  limits: textOrNull(),
+  created_at: integerOrNull(),
+});
+export type StoredMerchant = RowOf<typeof MERCHANTS>;
 
 /** What a merchant's id, and so the subject of an entry about a merchant, begins with. */
 export const MERCHANT_ID_PREFIX = 'mer_';

@@ -8,7 +8,7 @@ import { textFault } from '../lib/text.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import { findMerchant, replaceMerchant } from './queries.ts';
 import { newMerchant, recordMerchant } from './register.ts';
-import { changesOf, type StateChange, type StoredMerchant } from './stored-merchant.ts';
+import { changesOf, MERCHANTS, type StateChange, type StoredMerchant } from './stored-merchant.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;
@@ -66,7 +66,7 @@ async function change(
     version,
     updated_at: now,
   };
-  if (!before) transaction.insert('merchants', merchant);
+  if (!before) transaction.insert(MERCHANTS, merchant);
   else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
   recordMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchant);
   return merchant;

@@ -1,8 +1,8 @@
 // What the history says of merchants, their keys and invitations, for holding their rows against it.
 import { type RowCheck, rowCheck, versionFault } from '../journal/rows.ts';
-import { INVITE_COLUMNS, INVITE_ID_PREFIX, type Invite } from './stored-invite.ts';
-import { KEY_COLUMNS, KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
-import { MERCHANT_COLUMNS, MERCHANT_ID_PREFIX, type StoredMerchant } from './stored-merchant.ts';
+import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';
+import { API_KEYS, KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
+import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const STATE_AFTER = new Map([
   ['merchant.registered', 'active'],
@@ -14,10 +14,10 @@ const KEY_STATE_AFTER = new Map([['key.revoked', 'revoked']]);
 
 export const verifyMerchants: readonly RowCheck[] = [
   rowCheck<StoredMerchant>({
-    table: 'merchants',
+    table: MERCHANTS,
     noun: 'merchant',
     prefix: MERCHANT_ID_PREFIX,
-    columns: MERCHANT_COLUMNS,
+
     stateAfter: STATE_AFTER,
     fault(merchant, told) {
       const is = merchant.suspended_at === null ? 'active' : 'suspended';
@@ -27,10 +27,10 @@ export const verifyMerchants: readonly RowCheck[] = [
     },
   }),
   rowCheck<StoredKey>({
-    table: 'api_keys',
+    table: API_KEYS,
     noun: 'API key',
     prefix: KEY_ID_PREFIX,
-    columns: KEY_COLUMNS,
+
     stateAfter: KEY_STATE_AFTER,
     fault(key, told) {
       const state = key.revoked_at === null ? undefined : 'revoked';
@@ -40,9 +40,8 @@ export const verifyMerchants: readonly RowCheck[] = [
     },
   }),
   rowCheck<Invite>({
-    table: 'invites',
+    table: INVITES,
     noun: 'invitation',
     prefix: INVITE_ID_PREFIX,
-    columns: INVITE_COLUMNS,
   }),
 ];

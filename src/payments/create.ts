@@ -6,7 +6,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Caller } from '../merchants/merchant.ts';
-import { PAYMENT_ID_PREFIX, type Payment } from './payment.ts';
+import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment } from './payment.ts';
 import { recordPayment } from './record.ts';
 import type { PaymentRequest } from './request.ts';
 
@@ -21,13 +21,13 @@ export function createPayment(
   const { now } = transaction;
   const { merchant, key } = caller;
   const payment: Payment = {
+    ...PAYMENTS.nulls,
     id: timeOrderedId(PAYMENT_ID_PREFIX, now),
     merchant_id: merchant.id,
     mode: key.mode,
     amount_minor: request.amount_minor,
     currency: request.currency,
     status: 'pending',
-    status_reason: null,
     merchant_name: merchant.name,
     merchant_reference: request.merchant_reference,
     description: request.description,
@@ -35,25 +35,13 @@ export function createPayment(
     cancel_url: request.cancel_url,
     customer: request.customer && JSON.stringify(request.customer),
     metadata: request.metadata && JSON.stringify(request.metadata),
-    payment_details: null,
     salt: newSalt(),
     version: 1,
     created_at: now,
     updated_at: now,
     expires_at: now + (request.expires_in ?? lifetimeS) * SECOND_MS,
-    submission: null,
-    review_message: null,
-    link_requested_at: null,
-    payer_email: null,
-    payer_account: null,
-    submitted_at: null,
-    decided_at: null,
-    review: null,
-    claimed_by: null,
-    claimed_until: null,
-    method: null,
   };
-  transaction.insert('payments', payment);
+  transaction.insert(PAYMENTS, payment);
   recordPayment(transaction, act, 'payment.created', payment, {
     amount_minor: payment.amount_minor,
     currency: payment.currency,

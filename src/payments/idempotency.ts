@@ -6,7 +6,7 @@ import type { Transaction, Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
-import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWER_COLUMNS, type KeptAnswer } from './queries.ts';
+import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
 
 /** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */
 export const KEPT_MS = 7 * DAY_MS;
@@ -134,13 +134,13 @@ export function keepAnswer(
 ): void {
   const request_digest = saltedDigest(newSalt(), request);
   const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
-  transaction.insert('idempotency_keys', kept);
+  transaction.insert(KEPT_ANSWERS, kept);
   transaction.record({
     actor: 'idempotency',
     action: 'answer.kept',
     subject: ANSWER_SUBJECT_PREFIX + scope,
     request_id: null,
-    facts: { row: rowDigest(KEPT_ANSWER_COLUMNS, kept) },
+    facts: { row: rowDigest(KEPT_ANSWERS.columns, kept) },
   });
 }
 

@@ -1,4 +1,5 @@
 // A payment: its row, its statuses, and the table of moves between them that everything hangs on.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import { isTimeOrderedId } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 
@@ -28,87 +29,53 @@ export type StatusReason = 'expired' | 'cancelled_by_merchant' | 'cancelled_by_c
  * A row of `payments`. Times in milliseconds since 1970; `customer`, `metadata`, `payment_details` and `submission` are
  * JSON text.
  */
-export interface Payment {
-  id: string;
-  merchant_id: string;
-  mode: Mode;
-  amount_minor: number;
-  currency: string;
-  status: Status;
-  status_reason: StatusReason | null;
-  merchant_name: string;
-  merchant_reference: string | null;
-  description: string | null;
-  return_url: string | null;
-  cancel_url: string | null;
-  customer: string | null;
-  metadata: string | null;
+export const PAYMENTS = table('payments', {
+  id: text(),
+  merchant_id: text(),
+  mode: text<Mode>(),
+  amount_minor: integer(),
+  currency: text(),
+  status: text<Status>(),
+  status_reason: textOrNull<StatusReason>(),
+  merchant_name: text(),
+  merchant_reference: textOrNull(),
+  description: textOrNull(),
+  return_url: textOrNull(),
+  cancel_url: textOrNull(),
+  customer: textOrNull(),
+  metadata: textOrNull(),
   /** What the customer sent, masked: for the merchant, and for whoever holds the link. */
-  payment_details: string | null;
+  payment_details: textOrNull(),
   /** Random, so that the digests in the history tell nothing about an erased row. */
-  salt: string;
+  salt: text(),
   /** How many entries the history has about this payment. */
-  version: number;
-  created_at: number;
-  updated_at: number;
-  expires_at: number;
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+  expires_at: integer(),
   /** What the customer sent, whole: for the reviewer alone. */
-  submission: string | null;
+  submission: textOrNull(),
   /** What the reviewer tells the customer. */
-  review_message: string | null;
+  review_message: textOrNull(),
   /** When the customer asked for a new link, after this one had expired. */
-  link_requested_at: number | null;
+  link_requested_at: integerOrNull(),
   /** In lower case, from when it was sent for review: as it was typed, or as the merchant had given it. For finding payments alike. */
-  payer_email: string | null;
+  payer_email: textOrNull(),
   /** The account the customer pays from, without what groups it. For finding payments alike. */
-  payer_account: string | null;
+  payer_account: textOrNull(),
   /** When it was sent for review. */
-  submitted_at: number | null;
+  submitted_at: integerOrNull(),
   /** When it was approved or rejected. */
-  decided_at: number | null;
+  decided_at: integerOrNull(),
   /** What administrators did and wrote, as JSON text (`ReviewAct[]`): for them alone. */
-  review: string | null;
+  review: textOrNull(),
   /** `adm_…` who has taken it to review, until `claimed_until`. */
-  claimed_by: string | null;
-  claimed_until: number | null;
+  claimed_by: textOrNull(),
+  claimed_until: integerOrNull(),
   /** The id of the way to pay, from when it was sent for review. */
-  method: string | null;
-}
-
-/** The columns that a payment's digest in the history covers: all, in this order. Append only. */
-export const PAYMENT_COLUMNS = [
-  'id',
-  'merchant_id',
-  'mode',
-  'amount_minor',
-  'currency',
-  'status',
-  'status_reason',
-  'merchant_name',
-  'merchant_reference',
-  'description',
-  'return_url',
-  'cancel_url',
-  'customer',
-  'metadata',
-  'payment_details',
-  'salt',
-  'version',
-  'created_at',
-  'updated_at',
-  'expires_at',
-  'submission',
-  'review_message',
-  'link_requested_at',
-  'payer_email',
-  'payer_account',
-  'submitted_at',
-  'decided_at',
-  'review',
-  'claimed_by',
-  'claimed_until',
-  'method',
-] as const satisfies (keyof Payment)[];
+  method: textOrNull(),
+});
+export type Payment = RowOf<typeof PAYMENTS>;
 
 export const PAYMENT_ID_PREFIX = 'pay_';
 

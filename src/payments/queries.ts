@@ -1,19 +1,14 @@
 // The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
+
 import type { Queryable } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
+import { integer, type RowOf, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
-import {
-  MOVES,
-  type Move,
-  PAYMENT_COLUMNS,
-  PAYMENT_ID_PREFIX,
-  type Payment,
-  type Status,
-} from './payment.ts';
+import { MOVES, type Move, PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from './payment.ts';
 
-const COLUMNS = PAYMENT_COLUMNS.join(', ');
+const COLUMNS = PAYMENTS.columnList;
 
 export interface Tenant {
   merchant_id: string;
@@ -193,16 +188,16 @@ export function paymentsAfter(
 }
 
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
-export interface KeptAnswer {
-  scope: string;
-  request_digest: string;
-  status: number;
-  body: string;
-  created_at: number;
-}
+export const KEPT_ANSWERS = table('idempotency_keys', {
+  scope: text(),
+  request_digest: text(),
+  status: integer(),
+  body: text(),
+  created_at: integer(),
+});
+export type KeptAnswer = RowOf<typeof KEPT_ANSWERS>;
 
-export const KEPT_ANSWER_COLUMNS = ['scope', 'request_digest', 'status', 'body', 'created_at'] as const;
-const ANSWER = KEPT_ANSWER_COLUMNS.join(', ');
+const ANSWER = KEPT_ANSWERS.columnList;
 
 export async function findAnswer(
   database: Pick<Queryable, 'query'>,

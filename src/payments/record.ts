@@ -2,7 +2,7 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { type Facts, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { PAYMENT_COLUMNS, type Payment } from './payment.ts';
+import { PAYMENTS, type Payment } from './payment.ts';
 
 /** Records a change of `payment`, given as it is after it. `facts` hold no personal data. */
 export function recordPayment(
@@ -12,5 +12,5 @@ export function recordPayment(
   payment: Payment,
   facts: Facts = {},
 ): void {
-  recordRow(transaction, act, action, PAYMENT_COLUMNS, payment, facts);
+  recordRow(transaction, act, action, PAYMENTS, payment, facts);
 }

@@ -4,8 +4,8 @@ import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
 import { compareRows, factsOf, type RowCheck, versionFault } from '../journal/rows.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
-import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, STATUSES } from './payment.ts';
-import { KEPT_ANSWER_COLUMNS, type KeptAnswer } from './queries.ts';
+import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, STATUSES } from './payment.ts';
+import { KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
 
 /** The status that an action leaves a payment in; others leave it as it is. */
 const STATUS_AFTER = new Map<string, string>([
@@ -17,11 +17,11 @@ export const verifyPayments: RowCheck = async (view, tick) => ({
   payments: await compareRows<Payment>(
     view,
     {
-      table: 'payments',
+      table: PAYMENTS,
       key: 'id',
       noun: 'payment',
       prefix: PAYMENT_ID_PREFIX,
-      columns: PAYMENT_COLUMNS,
+
       stateAfter: STATUS_AFTER,
       fault: (payment, told) =>
         versionFault(payment, told) ??
@@ -50,12 +50,12 @@ export const verifyKeptAnswers: RowCheck = async (view, tick) => {
   const kept_answers = await compareRows<KeptAnswer>(
     view,
     {
-      table: 'idempotency_keys',
+      table: KEPT_ANSWERS,
       key: 'scope',
       noun: 'kept answer',
       prefix: ANSWER_SUBJECT_PREFIX,
       keyPrefix: ANSWER_SUBJECT_PREFIX,
-      columns: KEPT_ANSWER_COLUMNS,
+
       // An erased one's last entry says that there is no row.
       mayBeGone: ({ last }) => last.row === null || last.at <= until,
     },

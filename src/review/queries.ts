@@ -1,6 +1,6 @@
 // The SQL of reviewing one payment: what other payments, its merchant and administrators tell about it.
 import type { Queryable } from '../database/database.ts';
-import { PAYMENT_COLUMNS, type Payment } from '../payments/payment.ts';
+import { PAYMENTS, type Payment } from '../payments/payment.ts';
 
 export { decidedBetween, type LastDecision, lastDecision } from './home-queries.ts';
 export {
@@ -15,7 +15,7 @@ export {
 export { type SearchFilter, searchPayments } from './search-queries.ts';
 
 type Reader = Pick<Queryable, 'query'>;
-const COLUMNS = PAYMENT_COLUMNS.join(', ');
+const COLUMNS = PAYMENTS.columnList;
 
 /** Expired payments whose customers asked for a new link, those that asked last first. */
 export async function linksAskedFor(database: Reader, limit: number): Promise<Payment[]> {

@@ -2,10 +2,10 @@
 import type { Queryable, Value } from '../database/database.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
-import { PAYMENT_COLUMNS, PAYMENT_ID_PREFIX, type Payment, type Status } from '../payments/payment.ts';
+import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from '../payments/payment.ts';
 
 type Reader = Pick<Queryable, 'query'>;
-const COLUMNS = PAYMENT_COLUMNS.join(', ');
+const COLUMNS = PAYMENTS.columnList;
 
 /**
  * Payments that one statement looks through at most, of each branch of a search: what no index serves is looked through in windows,

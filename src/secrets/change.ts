@@ -3,7 +3,7 @@ import { type Act, rowDigest } from '../journal/audit-entry.ts';
 import { entriesOf } from '../journal/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { removeStoredKey, SECRET_KEY_COLUMNS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
+import { removeStoredKey, SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /** The subject of entries about keys as a whole. It is the prefix of the subjects about one key. */
 export const SECRETS_SUBJECT = 'secrets';
@@ -17,7 +17,7 @@ export function recordKey(
   action: string,
   row: StoredSecretKey,
 ): void {
-  const facts = { row: rowDigest(SECRET_KEY_COLUMNS, row) };
+  const facts = { row: rowDigest(SECRET_KEYS.columns, row) };
   transaction.record({ actor, action, subject: SECRET_KEY_PREFIX + row.id, request_id, facts });
 }
 
@@ -51,7 +51,7 @@ export async function useKey(transaction: Transaction, act: Act, id: string): Pr
   // The key with the latest `created_at` is the current one, also if the clock went back.
   const created_at = Math.max(transaction.now, newest.created_at + 1);
   const row: StoredSecretKey = { id, created_at, beside_until, removed_at: null };
-  transaction.insert('secret_keys', row);
+  transaction.insert(SECRET_KEYS, row);
   recordKey(transaction, act, 'secrets.key_used', row);
 }
 

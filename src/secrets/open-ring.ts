@@ -16,7 +16,7 @@ import {
   SecretKeysUnfit,
 } from './key-file.ts';
 import { type KeyOrders, KeyRing } from './key-ring.ts';
-import { type StoredSecretKey, storedSecretKeys } from './queries.ts';
+import { SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /**
  * Opens the key ring. The first start on a store takes the last key there is, or makes one, and writes its id into the store. On a new
@@ -50,7 +50,7 @@ async function beginWithKey(database: Database, place: KeyPlace, clock: Clock): 
   const beginUpgraded = async (transaction: Transaction) => {
     const row = await begin(transaction, clock.now() + DAY_MS);
     if (!row) return;
-    transaction.insert('secret_keys', row);
+    transaction.insert(SECRET_KEYS, row);
     recordKey(transaction, { actor: 'operator', request_id: null }, 'secrets.key_used', row);
   };
   await new Journal(database, clock).commit(beginUpgraded).catch((error) => {

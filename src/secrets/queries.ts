@@ -1,27 +1,23 @@
 // The SQL about the keys for secrets at rest that a store needs.
+
 import type { Queryable } from '../database/database.ts';
+import { integer, integerOrNull, type RowOf, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 
 /** A row of `secret_keys`. Times in milliseconds since 1970. */
-export interface StoredSecretKey {
+export const SECRET_KEYS = table('secret_keys', {
   /** The key's id, as `secrets.key` has it. */
-  id: string;
+  id: text(),
   /** From when the store is sealed with it. */
-  created_at: number;
+  created_at: integer(),
   /** Rows from before this moment keep the MACs of the version before: `Aged`. 0 in a store that this version began. */
-  beside_until: number;
+  beside_until: integer(),
   /** From when it counts no more. */
-  removed_at: number | null;
-}
+  removed_at: integerOrNull(),
+});
+export type StoredSecretKey = RowOf<typeof SECRET_KEYS>;
 
-/** The columns that a key's digest in the history covers: all, in this order. Append only. */
-export const SECRET_KEY_COLUMNS = [
-  'id',
-  'created_at',
-  'beside_until',
-  'removed_at',
-] as const satisfies (keyof StoredSecretKey)[];
-const SECRET_KEY = SECRET_KEY_COLUMNS.join(', ');
+const SECRET_KEY = SECRET_KEYS.columnList;
 
 /** All keys of a store, oldest first: the last that is not removed is the one to seal with. */
 export function storedSecretKeys(database: Pick<Queryable, 'query'>): Promise<StoredSecretKey[]> {

@@ -1,18 +1,17 @@
 // What the history says of the keys for secrets, for holding their rows against it.
 import { compareRows, type RowCheck } from '../journal/rows.ts';
 import { isFirstUntold, SECRET_KEY_PREFIX } from './change.ts';
-import { SECRET_KEY_COLUMNS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
+import { SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /** The check of `secret_keys`, for `verifyHistory`. */
 export const verifySecretKeys: RowCheck = async (view, tick) => {
   if (await isFirstUntold(view, await storedSecretKeys(view))) return { secret_keys: 1 };
   const table = {
-    table: 'secret_keys',
+    table: SECRET_KEYS,
     key: 'id',
     prefix: SECRET_KEY_PREFIX,
     keyPrefix: SECRET_KEY_PREFIX,
     noun: 'key for secrets',
-    columns: SECRET_KEY_COLUMNS,
   } as const;
   return { secret_keys: await compareRows<StoredSecretKey>(view, table, tick) };
 };

@@ -3,7 +3,7 @@ import type { Row, Value } from '../../src/database/database.ts';
 import type { AuditEntry } from '../../src/journal/audit-entry.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { NO_SEAL, type Seal, sealEntries } from '../../src/journal/seal.ts';
-import { PAYMENT_COLUMNS } from '../../src/payments/payment.ts';
+import { PAYMENTS } from '../../src/payments/payment.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 /** What the intruder works with. `?` stands for a value. A statement the engine refuses raises, and another is drawn. */
@@ -212,7 +212,7 @@ async function rewriteHistory(access: Access, random: SeededRandom): Promise<Edi
   const amount_minor = Number(payment!.amount_minor) + random.between(1, 1000);
   const facts = {
     ...JSON.parse(entry!.facts),
-    row: rowDigest(PAYMENT_COLUMNS, { ...payment, amount_minor }),
+    row: rowDigest(PAYMENTS.columns, { ...payment, amount_minor }),
   };
   await access.rows('update payments set amount_minor = ? where id = ?', amount_minor, payment!.id!);
   await access.rows(

@@ -7,7 +7,7 @@ import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { findSeal, newestSeal } from '../../src/journal/queries.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { PAYMENT_COLUMNS, type Payment } from '../../src/payments/payment.ts';
+import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
 import { presentPayment } from '../../src/payments/present.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 
@@ -36,7 +36,7 @@ export async function recover(storage: string, checkoutBaseUrl: string): Promise
       { newest: () => newestSeal(database), numbered: (number) => findSeal(database, number) },
       systemClock.now(),
     );
-    const rows = await database.query<Payment>(`select ${PAYMENT_COLUMNS.join(', ')} from payments`);
+    const rows = await database.query<Payment>(`select ${PAYMENTS.columnList} from payments`);
     const kept = await database.query<{ body: string }>('select body from idempotency_keys');
     const present = (row: Payment) => presentPayment(row, checkoutBaseUrl, systemClock.now());
     return {

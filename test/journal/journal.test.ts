@@ -7,6 +7,7 @@ import type { Transaction } from '../../src/journal/transaction.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { startJournal } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -17,7 +18,7 @@ const LONGEST_QUEUE = 16_384;
 /** A row that wants nothing but its key: a kept answer that answers nothing. */
 function keep(transaction: Transaction, scope: string): void {
   const row = { scope, request_digest: '', status: 200, body: '', created_at: transaction.now };
-  transaction.insert('idempotency_keys', row);
+  transaction.insert(KEPT_ANSWERS, row);
 }
 
 function record(transaction: Transaction, subject: string): void {

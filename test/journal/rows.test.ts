@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { ADMINISTRATOR_COLUMNS } from '../../src/administrators/administrator.ts';
-import { PASSKEY_COLUMNS, SESSION_COLUMNS, TOKEN_COLUMNS } from '../../src/administrators/rows.ts';
+import { ADMINISTRATORS } from '../../src/administrators/administrator.ts';
+import { PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/rows.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { HistoryBroken } from '../../src/journal/history-broken.ts';
 import { factsOf } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
-import { INVITE_COLUMNS } from '../../src/merchants/stored-invite.ts';
-import { KEY_COLUMNS } from '../../src/merchants/stored-key.ts';
-import { MERCHANT_COLUMNS } from '../../src/merchants/stored-merchant.ts';
-import { PAYMENT_COLUMNS } from '../../src/payments/payment.ts';
-import { KEPT_ANSWER_COLUMNS } from '../../src/payments/queries.ts';
+import { INVITES } from '../../src/merchants/stored-invite.ts';
+import { API_KEYS } from '../../src/merchants/stored-key.ts';
+import { MERCHANTS } from '../../src/merchants/stored-merchant.ts';
+import { PAYMENTS } from '../../src/payments/payment.ts';
+import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { verifyKeptAnswers } from '../../src/payments/verify.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -88,17 +88,17 @@ describe('verifying', () => {
 test('docs/audit-format.md lists the columns that digests cover', () => {
   const text = readFileSync(new URL('../../docs/audit-format.md', import.meta.url), 'utf8');
   const [, payments] = /For a payment \(all its columns\):\n\n([\s\S]*?)\n\n/.exec(text)!;
-  assert.deepEqual(payments!.trim().split(/,\s+/), PAYMENT_COLUMNS);
+  assert.deepEqual(payments!.trim().split(/,\s+/), PAYMENTS.columns);
   const others = {
-    'kept answer': KEPT_ANSWER_COLUMNS,
-    administrator: ADMINISTRATOR_COLUMNS,
-    passkey: PASSKEY_COLUMNS,
-    session: SESSION_COLUMNS,
-    token: TOKEN_COLUMNS,
-    merchant: MERCHANT_COLUMNS,
-    'API key': KEY_COLUMNS,
-    invitation: INVITE_COLUMNS,
+    'kept answer': KEPT_ANSWERS,
+    administrator: ADMINISTRATORS,
+    passkey: PASSKEYS,
+    session: SESSIONS,
+    token: TOKENS,
+    merchant: MERCHANTS,
+    'API key': API_KEYS,
+    invitation: INVITES,
   };
-  for (const [row, columns] of Object.entries(others))
-    assert.ok(text.includes(`\n| ${row} | \`${columns.join(', ')}\` |\n`), row);
+  for (const [row, { columnList }] of Object.entries(others))
+    assert.ok(text.includes(`\n| ${row} | \`${columnList}\` |\n`), row);
 });

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/database/open.ts';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
 import { creditorReference, grouped, qrReference } from '../../src/methods/transfer/creditor-reference.ts';
-import { asOf, PAYMENT_COLUMNS, type Payment, STATUSES } from '../../src/payments/payment.ts';
+import { asOf, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { requestLink } from '../../src/payments/submit.ts';
 import { CLAIM_MS, claim } from '../../src/review/claim.ts';
@@ -271,10 +271,7 @@ const MODES = ['live', 'test'] as const;
 function someRow(random: SeededRandom): Payment {
   const created_at = NOW - 1000 + random.between(0, 40);
   const email = random.chance(0.5) ? random.pick(EMAILS) : null;
-  const blank = Object.fromEntries(PAYMENT_COLUMNS.map((name) => [name, null])) as Record<
-    keyof Payment,
-    null
-  >;
+  const blank = Object.fromEntries(TABLE.columns.map((name) => [name, null])) as Record<keyof Payment, null>;
   return {
     ...blank,
     id: timeOrderedId('pay_', created_at),

@@ -1,5 +1,5 @@
 // Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
-import type { Principal } from '../../src/administrators/administrator.ts';
+import { ADMINISTRATORS, type Principal } from '../../src/administrators/administrator.ts';
 import { recordAdministrator } from '../../src/administrators/record.ts';
 import type { Database } from '../../src/database/database.ts';
 import type { Journal } from '../../src/journal/journal.ts';
@@ -57,7 +57,7 @@ export async function addReviewers(journal: Journal): Promise<void> {
         created_at: transaction.now,
         updated_at: transaction.now,
       };
-      transaction.insert('administrators', row);
+      transaction.insert(ADMINISTRATORS, row);
       recordAdministrator(transaction, { actor: 'operator', request_id: null }, 'administrator.created', row);
     }
   });

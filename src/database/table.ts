@@ -1,0 +1,48 @@
+// The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
+import type { Row } from './database.ts';
+
+/** A column. `Value` is what a row holds there. */
+interface Column<Value> {
+  mayBeNull: boolean;
+  /** For the compiler alone: no column has it. */
+  value?: Value;
+}
+
+/** `T` narrows the values: `text<'live' | 'test'>()`. */
+export const text = <T extends string = string>(): Column<T> => ({ mayBeNull: false });
+export const textOrNull = <T extends string = string>(): Column<T | null> => ({ mayBeNull: true });
+/** A count, an amount in minor units, or a time in milliseconds since 1970. */
+export const integer = (): Column<number> => ({ mayBeNull: false });
+export const integerOrNull = (): Column<number | null> => ({ mayBeNull: true });
+
+type Columns = Record<string, Column<Row[string]>>;
+type ValueOf<C> = C extends Column<infer Value> ? Value : never;
+type RowWith<C> = { [Name in keyof C]: ValueOf<C[Name]> };
+type NullsOf<C> = { [Name in keyof C as null extends ValueOf<C[Name]> ? Name : never]: null };
+
+export interface Table<R extends object = object, Nulls = object> {
+  name: string;
+  /** All columns. Digests in the history cover them in this order, so new ones come last. */
+  columns: readonly string[];
+  /** The columns as a statement lists them. */
+  columnList: string;
+  /** Null in each column that may be null: what a new row begins with. */
+  nulls: Nulls;
+  /** For the compiler alone: no table has it. */
+  row?: R;
+}
+
+/** A row of a table: `type Payment = RowOf<typeof PAYMENTS>`. */
+export type RowOf<T> = T extends Table<infer R, infer _> ? R : never;
+
+/** Defines a table. The migrations hold the same columns; a new column needs a migration that adds it. */
+export function table<C extends Columns>(name: string, columns: C): Table<RowWith<C>, NullsOf<C>> {
+  const names = Object.keys(columns);
+  const nullable = names.filter((column) => columns[column]!.mayBeNull);
+  return {
+    name,
+    columns: names,
+    columnList: names.join(', '),
+    nulls: Object.fromEntries(nullable.map((column) => [column, null])) as NullsOf<C>,
+  };
+}
