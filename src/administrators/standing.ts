@@ -2,8 +2,9 @@
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { may, type Permission, type Principal } from './administrator.ts';
-import { findAdministrator, findSession, findToken } from './queries.ts';
+import { findAdministrator, findSession } from './queries.ts';
 import { lesserRole } from './token.ts';
+import { findToken } from './token-queries.ts';
 
 /**
  * Raises `unauthorized` where the session or token that `principal` came with has ended meanwhile, or they are disabled;

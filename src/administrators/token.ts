@@ -11,9 +11,10 @@ import { isWholeSecret, newSecret, sha256 } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { type Principal, ROLES, type Role } from './administrator.ts';
-import { endToken, findAdministrator, findOwnedToken, listOwnedTokens, type OwnedToken } from './queries.ts';
+import { findAdministrator } from './queries.ts';
 import { actorOf } from './record.ts';
 import { TOKENS, type Token } from './rows.ts';
+import { endToken, findOwnedToken, listOwnedTokens, type OwnedToken } from './token-queries.ts';
 
 export type { OwnedToken, Token };
 

@@ -13,7 +13,7 @@ import {
   NOTE_MAXIMUM,
   revokeInvite,
 } from '../merchants/invite.ts';
-import { findInviteByDigest } from '../merchants/queries.ts';
+import { findInviteByDigest } from '../merchants/invite-queries.ts';
 import { isShownAgain } from '../merchants/stored-key.ts';
 import { records } from '../ui/table.ts';
 import { formSecret, seedField } from './form-secret.ts';

@@ -9,8 +9,8 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
+import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './invite-queries.ts';
 import type { Mode } from './merchant.ts';
-import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './queries.ts';
 import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';
 
 export { type Invite, listInvites };

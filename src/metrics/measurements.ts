@@ -1,5 +1,4 @@
 // What is measured of one node, for Prometheus: what happens is counted as it does, what is there is read when somebody asks.
-import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseFailure } from '../database/database.ts';
 import type { Observe } from '../http/shell.ts';
@@ -7,9 +6,10 @@ import type { Journal } from '../journal/journal.ts';
 import type { LastVerification } from '../journal/last-verification.ts';
 import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Clock, MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
 import type { ReviewFigures } from '../review/figures.ts';
+import { rarely } from './rarely.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -245,25 +245,4 @@ export class Measurements {
       return ms === undefined ? undefined : ms / SECOND_MS;
     });
   }
-}
-
-/** What was read last, read again at most once a minute; a read that does not come back is waited for for a second, the first time. */
-function rarely<T>(read: () => Promise<T>): () => Promise<T | undefined> | T {
-  let known: { value: T } | undefined;
-  let underWay: Promise<T> | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (!underWay && monotonicMs() - readAt >= MINUTE_MS) {
-      readAt = monotonicMs();
-      underWay = read()
-        .then((value) => {
-          known = { value };
-          return value;
-        })
-        .finally(() => {
-          underWay = undefined;
-        });
-    }
-    return known ? known.value : Promise.race([underWay, pause(SECOND_MS, undefined, { ref: false })]);
-  };
 }
