@@ -141,7 +141,7 @@ test('only the surfaces, what they share in pages/ and http/, app.ts and main.ts
 
 test('only database/ knows pg and node:sqlite', () => {
   const knowing = sources.filter((file) => importsOf(file).some((name) => /^(pg|node:sqlite)$/.test(name)));
-  assert.equal(knowing.length, 5);
+  assert.equal(knowing.length, 6);
   assert.deepEqual(
     knowing.filter((file) => partOf(file) !== 'database'),
     [],

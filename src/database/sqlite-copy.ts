@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
-import { Connection } from './sqlite.ts';
+import { Connection } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
 
 const BUSY_TIMEOUT_MS = 5000;

@@ -1,7 +1,7 @@
 // The write-ahead log that a server left which did not stop in order: put on disk anew before the next server relies on it.
 import { existsSync, fsyncSync, readSync, writeSync } from 'node:fs';
 import { useFile } from '../lib/durable-files.ts';
-import { Connection } from './sqlite.ts';
+import { Connection } from './sqlite-connection.ts';
 import { asOpeningError } from './sqlite-failures.ts';
 
 const PIECE_BYTES = 1024 * 1024;
