@@ -47,6 +47,8 @@ interface FormSent {
 
 export class PaymentRoute implements PageRoute<Name> {
   readonly path = `/${PAYMENT_PAGE}`;
+  /** Forged forms are counted. */
+  readonly takesForeign = true;
   readonly #parts: PaymentParts;
   readonly #origin: string;
   readonly #forms: Throttle<FormSent>;

@@ -9,7 +9,7 @@ import { pageHeaders } from '../ui/page.ts';
 import { themeCookie } from '../ui/theme.ts';
 import { serveAssets } from './assets.ts';
 import { type FailureLog, showFailures } from './failure.ts';
-import { formOf, readForms } from './form.ts';
+import { formOf, isSameOrigin, readForms } from './form.ts';
 import { failedPage, refusedPage } from './problem.ts';
 import { type PageSite, type PageVisit, pageVisitOf } from './visit.ts';
 
@@ -40,8 +40,10 @@ export interface PageRoute<Name extends string = never> {
   /** Below the surface's base URL, with a slash in front; '' for the base URL itself. */
   path: string;
   show(visit: PageVisit<Name>): PageAnswer | Promise<PageAnswer>;
-  /** Takes a form; without it, the address takes none. */
+  /** Takes a form of one of our pages; without it, the address takes none. */
   take?(visit: PageVisit<Name>, form: URLSearchParams): PageAnswer | Promise<PageAnswer>;
+  /** Whether `take` gets the forms of other sites, too, and refuses them itself. */
+  readonly takesForeign?: true;
   /** For an address to which programs post, too: makes `scope` read what they send, and returns what takes that and forms. */
   beside?(scope: FastifyInstance, takeForm: Handler): Handler;
 }
@@ -65,6 +67,7 @@ export function tooManyForms(text: string, waitMs: number, limit: Limit): SentPa
 export function servePages<Name extends string>(app: FastifyInstance, surface: PageSurface<Name>): void {
   const { site, routes } = surface;
   const headers = pageHeaders(site.baseUrl);
+  const { origin } = new URL(site.baseUrl);
 
   /** Sets the head of an answer and returns its text: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
   const send = (request: FastifyRequest, reply: FastifyReply, answer: PageAnswer) => {
@@ -97,7 +100,11 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: P
       answering(path, (visit) => (visit.asked.theme === undefined ? route.show(visit) : keepTheme(visit))),
     );
     if (!route.take) continue;
-    const takeForm = answering(path, (visit) => route.take!(visit, formOf(visit.request)));
+    const takeForm = answering(path, (visit) => {
+      const form = formOf(visit.request);
+      const isOurs = route.takesForeign || isSameOrigin(visit.request.headers, origin, true);
+      return isOurs ? route.take!(visit, form) : { status: 403, text: refusedPage(visit) };
+    });
     app.register(async (scope) => {
       readForms(scope);
       scope.post(path, route.beside?.(scope, takeForm) ?? takeForm);

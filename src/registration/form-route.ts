@@ -8,8 +8,8 @@ import {
   registrationFaults,
 } from '../merchants/registration.ts';
 import { isOver, isShownAgain } from '../merchants/stored-key.ts';
-import { isForm, isSameOrigin } from '../pages/form.ts';
-import { busyPage, refusedPage } from '../pages/problem.ts';
+import { isForm } from '../pages/form.ts';
+import { busyPage } from '../pages/problem.ts';
 import { type Handler, type PageAnswer, type PageRoute, tooManyForms } from '../pages/surface.ts';
 import { formFaults, type TypedRegistration, typedIn, wantedBy } from './form.ts';
 import { browserSecret, formSeed, keysOf, newBrowserSecret, seedOf } from './form-guard.ts';
@@ -71,8 +71,6 @@ export class FormRoute implements PageRoute<'invite'> {
     const { request, words } = visit;
     const closed = this.#closed(visit);
     if (closed) return closed;
-    if (!isSameOrigin(request.headers, new URL(baseUrl).origin, true))
-      return { status: 403, text: refusedPage(visit) };
     const typed = typedIn(form);
     const secret = browserSecret(request.headers.cookie, baseUrl);
     const seed = secret && seedOf(form, secret);
