@@ -176,7 +176,7 @@ function document(): string {
 
 \`npm run bench -- --write\` measures all of this in one run and writes this page. Ratios are to a Fastify route of the same
 body and answer that checks, stores and logs nothing (\`bench/bare-server.ts\`), 64 connections from a second process on the
-same machine, the two servers in turn, medians of the rounds. SQLite with \`synchronous=FULL\`: what is answered is on disk.
+same machine, the two servers in turn, medians of the rounds. On SQLite, too, what is answered is on disk.
 
 Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}, commit ${commit}.
 

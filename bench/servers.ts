@@ -31,11 +31,21 @@ async function answers(port: number): Promise<void> {
   }
 }
 
-/** `storage` is a directory, `databaseUrl` PostgreSQL's where it shall hold the store; the bare server takes neither. */
+/** The command under strace, with `delayMs` added to each flush of the disk. The process stays our child; strace is its grandchild. */
+const slowed = (delayMs: number) => [
+  ...['strace', '-D', '-f', '--seccomp-bpf', '-qqq', '-o', '/dev/null', '-e', 'trace=fdatasync,fsync'],
+  ...['-e', `inject=fdatasync,fsync:delay_exit=${delayMs * 1000}`],
+];
+
+/**
+ * `storage` is a directory, `databaseUrl` PostgreSQL's where it shall hold the store; the bare server takes neither. With `flushDelayMs`
+ * each flush of the disk takes so much longer.
+ */
 export async function startServer(
   kind: 'bare' | 'counterfoil' | 'one-commit',
   storage = '',
   databaseUrl = '',
+  flushDelayMs?: number,
 ): Promise<Server> {
   const port = await freePort();
   const config = path('../counterfoil.yaml');
@@ -53,7 +63,12 @@ export async function startServer(
   }[kind];
   const log = join(tmpdir(), `counterfoil-bench-${process.pid}.log`);
   const begun = performance.now();
-  const child = spawn(process.execPath, command, {
+  const [program, ...args] = [
+    ...(flushDelayMs === undefined ? [] : slowed(flushDelayMs)),
+    process.execPath,
+    ...command,
+  ];
+  const child = spawn(program!, args, {
     env: {
       ...process.env,
       PORT: String(port),

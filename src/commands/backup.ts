@@ -6,7 +6,7 @@ import type { Configuration } from '../config.ts';
 import { DatabaseError } from '../database/database.ts';
 import { prepareStorage } from '../database/open.ts';
 import { endPostgresTools } from '../database/postgres-dump.ts';
-import { lockStore } from '../database/sqlite.ts';
+import { lockStore } from '../database/store-lock.ts';
 import { lostKey } from '../journal/checkpoint-signer.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';

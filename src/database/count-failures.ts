@@ -13,7 +13,10 @@ export function countFailures(database: Database, count: (failure: DatabaseFailu
     query: <R>(sql: string, ...values: Parameters<Database['query']>[1][]) =>
       watched(database.query<R>(sql, ...values)),
     insert: (table, rows) => watched(database.insert(table, rows)),
-    transaction: (work, withinMs) => watched(database.transaction(work, withinMs)),
+    transaction: (work, withinMs, onWritten) => watched(database.transaction(work, withinMs, onWritten)),
+    get flushing() {
+      return database.flushing;
+    },
     refresh: () => database.refresh(),
     snapshot: (work) => watched(database.snapshot(work)),
     script: (sql) => watched(database.script(sql)),

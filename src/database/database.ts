@@ -21,8 +21,15 @@ export interface Database extends Queryable {
   /**
    * Commits what `work` did, or rolls all of it back when it throws. One at a time: the journal is its caller. With
    * `withinMs` it ends by then on PostgreSQL, connecting included, and within 8 seconds; without, each statement has 8 seconds.
+   * On SQLite `onWritten` is called when the next may begin: it runs while this one's commit is flushed, and commits behind it.
    */
-  transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T>;
+  transaction<T>(
+    work: (transaction: Queryable) => Promise<T>,
+    withinMs?: number,
+    onWritten?: () => void,
+  ): Promise<T>;
+  /** The flush of the newest commit while it runs, on SQLite. Rejects when the disk fails. */
+  readonly flushing?: Promise<void> | undefined;
   /**
    * Lets the next read see the present state: reads of SQLite share one of the last tenth of a second, in which a command may have
    * written.
@@ -34,7 +41,7 @@ export interface Database extends Queryable {
   script(sql: string): Promise<void>;
   /**
    * The engine's settings by which an answered commit outlives a power cut, by their names, as they are where nothing of ours
-   * sets them: on PostgreSQL `fsync`, `full_page_writes` and `synchronous_commit`, on SQLite `synchronous`.
+   * sets them: on PostgreSQL `fsync`, `full_page_writes` and `synchronous_commit`, on SQLite `journal_mode`, whose log is flushed.
    */
   durability(): Promise<Readonly<Record<string, string>>>;
   /**

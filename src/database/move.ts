@@ -1,7 +1,7 @@
 // What a move reads and writes, whatever tables there are: pages in the order of primary keys, and a target made for them.
 import type { Database, Queryable, Row } from './database.ts';
 import { knownMigrations, MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
-import { queryFresh } from './sqlite.ts';
+import { queryFresh } from './sqlite-connection.ts';
 import { strangeTables } from './strange-tables.ts';
 import { MOVE_TABLE, tablesAmong } from './unfinished-move.ts';
 

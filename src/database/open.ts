@@ -5,8 +5,9 @@ import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
 import type { Guard } from './postgres-hosts.ts';
 import { keepReserve, withReserve } from './reserve.ts';
-import { lockStore, openSqlite } from './sqlite.ts';
+import { openSqlite } from './sqlite.ts';
 import { rewriteLog } from './sqlite-log.ts';
+import { lockStore } from './store-lock.ts';
 
 export const SQLITE_FILE = 'counterfoil.sqlite';
 const LOCK_FILE = 'server.lock';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Database, Queryable } from './database.ts';
 import { schemaScript, schemaTables } from './migrate.ts';
 import { POSTGRES_SCHEMA } from './postgres-schema.ts';
-import { queryFresh } from './sqlite.ts';
+import { queryFresh } from './sqlite-connection.ts';
 
 /** What the migrations make on PostgreSQL, a line for each object. Written by scripts/write-schema.ts, held by a test. */
 const POSTGRES_FILE = new URL('./postgres-schema.txt', import.meta.url);

@@ -95,3 +95,16 @@ export class Connection implements Queryable {
     }
   }
 }
+
+/** What `sql` reads in a database of its own, in memory, that `script` has just made. Raises `DatabaseError`. */
+export function queryFresh<R>(script: string, sql: string): R[] {
+  const fresh = new Connection(':memory:', { readOnly: false });
+  try {
+    fresh.raw.exec(script);
+    return fresh.all<R>(sql, []);
+  } catch (error) {
+    throw asDatabaseError(error);
+  } finally {
+    fresh.raw.close();
+  }
+}

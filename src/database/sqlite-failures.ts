@@ -1,6 +1,8 @@
 // What an error of SQLite's means to whoever asked: its result codes in the words of the port.
 import { DatabaseError, type DatabaseFailure } from './database.ts';
 
+/** SQLITE_BUSY: another connection holds the lock. */
+export const BUSY = 5;
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
   5: 'unavailable', // BUSY

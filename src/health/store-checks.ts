@@ -72,8 +72,8 @@ const DURABLE: Readonly<Record<string, { values: readonly string[]; mend: string
     values: ['on', 'remote_apply'],
     mend: 'reset it wherever it is set: alter role, alter database, alter system, or PGOPTIONS',
   },
-  synchronous: {
-    values: ['2', '3'],
+  journal_mode: {
+    values: ['wal'],
     mend: 'this build of SQLite does not do as told: reinstall with npm ci',
   },
 };

@@ -2,13 +2,15 @@
 import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
 import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
-import type { AuditEntry } from './audit-entry.ts';
-import { findSeal, lockHead, newestSeal, touchHead } from './queries.ts';
-import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
-import { Transaction, type Work } from './transaction.ts';
+import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
+import { newestSeal } from './queries.ts';
+import type { Seal } from './seal.ts';
+import type { Work } from './transaction.ts';
 
 /** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */
 const LARGEST_BATCH = 256;
+/** Works that are run together while the commit before is flushed; fewer wait for its end, because together each costs less. */
+const RUN_WHILE_FLUSHING = 32;
 /**
  * Works waiting; beyond it the answer is 503 at once. More than there are connections: each waits with one. Refusing sooner would
  * cost more than it spares, since a client that is refused is back at once, and refusals leave no time for works.
@@ -65,9 +67,6 @@ function byRow(one: Waiting, other: Waiting): number {
 /** Ends the transaction of a rehearsal, which went well. */
 class Rehearsed extends Error {}
 
-/** A work that must undo the whole batch because it failed after it had written. */
-class FailedAfterWriting extends Error {}
-
 export class Journal {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -78,6 +77,10 @@ export class Journal {
   readonly #rehearsals: Waiting[] = [];
   readonly counters: JournalCounters = { commits: 0, works: 0, refused: 0 };
   #running: Promise<void> | undefined;
+  /** The newest batch, to its answers: on SQLite the next one may have begun. */
+  #newestRun: Promise<void> | undefined;
+  /** Called when enough works are handed in for a batch that waits for the flush of the one before. */
+  #onArrivals: (() => void) | undefined;
   /** Begins the next batch at once. */
   #begin: (() => void) | undefined;
   #closed = false;
@@ -139,6 +142,7 @@ export class Journal {
       const dueMs = monotonicMs() + ANSWER_MS;
       this.#queue.push({ work, row, dueMs, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
+      if (this.#queue.length === RUN_WHILE_FLUSHING) this.#onArrivals?.();
       if (this.#queue.length === this.#largestBatch) this.#begin?.();
     });
   }
@@ -166,26 +170,32 @@ export class Journal {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
+    await this.#newestRun;
   }
 
   async #drain(): Promise<void> {
     while (this.#queue.length + this.#rehearsals.length > 0) {
-      // Let the sockets that are readable by now hand in their works first: that is the whole batch. When it is full before, it
-      // waits no longer: under a flood there is always a socket that is readable.
-      if (this.#queue.length < this.#largestBatch) {
-        await new Promise<void>((resolve) => {
-          this.#begin = resolve;
-          setImmediate(resolve);
-        });
-        this.#begin = undefined;
-      }
+      await this.#gather();
       this.#refuseLate();
       const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
-      if (batch.length > 0) await this.#run(batch);
+      if (batch.length > 0) await this.#runUntilWritten(batch);
       const rehearsal = this.#rehearsals.shift();
       if (rehearsal) await this.#runRehearsal(rehearsal);
     }
     this.#running = undefined;
+  }
+
+  /**
+   * Lets the sockets that are readable by now hand in their works first: that is the whole batch. When it is full before, it waits
+   * no longer: under a flood there is always a socket that is readable.
+   */
+  async #gather(): Promise<void> {
+    if (this.#queue.length >= this.#largestBatch) return;
+    await new Promise<void>((resolve) => {
+      this.#begin = resolve;
+      setImmediate(resolve);
+    });
+    this.#begin = undefined;
   }
 
   #refuseLate(): void {
@@ -197,13 +207,21 @@ export class Journal {
     for (const { reject } of refused) reject(unavailable());
   }
 
+  /** Runs a batch until the next may begin: on SQLite that is before it is on the disk and answered. */
+  async #runUntilWritten(batch: Waiting[]): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#newestRun = this.#run(batch, 1, resolve).finally(resolve);
+    });
+  }
+
   /** Commits a batch; one that cannot be committed whole, and was rolled back, is split until the culprit stands alone. */
-  async #run(batch: readonly Waiting[], run = 1): Promise<void> {
+  async #run(batch: Waiting[], run = 1, onWritten?: () => void): Promise<void> {
     const settle: (() => void)[] = [];
     let seal: Seal | undefined;
     try {
       const leftMs = Math.min(...batch.map(({ dueMs }) => dueMs)) - monotonicMs();
-      seal = await this.#database.transaction((queryable) => this.#perform(queryable, batch, settle), leftMs);
+      const work = (queryable: Queryable) => this.#perform(queryable, batch, settle);
+      seal = await this.#database.transaction(work, leftMs, onWritten);
     } catch (error) {
       await this.#runFailed(batch, run, error);
       return;
@@ -226,7 +244,7 @@ export class Journal {
     }
   }
 
-  async #runFailed(batch: readonly Waiting[], run: number, error: unknown): Promise<void> {
+  async #runFailed(batch: Waiting[], run: number, error: unknown): Promise<void> {
     const failure = error instanceof DatabaseError ? error.failure : 'fault';
     if (failure === 'contended' && run < CONTENDED_RUNS) {
       await this.#run(batch, run + 1);
@@ -267,70 +285,35 @@ export class Journal {
     }
   }
 
-  /** Answers with the seal, where there was something to write. */
-  async #perform(
-    queryable: Queryable,
-    batch: readonly Waiting[],
-    settle: (() => void)[],
-  ): Promise<Seal | undefined> {
-    const now = this.#clock.now();
-    const tables = new Map<string, object[]>();
-    const entries: Transaction['entries'] = [];
-    let isTouching = false;
-    for (const waiting of batch) {
-      const transaction = new Transaction(queryable, now);
-      try {
-        const pending = waiting.work(transaction);
-        const value = pending instanceof Promise ? await pending : pending;
-        settle.push(() => waiting.resolve(value));
-      } catch (error) {
-        if (error instanceof DatabaseError) throw error;
-        if (transaction.changed) throw new FailedAfterWriting('', { cause: error });
-        settle.push(() => this.#fail(waiting, error)); // it had written nothing: its neighbours go on
-        continue;
-      } finally {
-        isTouching ||= transaction.probing || (this.#database.engine === 'postgres' && !transaction.glancing);
-      }
-      if (transaction.wrote && transaction.entries.length === 0)
-        throw new Error('a work changed rows and recorded no entry');
-      for (const { table, row } of transaction.inserts) {
-        const rows = tables.get(table);
-        if (rows) rows.push(row);
-        else tables.set(table, [row]);
-      }
-      entries.push(...transaction.entries);
+  /** Returns the seal, or undefined where there was nothing to write. */
+  async #perform(queryable: Queryable, batch: Waiting[], settle: (() => void)[]): Promise<Seal | undefined> {
+    const attempt = new CommitAttempt(queryable, this.#database.engine);
+    let flushing = this.#database.flushing;
+    for (let works: readonly Waiting[] = [...batch]; ; works = await this.#join(batch, flushing)) {
+      const outcomes = await attempt.run(works, this.#clock.now());
+      for (const [i, { error, value }] of outcomes.entries())
+        settle.push(() => (error === undefined ? works[i]!.resolve(value) : this.#fail(works[i]!, error)));
+      if (!flushing) return attempt.seal(this.#clock.now());
+      flushing = this.#database.flushing;
     }
-    for (const [table, rows] of tables) await queryable.insert(table, rows);
-    if (entries.length > 0) return this.#seal(queryable, now, entries);
-    // What a work has found and answers with may be there for now alone: see docs/decisions/0013-what-is-seen-may-not-stand.md.
-    if (isTouching) await touchHead(queryable);
-    return undefined;
   }
 
-  /** Numbers and seals the batch. The head's row is locked last, so that nodes wait for one another as briefly as can be. */
-  async #seal(queryable: Queryable, now: number, recorded: Transaction['entries']): Promise<Seal> {
-    const head = await lockHead(queryable, recorded.length);
-    const previous = head.seals - 1;
-    let previousHash = NO_SEAL;
-    if (previous > 0) {
-      // A statement of its own, since only one begun after the lock was had sees what the node before committed.
-      const seal = await findSeal(queryable, previous);
-      if (!seal) throw new Error(`seal ${previous} is missing from the history`);
-      previousHash = seal.hash;
+  /**
+   * Adds to a batch the works that are handed in while the commit before it is flushed, and returns them. So the works of one batch run
+   * while the disk is busy with the batch before. Once the flush has ended it waits for no more. Rejects as `Database.flushing` does.
+   */
+  async #join(batch: Waiting[], flushing: Promise<void> | undefined): Promise<readonly Waiting[]> {
+    const isFull = batch.length >= this.#largestBatch;
+    if (isFull || this.#queue.length < RUN_WHILE_FLUSHING) {
+      const arrivals = Promise.withResolvers<void>();
+      this.#onArrivals = isFull ? undefined : arrivals.resolve;
+      await Promise.race([arrivals.promise, flushing]);
+      this.#onArrivals = undefined;
     }
-    let number = head.entries - recorded.length;
-    const entries: AuditEntry[] = recorded.map(({ actor, action, subject, request_id, facts }) => ({
-      number: ++number,
-      at: now,
-      actor,
-      action,
-      subject,
-      request_id,
-      facts: JSON.stringify(facts),
-    }));
-    const seal = sealEntries(head.seals, previousHash, now, entries);
-    await queryable.insert('audit_entries', entries);
-    await queryable.insert('seals', [seal]);
-    return seal;
+    if (isFull) return [];
+    await this.#gather();
+    const joined = this.#queue.splice(0, this.#largestBatch - batch.length);
+    batch.push(...joined);
+    return joined;
   }
 }

@@ -5,10 +5,10 @@ import type { Entry } from './audit-entry.ts';
 
 /**
  * A work's side of one journal transaction. A work has no effect outside it, since it may be run again after a rollback,
- * and does not read back what it or a neighbour inserted: inserts are written together when all works have run.
+ * and does not read back what it or a neighbour inserted: inserts are written together when the works beside it have run.
  */
 export class Transaction {
-  /** The moment of this transaction, milliseconds since 1970; the same for all its works. */
+  /** The moment of this work, milliseconds since 1970; the same for all that run with it. */
   readonly now: number;
   readonly inserts: { table: string; row: object }[] = [];
   readonly entries: Entry[] = [];
@@ -41,7 +41,7 @@ export class Transaction {
     await this.#database.query(sql, ...values);
   }
 
-  /** Adds a row, written with all others of its table when the batch's works have run. */
+  /** Adds a row, written with all others of its table when the works beside this one have run. */
   insert<R extends object>(table: Table<R>, row: R): void {
     this.inserts.push({ table: table.name, row });
   }

@@ -23,8 +23,13 @@ const BEHIND_AN_ANSWER = 0.3;
 /** How many come at a step of some file, each file as often as the next: most steps are the write-ahead log's. */
 const BY_FILE = 0.4;
 const LOSSES_SHOWN = 5;
-const SQLITE = 'src/database/sqlite.ts';
-const FOLDED_AFTER = 'const CHECKPOINT_PAGES = 4000;';
+const LOG = 'src/database/write-ahead-log.ts';
+const FOLDED_AFTER = 'const FOLDED_PAGES = 4000;';
+/** Stores that lose what was answered: where each is another, and how. */
+const WORSE = {
+  'that flushes nothing': [LOG, 'flushFile(this.#descriptor)', 'Promise.resolve()'],
+  'that flushes the database instead of its log': [LOG, "-wal`, 'r'", "`, 'r'"],
+} as const;
 
 /** So much that the log is folded back as in ours; so many starts and stops that checkpoints lie across sectors. */
 const LONG_WORKS = [{ runs: [20, 600, 20] }, { runs: [6, 4, 4, 4, 4, 4] }];
@@ -114,7 +119,7 @@ describe('power cut', { skip }, () => {
     for (let left = CUTS, round = 0; left > 0; left -= CUTS_PER_RUN, round++) {
       const random = new SeededRandom(seed + round);
       const { runs, pages } = WORKS[round % WORKS.length]!;
-      if (pages) copy.change(SQLITE, FOLDED_AFTER, FOLDED_AFTER.replace('4000', String(pages)));
+      if (pages) copy.change(LOG, FOLDED_AFTER, FOLDED_AFTER.replace('4000', String(pages)));
       const found = await lossesOf({ runs, random, ...(pages && copy) }, Math.min(left, CUTS_PER_RUN));
       losses.push(...found.losses);
       steps += found.steps.length;
@@ -124,9 +129,10 @@ describe('power cut', { skip }, () => {
     assert.equal(losses.length, 0, `seed ${seed}: ${losses.length} losses, such as\n${shown}`);
   });
 
-  for (const synchronous of ['normal', 'off']) {
-    test(`a store with synchronous = ${synchronous} is found to lose what was answered`, async (context) => {
-      copy.change(SQLITE, 'pragma synchronous = full', `pragma synchronous = ${synchronous}`);
+  for (const [what, [file, ours, worse]] of Object.entries(WORSE)) {
+    test(`a store ${what} is found to lose what was answered`, async (context) => {
+      copy.change(file, ours, worse);
+      context.after(() => copy.change(file, ours, ours));
       const random = new SeededRandom(seed);
       const { losses } = await lossesOf({ runs: [30], random, ...copy }, CUTS_OF_THE_WORSE);
       context.diagnostic(

@@ -8,7 +8,7 @@ interface Long {
 
 /** Files of more than 250 lines. */
 export const LONG_FILES: Record<string, Long> = {
-  'src/journal/journal.ts': { lines: 336, reason: 'to be divided' },
+  'src/journal/journal.ts': { lines: 319, reason: 'to be divided' },
 };
 
 /** Functions of more than 70 lines. */

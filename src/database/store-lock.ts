@@ -1,0 +1,23 @@
+// Keeps a second server off a store, by a lock that the operating system drops when the process ends.
+import { chmodSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { DatabaseError } from './database.ts';
+import { asDatabaseError, BUSY } from './sqlite-failures.ts';
+
+/**
+ * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
+ * it ends. Raises `DatabaseError` (`unavailable`) when another process holds it. Returns the release.
+ */
+export function lockStore(file: string): () => void {
+  try {
+    const lock = new DatabaseSync(file, { timeout: 0 });
+    chmodSync(file, 0o600);
+    // A rollback journal would need room on the disk.
+    lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive');
+    return () => lock.close();
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode === BUSY)
+      throw new DatabaseError('unavailable', `another server holds the store (${file}): stop it first`);
+    throw asDatabaseError(error);
+  }
+}

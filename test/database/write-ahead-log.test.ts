@@ -1,0 +1,85 @@
+// SQLite's write-ahead log: what is shown is on the disk, and the log does not grow without end.
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDatabase, SQLITE_FILE } from '../../src/database/open.ts';
+import { temporaryStore } from '../support/stores.ts';
+
+const broken = (error: Error) => {
+  throw error;
+};
+
+/** A store with one table, `numbers`. */
+async function storeOfNumbers(context: { after(undo: () => Promise<void>): void }) {
+  const store = await temporaryStore('sqlite');
+  const database = await openDatabase(store, broken);
+  context.after(async () => {
+    await database.close();
+    await store.drop();
+  });
+  await database.script('create table numbers (number bigint primary key, text text)');
+  const numbers = async (source: Pick<typeof database, 'query'> = database) =>
+    (await source.query<{ number: number }>('select number from numbers order by number')).map(
+      (row) => row.number,
+    );
+  const add = (number: number, text = '', onWritten?: () => void) =>
+    database.transaction(
+      (transaction) => transaction.insert('numbers', [{ number, text }]),
+      undefined,
+      onWritten,
+    );
+  return { store, database, numbers, add };
+}
+
+test('a commit is shown when it is on the disk, and not before', async (context) => {
+  const { database, numbers, add } = await storeOfNumbers(context);
+  await add(1);
+  const seen: Promise<unknown>[] = [];
+  let isFlushed = false;
+  const second = add(2, '', () => {
+    assert.ok(database.flushing);
+    database.flushing.then(() => {
+      isFlushed = true;
+    });
+    database.refresh();
+    seen.push(numbers());
+    seen.push(database.snapshot(async (view) => [isFlushed, await numbers(view)]));
+  });
+  await second;
+  assert.deepEqual(await numbers(), [1, 2]);
+  assert.deepEqual(await Promise.all(seen), [[1], [true, [1, 2]]]);
+});
+
+test('the next transaction runs while a commit is flushed, and commits behind it', async (context) => {
+  const { database, numbers, add } = await storeOfNumbers(context);
+  const order: string[] = [];
+  let next: Promise<void> | undefined;
+  await add(1, '', () => {
+    next = database
+      .transaction(async (transaction) => {
+        order.push('the second runs');
+        assert.ok(database.flushing, 'while the first is flushed');
+        await transaction.insert('numbers', [{ number: 2, text: '' }]);
+        assert.deepEqual(await numbers(), [], 'nothing is on the disk');
+      })
+      .then(() => void order.push('the second is on the disk'));
+  });
+  order.push('the first is on the disk');
+  await next;
+  assert.deepEqual(order, ['the second runs', 'the first is on the disk', 'the second is on the disk']);
+  assert.deepEqual(await numbers(), [1, 2]);
+});
+
+test('the log begins anew while commits follow one another without a pause', async (context) => {
+  const { store, database, add } = await storeOfNumbers(context);
+  const log = join(store.storage, `${SQLITE_FILE}-wal`);
+  const text = 'x'.repeat(400_000);
+  let longest = 0;
+  for (let number = 0; number < 400; number++) {
+    await add(number, text);
+    longest = Math.max(longest, statSync(log).size);
+  }
+  assert.ok(longest < 64 * 1024 ** 2, `${longest} bytes of 160 MB`);
+  assert.equal((await database.query('select 1 from numbers')).length, 400);
+});
