@@ -25,7 +25,7 @@ import { HOUR_MS, systemClock } from '../../src/lib/time.ts';
 import { DEVELOPMENT_KEY, keyDigest } from '../../src/merchants/merchant.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { type Certificates, hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
-import { COMMAND, start } from '../support/command.ts';
+import { COMMAND, run as runPlain, start } from '../support/command.ts';
 import { OTHER_KEY } from '../support/harness.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { type Installation, installation, SAFE } from '../support/production.ts';
@@ -601,11 +601,15 @@ async function run(
   const args = [...node, COMMAND, ...command, ...(config === place.config ? [] : ['--config', config])];
   const line = ['sh', '-c', `${shell ?? ''} exec "$0" "$@"`, process.execPath, ...args];
   const all = { PORT: '0', ...env, ...arranged?.env };
+  const told = (text: string) => text.split('\n').filter((one) => one !== '' && !OF_NODE.test(one));
+  if (node.length === 0 && !shell && command[0] !== 'serve') {
+    const ended = await runPlain(args.slice(1), { cwd: place.folder, env: all });
+    return { ...ended, stderr: told(ended.stderr) };
+  }
   const running = start(line[0]!, line.slice(1), { cwd: place.folder, env: all });
   running.child.stdin!.end();
   const { code } = await running.ended;
-  const stderr = running.stderr.split('\n').filter((one) => one !== '' && !OF_NODE.test(one));
-  return { code, stdout: running.stdout, stderr };
+  return { code, stdout: running.stdout, stderr: told(running.stderr) };
 }
 
 /** What doctor finds wrong in the place of a case: by the command where its process is what is wrong, else without one. */

@@ -1,14 +1,16 @@
 // Commands as their users run them: processes of their own, in a folder of their own, on pipes or on a terminal.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { HostedCommand, HostedResult } from './command-host.ts';
 import { KEY } from './harness.ts';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const COMMAND = join(ROOT, 'bin/counterfoil.js');
+const HOST = fileURLToPath(new URL('command-host.ts', import.meta.url));
 const END_WITHIN_MS = 30_000;
 
 /** The environment of a person who has set nothing that Counterfoil reads. */
@@ -106,15 +108,56 @@ export function start(program: string, args: readonly string[], options: RunOpti
   return running;
 }
 
-/** Runs `counterfoil …` to its end. */
-export async function run(
-  args: readonly string[],
-  options: RunOptions = {},
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
+type Result = { code: number | null; stdout: string; stderr: string };
+
+/** Commands that a process of its own has run already: the first of each in a test file is run so, the next by a host. */
+const seen = new Set<string | undefined>();
+/** Hosts that have nothing to do. */
+const idle: ChildProcess[] = [];
+
+/**
+ * Runs `counterfoil …` to its end, without a terminal and with nothing on standard input. The first run of a command is a fresh process
+ * with the program's own start, and so is one that asks for Node's options or that serves. The others share processes, because most of
+ * what a command costs is the loading of its modules.
+ */
+export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
+  const isPlain = !options.environment && !Object.keys(options.env ?? {}).some((name) => /^NODE_/.test(name));
+  if (isPlain && seen.has(args[0]) && args[0] !== 'serve') return runHosted(args, options);
+  seen.add(args[0]);
   const running = start(process.execPath, [COMMAND, ...args], options);
   running.child.stdin!.end();
   const { code } = await running.ended;
   return { code, stdout: running.stdout, stderr: running.stderr };
+}
+
+async function runHosted(args: readonly string[], options: RunOptions): Promise<Result> {
+  const host = idle.pop() ?? fork(HOST, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] });
+  const command: HostedCommand = {
+    args,
+    cwd: options.cwd ?? tmpdir(),
+    env: plainEnvironment(options.env),
+  };
+  host.ref();
+  host.channel!.ref();
+  host.send(command);
+  const timer = setTimeout(() => host.kill('SIGKILL'), options.endWithinMs ?? END_WITHIN_MS);
+  const done = new AbortController();
+  const { signal } = done;
+  const [result] = await Promise.race([
+    once(host, 'message', { signal }) as Promise<[HostedResult]>,
+    once(host, 'exit', { signal }).then(([code]): [Result] => [
+      { code, stdout: '', stderr: 'it ended its host' },
+    ]),
+  ]);
+  done.abort();
+  clearTimeout(timer);
+  if (host.connected) {
+    // It ends with this process, which does not wait for it.
+    host.unref();
+    host.channel!.unref();
+    idle.push(host);
+  }
+  return result;
 }
 
 function succeeds(program: string, args: string[], pattern: RegExp): boolean {
