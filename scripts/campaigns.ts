@@ -11,6 +11,8 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const PATIENT = ['late-answers', 'slow-clients'];
 /** Campaigns that need the whole machine. */
 const ALONE = ['many-connections', 'overload'];
+/** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */
+const SAMPLES: Record<string, number> = { 'test/checkout/injection.test.ts': 520 };
 /** How many of the other campaigns run at the same time; each starts several processes. */
 const AT_ONCE = 3;
 /** For one test of a short form, in milliseconds. A long form takes as long as it takes. */
@@ -33,6 +35,7 @@ const LONG_FORMS: Record<string, number> = {
   flips: 2000,
   fuzz: 10_000_000,
   honest: 10_000,
+  injection: 1_000_000,
   'key-timing': 50_000,
   'many-connections': 10_000,
   'merchant-life': 100,
@@ -52,24 +55,30 @@ const LONG_FORMS: Record<string, number> = {
 const nameOf = (file: string) => basename(file, '.test.ts');
 const asked = process.argv.slice(2).filter((argument) => argument !== '--long');
 const isLong = process.argv.includes('--long');
-const files = asked.length > 0 ? asked : globSync('test/campaigns/*.test.ts').sort();
+const files =
+  asked.length > 0 ? asked : [...globSync('test/campaigns/*.test.ts').sort(), ...Object.keys(SAMPLES)];
 const seed = Number(process.env.COUNTERFOIL_SEED) || randomInt(1, SEEDS);
 const run = await startTestRun();
 
 /** Runs campaigns once, with the seed of this run. Returns those that failed. */
 async function runOnce(campaigns: string[]): Promise<string[]> {
   const among = (names: string[]) => campaigns.filter((file) => names.includes(nameOf(file)));
-  const others = campaigns.filter((file) => ![...PATIENT, ...ALONE].includes(nameOf(file)));
+  const samples = campaigns.filter((file) => file in SAMPLES);
+  const others = campaigns.filter(
+    (file) => ![...PATIENT, ...ALONE].includes(nameOf(file)) && !samples.includes(file),
+  );
   const parts = isLong
     ? campaigns.map((file) => ({ files: [file], atOnce: 1 }))
     : [
         { files: others, atOnce: AT_ONCE },
+        ...samples.map((file) => ({ files: [file], atOnce: 1 })),
         { files: among(PATIENT), atOnce: PATIENT.length },
         { files: among(ALONE), atOnce: 1 },
       ];
   const failed: string[] = [];
   for (const part of parts) {
-    const runs = isLong ? LONG_FORMS[nameOf(part.files[0]!)] : undefined;
+    const [first = ''] = part.files;
+    const runs = isLong ? LONG_FORMS[nameOf(first)] : SAMPLES[first];
     const env = { COUNTERFOIL_SEED: `${seed}`, ...(runs && { COUNTERFOIL_RUNS: `${runs}` }) };
     failed.push(...(await run.run({ ...part, timeoutMs: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS, env })));
   }

@@ -1,21 +1,31 @@
 // What a run of tests needs: a folder in memory, a PostgreSQL, the browser, and node:test over given files.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative, resolve } from 'node:path';
+import { run as runFiles } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { inspect } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { startPostgres } from '../test/support/postgres-server.ts';
-import type { TestFailure } from './failures.ts';
 
 /** The young generation of a test's process, in MB: large enough that nothing is collected while modules load. */
 const YOUNG_MB = 16;
 /** A memory file system on Linux, and the free bytes that a run needs there. */
 const IN_MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 2 ** 30;
-const FAILURES = fileURLToPath(new URL('failures.ts', import.meta.url));
+
+/** A test that failed. */
+interface Failure {
+  /** The path from the current folder. */
+  file: string;
+  name: string;
+  error: string;
+}
 
 export interface Part {
+  /** They start in this order. */
   files: string[];
   /** How many test files run at the same time. */
   atOnce: number;
@@ -25,7 +35,7 @@ export interface Part {
 }
 
 export interface TestRun {
-  /** Runs test files and prints their report. Returns those with a failure; all files where the runner itself failed. */
+  /** Runs test files and prints their report. Returns those with a failure; all files where it cannot be told which. */
   run(part: Part): Promise<string[]>;
   /** Stops PostgreSQL and prints the failures of all parts but the last again, because those stand far above. */
   end(): Promise<void>;
@@ -67,32 +77,30 @@ export async function startTestRun(): Promise<TestRun> {
   const postgres = await startPostgres();
   // Two tests that unpack the browser at once would start what the other is still writing.
   await chromium.executablePath();
-  const common = {
-    ...process.env,
-    COUNTERFOIL_TEST_POSTGRES: postgres.url,
-    NODE_COMPILE_CACHE: join(folder, 'compiled'), // hundreds of processes load the same modules
-  };
-  const parts: TestFailure[][] = [];
+  process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
+  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled'); // hundreds of processes load the same modules
+  const parts: Failure[][] = [];
 
   async function run({ files, atOnce, timeoutMs, env = {} }: Part): Promise<string[]> {
     if (files.length === 0) return [];
-    const report = join(folder, `failures-${parts.length}`);
-    const reporters = [
-      ['spec', 'stdout'],
-      [FAILURES, report],
-    ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`]);
-    const options = [
-      `--min-semi-space-size=${YOUNG_MB}`,
-      '--test',
-      `--test-concurrency=${atOnce}`,
-      `--test-timeout=${timeoutMs}`,
-    ];
-    const code = await execute(process.execPath, [...options, ...reporters, ...files], { ...common, ...env });
-    const lines = existsSync(report) ? readFileSync(report, 'utf8').split('\n').filter(Boolean) : [];
-    const failures = lines.map((line): TestFailure => JSON.parse(line));
+    const own = process.env;
+    process.env = { ...own, ...env }; // test files run in processes that inherit it
+    const failures: Failure[] = [];
+    const events = runFiles({
+      files: files.map((file) => resolve(file)),
+      concurrency: atOnce,
+      timeout: timeoutMs,
+      execArgv: [`--min-semi-space-size=${YOUNG_MB}`],
+    });
+    events.on('test:fail', ({ file = '', name, details: { error } }) => {
+      failures.push({ file: relative('', file), name, error: inspect(error.cause ?? error) });
+    });
+    events.compose(new spec()).pipe(process.stdout, { end: false });
+    await once(events, 'end');
+    process.env = own;
     parts.push(failures);
-    if (code !== 0 && failures.length === 0) return files; // the runner itself failed
-    return files.filter((file) => failures.some((failure) => failure.file === file));
+    const failed = files.filter((file) => failures.some((failure) => failure.file === relative('', file)));
+    return failures.length > 0 && failed.length === 0 ? files : failed;
   }
 
   async function end(): Promise<void> {

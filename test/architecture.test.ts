@@ -209,6 +209,16 @@ test('only lib/time.ts reads the clock', () => {
   );
 });
 
+/** Folders of tests that stand for no folder of `src/`. */
+const OTHER_TESTS = ['campaigns', 'examples', 'operating', 'security', 'specification', 'support'];
+
+test('test/ has the folders of src/', () => {
+  const rooms = (top: string) => new Set(globSync(`${top}/*/`, { cwd: root }).map((path) => basename(path)));
+  const sourceRooms = rooms('src');
+  const others = [...rooms('test')].filter((room) => !sourceRooms.has(room));
+  assert.deepEqual(others.sort(), OTHER_TESTS);
+});
+
 test('no file is called by a name that says nothing', () => {
   const empty = /^(utils?|helpers?|common|manager|services?|base|misc)$/;
   const named = everywhere.filter((file) => !file.endsWith('.test.ts')); // tests are named after their subject

@@ -4,8 +4,6 @@ import { chmodSync, chownSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
-import { requireAll, requireSound } from '../campaigns/disk-full.ts';
-import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../campaigns/small-disk.ts';
 import { run } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
 import { LIVE_KEY, startHarness } from '../support/harness.ts';
@@ -13,6 +11,8 @@ import { installation } from '../support/production.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { becomes, eventually } from '../support/waiting.ts';
+import { requireAll, requireSound } from './disk-full.ts';
+import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from './small-disk.ts';
 
 /** Far less than the 512 MiB that a first start needs. */
 const DISK_MIB = 32;

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { mountSmallDisk, whyNoSmallDisk } from '../campaigns/small-disk.ts';
+import { statementOf } from '../operating/runbook.ts';
 import { run, temporaryFolder } from '../support/command.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';
@@ -12,7 +12,7 @@ import { startPostgres } from '../support/postgres-server.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
-import { statementOf } from './runbook.ts';
+import { mountSmallDisk, whyNoSmallDisk } from './small-disk.ts';
 
 const CONNECTIONS = 30;
 const ENTRY = 'PostgreSQL is full';
