@@ -177,7 +177,9 @@ for (const engine of ENGINES) {
     });
 
     test('no page repeats a card number that has no other fault.', () => {
-      for (const { what, text } of pages) assertUnrepeated(what, text);
+      // No canary has a line end, and most lines stand on every page.
+      const lines = new Map(pages.flatMap(({ what, text }) => text.split('\n').map((line) => [line, what])));
+      for (const [line, what] of lines) assertUnrepeated(what, line);
     });
 
     test('no page repeats a card number within text that has another fault besides.', async () => {
