@@ -10,7 +10,6 @@ import { apiDescription } from './api/openapi.ts';
 import { v1 } from './api/v1.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
-import { Verification } from './console/verification.ts';
 import type { Database } from './database/database.ts';
 import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
@@ -21,6 +20,7 @@ import type { RateLimits } from './http/rate-limit.ts';
 import type { Refuse } from './http/refused-keys.ts';
 import { addSecurityText, type SecurityContact } from './http/security-text.ts';
 import { createShell, type ShellParts } from './http/shell.ts';
+import { BackgroundVerification } from './journal/background-verification.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Logger } from './lib/log.ts';
@@ -156,7 +156,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
 
 function addConsole(app: FastifyInstance, shared: Shared): void {
   const baseUrl = shared.places.baseUrls.console;
-  const verification = new Verification(shared, ROW_CHECKS, (error) =>
+  const verification = new BackgroundVerification(shared, ROW_CHECKS, (error) =>
     shared.log.error({ err: error }, 'verifying the history failed'),
   );
   app.addHook('onClose', () => verification.stop());

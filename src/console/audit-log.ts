@@ -13,7 +13,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { pager, records } from '../ui/table.ts';
-import { askedOf, daysAsked, filterField } from './filters.ts';
+import { askedOf, dayFields, daysAsked, filterBar, filterField } from './filters.ts';
 import { type Faults, hasFaults, literal, moment, notice, type Row, rows, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 
@@ -95,11 +95,13 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
   }
 }
 
-function filterForm({ address }: Context, asked: Asked, faults: Faults): Html {
+function filterForm(context: Context, asked: Asked, faults: Faults): Html {
   const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: 'none' };
-  return html`<form method="get" action="${address('/audit')}" class="filter-bar" role="search" novalidate>
-${filterField('actor', 'Who (begins with)', asked.actor, undefined, { ...code, placeholder: 'administrator:' })}${filterField('action', 'What (begins with)', asked.action, undefined, { ...code, placeholder: 'payment.' })}${filterField('subject', 'On what (whole)', asked.subject, undefined, { ...code, placeholder: 'pay_…' })}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Show</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/audit')}">Clear</a>`}</p>
-</form>`;
+  const text = (name: 'actor' | 'action' | 'subject', label: string, placeholder: string) =>
+    filterField(name, label, asked[name], undefined, { ...code, placeholder });
+  const fields = html`${text('actor', 'Who (begins with)', 'administrator:')}${text('action', 'What (begins with)', 'payment.')}
+${text('subject', 'On what (whole)', 'pay_…')}${dayFields(asked, faults)}`;
+  return filterBar(context, '/audit', asked, { fields, button: 'Show' });
 }
 
 async function list(context: Context, asked: Asked, page: EntryPage): Promise<Html> {

@@ -145,7 +145,11 @@ ${heading(context, payment, 'h2')}
 <div class="actions">
 ${next && html`<a class="primary" href="${address('/queue', { ...filters, open: next.id })}">Next in the queue</a>`}
 <a class="secondary" href="${addressOfPayment(context, payment.id)}">See this payment</a>
-${takeOver && html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...filters, from: 'queue' })}">${token}<input type="hidden" name="force" value="1"><button class="quiet">Take over</button></form>`}
+${
+  takeOver &&
+  html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...filters, from: 'queue' })}">
+${token}<input type="hidden" name="force" value="1"><button class="quiet">Take over</button></form>`
+}
 ${!next && html`<a class="plain" href="${address('/queue')}">To the queue</a>`}
 </div>
 </div>`;

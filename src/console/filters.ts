@@ -3,6 +3,8 @@ import { asciiDigits } from '../lib/digits.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
 import { parseAmount } from '../lib/money.ts';
 import { dayBounds } from '../lib/time.ts';
+import type { Faults } from './parts.ts';
+import type { Context } from './route.ts';
 
 /** The filters `names` of an address, to be read or carried on in another; empty fields and texts over `maximum` do not count. */
 export function askedOf<Name extends string>(
@@ -84,4 +86,23 @@ ${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<input${attrib
     'aria-describedby': fault !== undefined && `${id}-error`,
   })}></div>
 `;
+}
+
+/** The fields of the days that `daysAsked` reads. */
+export function dayFields(asked: { from?: string; to?: string }, faults: Faults): Html {
+  const day = { type: 'date' };
+  return html`${filterField('from', 'From', asked.from, faults.from, day)}${filterField('to', 'To', asked.to, faults.to, day)}`;
+}
+
+/** The form of a list's filters, whose answer is an address that can be kept. `asked` are the parameters that are set. */
+export function filterBar(
+  { address }: Context,
+  path: string,
+  asked: Readonly<Record<string, string | undefined>>,
+  { fields, button }: { fields: Html; button: string },
+): Html {
+  const clear = Object.keys(asked).length > 0 && html` <a class="plain" href="${address(path)}">Clear</a>`;
+  return html`<form method="get" action="${address(path)}" class="filter-bar" role="search" novalidate>
+${fields}<p class="actions"><button>${button}</button>${clear}</p>
+</form>`;
 }

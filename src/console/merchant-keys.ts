@@ -20,6 +20,7 @@ import { isOver, isShownAgain } from '../merchants/stored-key.ts';
 import { formSecret, seedField } from './form-secret.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 import { choice, type Faults, field, literal, moment, said } from './parts.ts';
+import { questionPage } from './question-page.ts';
 import type { Context, Outcome, Shown } from './route.ts';
 
 const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
@@ -73,36 +74,37 @@ async function made(
 }
 
 export function makingPage(context: Context, faults: Faults = {}): Shown {
-  const { address, token, form } = context;
+  const { form } = context;
   const merchant = merchantOf(context);
-  return {
+  return questionPage(context, {
     title: `Make a key for ${merchant.name}`,
     place: '/merchants',
+    heading: html`Make a key for ${said(merchant.name)}?`,
+    lead: html`<p>It is shown once, on the next page. Its merchant can make others itself, as long as it has one.</p>`,
+    path: `/merchants/${merchant.id}/keys/new`,
+    fields: html`${seedField(context)}${field({
+      name: 'name',
+      label: 'What it is for',
+      hint: `Optional: the shop, the till. At most ${KEY_NAME_MAXIMUM} characters.`,
+      value: form.get('name') ?? '',
+      fault: faults.name,
+    })}${choice({
+      name: 'mode',
+      legend: 'It makes',
+      options: modesOf(context),
+      chosen: form.get('mode') ?? 'test',
+      fault: faults.mode,
+    })}${choice({
+      name: 'end',
+      legend: 'It ends',
+      options: Object.entries(ENDS).map(([value, [label]]) => [value, label]),
+      chosen: form.get('end') ?? 'never',
+      fault: faults.end,
+    })}`,
+    button: 'Make the key',
+    back: addressOfMerchant(context, merchant),
     faults,
-    content: html`<h1>Make a key for ${said(merchant.name)}?</h1>
-<p>It is shown once, on the next page. Its merchant can make others itself, as long as it has one.</p>
-<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/new`)}#errors" novalidate>
-${token}${seedField(context)}${field({
-  name: 'name',
-  label: 'What it is for',
-  hint: `Optional: the shop, the till. At most ${KEY_NAME_MAXIMUM} characters.`,
-  value: form.get('name') ?? '',
-  fault: faults.name,
-})}${choice({
-  name: 'mode',
-  legend: 'It makes',
-  options: modesOf(context),
-  chosen: form.get('mode') ?? 'test',
-  fault: faults.mode,
-})}${choice({
-  name: 'end',
-  legend: 'It ends',
-  options: Object.entries(ENDS).map(([value, [label]]) => [value, label]),
-  chosen: form.get('end') ?? 'never',
-  fault: faults.end,
-})}<p class="actions"><button class="primary">Make the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
-</form>`,
-  };
+  });
 }
 
 /** What the domain says of a name, as its field says it. */
@@ -135,25 +137,27 @@ export async function makeKey(context: Context): Promise<Outcome> {
 
 export async function rotationPage(context: Context, faults: Faults = {}): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
-  const { address, token, form, now } = context;
-  if (isOver(key, now) || key.replaced_by !== null) return { to: addressOfMerchant(context, merchant) };
-  return {
+  const { form, now } = context;
+  const back = addressOfMerchant(context, merchant);
+  if (isOver(key, now) || key.replaced_by !== null) return { to: back };
+  return questionPage(context, {
     title: 'Rotate a key',
     place: '/merchants',
+    heading: html`Rotate a key of ${said(merchant.name)}?`,
+    lead: html`${keyFacts(context, key, used)}
+<p>The next page shows a new key, which works at once.</p>`,
+    path: `/merchants/${merchant.id}/keys/${key.id}/rotate`,
+    fields: html`${seedField(context)}${choice({
+      name: 'overlap',
+      legend: 'The old key works on',
+      options: Object.entries(OVERLAP_NAMES),
+      chosen: form.get('overlap') ?? '24h',
+      fault: faults.overlap,
+    })}`,
+    button: 'Make the new key',
+    back,
     faults,
-    content: html`<h1>Rotate a key of ${said(merchant.name)}?</h1>
-${keyFacts(context, key, used)}
-<p>The next page shows a new key, which works at once.</p>
-<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/rotate`)}#errors" novalidate>
-${token}${seedField(context)}${choice({
-  name: 'overlap',
-  legend: 'The old key works on',
-  options: Object.entries(OVERLAP_NAMES),
-  chosen: form.get('overlap') ?? '24h',
-  fault: faults.overlap,
-})}<p class="actions"><button class="primary">Make the new key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
-</form>`,
-  };
+  });
 }
 
 export async function rotate(context: Context): Promise<Outcome> {
@@ -176,20 +180,22 @@ export async function rotate(context: Context): Promise<Outcome> {
 
 export async function revocationPage(context: Context): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
-  const { address, token, now, database } = context;
-  if (isOver(key, now)) return { to: addressOfMerchant(context, merchant) };
-  const made = await keysMadeBy(database, key, now);
-  return {
+  const { now, database } = context;
+  const back = addressOfMerchant(context, merchant);
+  if (isOver(key, now)) return { to: back };
+  const lastTime = used !== undefined && html`. It was last used ${lastUsed(context, used)}`;
+  return questionPage(context, {
     title: 'Revoke a key',
     place: '/merchants',
-    content: html`<h1>Revoke a key of ${said(merchant.name)}?</h1>
-${keyFacts(context, key, used)}
-<p>Within a second whatever calls with it is refused${used !== undefined && html`. It was last used ${lastUsed(context, used)}`}. This cannot be undone.</p>
-${madeWithIt(context, made)}
-<form method="post" action="${address(`/merchants/${merchant.id}/keys/${key.id}/revoke`)}">
-${token}<p class="actions"><button class="danger">Revoke the key</button> <a class="plain" href="${addressOfMerchant(context, merchant)}">Back</a></p>
-</form>`,
-  };
+    heading: html`Revoke a key of ${said(merchant.name)}?`,
+    lead: html`${keyFacts(context, key, used)}
+<p>Within a second whatever calls with it is refused${lastTime}. This cannot be undone.</p>
+${madeWithIt(context, await keysMadeBy(database, key, now))}`,
+    path: `/merchants/${merchant.id}/keys/${key.id}/revoke`,
+    button: 'Revoke the key',
+    look: 'danger',
+    back,
+  });
 }
 
 export async function revoke(context: Context): Promise<Outcome> {

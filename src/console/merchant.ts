@@ -18,6 +18,7 @@ import { countCreated } from '../payments/queries.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 import { type Names, nameOf } from './panel.ts';
 import { type Faults, field, literal, moment, notice, rows, said } from './parts.ts';
+import { questionPage } from './question-page.ts';
 import type { Context, Outcome } from './route.ts';
 
 export const COUNTED_DAYS = 30;
@@ -123,7 +124,7 @@ ${changes.map(
 </section>`;
 }
 
-const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look: string }> = {
+const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look: 'primary' | 'danger' }> = {
   suspend: {
     title: 'Suspend',
     lead: 'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
@@ -141,27 +142,29 @@ const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look
 /** The page that asks why, before anything is done. */
 export async function stateQuestion(context: Context, act: Act, faults: Faults = {}): Promise<Outcome> {
   const { merchant, isSuspended } = await found(context);
-  const { address, token, form } = context;
-  if (isSuspended !== (act === 'resume')) return { to: address(`/merchants/${merchant.id}`) };
+  const { address, form } = context;
+  const back = address(`/merchants/${merchant.id}`);
+  if (isSuspended !== (act === 'resume')) return { to: back };
   const { title, lead, button, look } = QUESTIONS[act];
-  const content = html`<h1>${title} ${said(merchant.name)}?</h1>
-<p>${lead}</p>
-<form class="narrow" method="post" action="${address(`/merchants/${merchant.id}/${act}`)}#errors" novalidate>
-${token}${field({
-  name: 'reason',
-  label: 'Reason',
-  hint: `For administrators alone. At most ${REASON_MAXIMUM} characters.`,
-  value: form.get('reason') ?? '',
-  fault: faults.reason,
-  lines: 3,
-})}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${address(`/merchants/${merchant.id}`)}">Back</a></p>
-</form>`;
-  return {
+  return questionPage(context, {
     title: `${title} ${merchant.name}`,
-    content,
     place: '/merchants',
+    heading: html`${title} ${said(merchant.name)}?`,
+    lead: html`<p>${lead}</p>`,
+    path: `/merchants/${merchant.id}/${act}`,
+    fields: field({
+      name: 'reason',
+      label: 'Reason',
+      hint: `For administrators alone. At most ${REASON_MAXIMUM} characters.`,
+      value: form.get('reason') ?? '',
+      fault: faults.reason,
+      lines: 3,
+    }),
+    button,
+    look,
+    back,
     faults,
-  };
+  });
 }
 
 export async function changeState(context: Context, act: Act): Promise<Outcome> {

@@ -5,7 +5,7 @@ import { isCurrency } from '../lib/money.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from '../review/queries.ts';
 import { findByTransferReference } from '../review/transfer-reference.ts';
-import { amountIn, askedOf, daysAsked, filterChoice, filterField } from './filters.ts';
+import { amountIn, askedOf, dayFields, daysAsked, filterBar, filterChoice } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
@@ -80,17 +80,25 @@ function meaningOf(text: string): SearchFilter {
 }
 
 /** The search and the filters as a form whose answer is an address that can be kept. */
-export function paymentSearchForm({ address, directory }: Context, { asked, faults }: PaymentSearch): Html {
-  return html`<form method="get" action="${address('/payments')}" class="filter-bar" role="search" novalidate>
-<div class="field search"><label for="q">Search</label>
+export function paymentSearchForm(context: Context, { asked, faults }: PaymentSearch): Html {
+  const statuses = STATUSES.map((status) => [status, STATUS_NAMES[status]] as const);
+  const search = attributes({
+    id: 'q',
+    name: 'q',
+    type: 'search',
+    dir: 'auto',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    autocapitalize: 'none',
+    'data-key': '/',
+    'aria-describedby': 'q-hint',
+    value: asked.q,
+  });
+  const fields = html`<div class="field search"><label for="q">Search</label>
 <p class="hint" id="q-hint">Payment number, reference, an amount like 49.90, or the email address that a customer sent</p>
-<input${attributes({ id: 'q', name: 'q', type: 'search', dir: 'auto', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'none', 'data-key': '/', 'aria-describedby': 'q-hint', value: asked.q })}></div>
-${filterChoice(
-  'status',
-  'Status',
-  STATUSES.map((status) => [status, STATUS_NAMES[status]] as const),
-  asked.status,
-  faults.status,
-)}${merchantFilter(directory, asked.merchant, faults.merchant)}${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${filterField('from', 'From', asked.from, faults.from, { type: 'date' })}${filterField('to', 'To', asked.to, faults.to, { type: 'date' })}<p class="actions"><button>Search</button>${Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/payments')}">Clear</a>`}</p>
-</form>`;
+<input${search}></div>
+${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
+${merchantFilter(context.directory, asked.merchant, faults.merchant)}
+${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${dayFields(asked, faults)}`;
+  return filterBar(context, '/payments', asked, { fields, button: 'Search' });
 }

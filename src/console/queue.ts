@@ -94,12 +94,25 @@ function table(
 ): Html {
   const after = context.query.get('after') ?? undefined;
   return html`<table class="queue">
-<thead><tr><th scope="col">Age</th><th scope="col" class="number">Amount</th><th scope="col">Merchant</th><th scope="col">Customer</th><th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th><th scope="col" class="extra">Claimed by</th></tr></thead>
+<thead><tr>
+<th scope="col">Age</th><th scope="col" class="number">Amount</th><th scope="col">Merchant</th><th scope="col">Customer</th>
+<th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th><th scope="col" class="extra">Claimed by</th>
+</tr></thead>
 <tbody>${payments.map((payment) => {
     const { id, mode, merchant_name, merchant_reference } = payment;
     const link = addressOf(context, filtering, { after, open: id });
     const amount = context.money(payment.amount_minor, payment.currency);
-    return html`<tr${id === open && html` class="open"`}><td data-label="Age">${age(context, queuePlace(payment).since)}</td><td data-label="Amount" class="number"><a href="${link}" data-key-row${id === open && html` aria-current="true"`}><bdi${isLong(amount) && html` class="long"`}>${amount}</bdi></a>${mode === 'test' && html` <span class="tag">Test</span>`}</td><td data-label="Merchant">${said(merchant_name)}</td><td data-label="Customer">${said(customerName(payment) ?? '–')}</td><td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td><td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>${claimCell(context, payment, people)}</tr>
+    const current = id === open && html` aria-current="true"`;
+    const money = html`<bdi${isLong(amount) && html` class="long"`}>${amount}</bdi>`;
+    const tag = mode === 'test' && html` <span class="tag">Test</span>`;
+    return html`<tr${id === open && html` class="open"`}>
+<td data-label="Age">${age(context, queuePlace(payment).since)}</td>
+<td data-label="Amount" class="number"><a href="${link}" data-key-row${current}>${money}</a>${tag}</td>
+<td data-label="Merchant">${said(merchant_name)}</td>
+<td data-label="Customer">${said(customerName(payment) ?? '–')}</td>
+<td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td>
+<td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>
+${claimCell(context, payment, people)}</tr>
 `;
   })}</tbody>
 </table>`;
@@ -108,7 +121,9 @@ function table(
 function claimCell(context: Context, payment: Payment, people: People): Html {
   const claim = claimOf(payment, context.now);
   const isHalf = awaitsSecond(payment, people.barred);
-  return html`<td data-label="Claimed by" class="extra${claim || isHalf ? ' claimed' : ' none'}">${claim ? nameOf(context, people.names, claim.by) : '–'}${isHalf && html` <span class="tag">1 of 2</span>`}</td>`;
+  const who = claim ? nameOf(context, people.names, claim.by) : '–';
+  const half = isHalf && html` <span class="tag">1 of 2</span>`;
+  return html`<td data-label="Claimed by" class="extra${claim || isHalf ? ' claimed' : ' none'}">${who}${half}</td>`;
 }
 
 /** The ways to pay by their ids, and what they were called when customers chose them. */

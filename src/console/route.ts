@@ -5,6 +5,7 @@ import type { Permission, Principal } from '../administrators/administrator.ts';
 import type { FailureTally } from '../administrators/failure-tally.ts';
 import type { Database } from '../database/database.ts';
 import type { Inspector } from '../health/inspector.ts';
+import type { BackgroundVerification } from '../journal/background-verification.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { ErrorCode } from '../lib/errors.ts';
@@ -15,7 +16,6 @@ import type { KeyUses } from '../merchants/key-uses.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Theme } from '../ui/theme.ts';
-import type { Verification } from './verification.ts';
 
 /** What every page of the console works with. */
 export interface ConsoleParts {
@@ -40,7 +40,7 @@ export interface ConsoleParts {
   checkpoints: CheckpointLookup;
   figures: ReviewFigures;
   /** Verifies the history in the background of this node. */
-  verification: Verification;
+  verification: BackgroundVerification;
   /** Asks every check about this installation. */
   inspector: Inspector;
 }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAdministrator } from '../../src/administrators/manage.ts';
-import { Verification } from '../../src/console/verification.ts';
 import { Inspector } from '../../src/health/inspector.ts';
+import { BackgroundVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
 import { loaded } from '../support/chromium.ts';
 import {
@@ -598,25 +598,29 @@ function decisions({ ana, bob, ids }: Stage): Scene[] {
 }
 
 /** The verification of the running service, which no page gives away. */
-async function verificationOf(harness: Harness): Promise<Verification> {
-  let verification: Verification | undefined;
-  const started = mock.method(Verification.prototype, 'start', function (this: Verification) {
-    verification = this;
-  });
+async function verificationOf(harness: Harness): Promise<BackgroundVerification> {
+  let verification: BackgroundVerification | undefined;
+  const started = mock.method(
+    BackgroundVerification.prototype,
+    'start',
+    function (this: BackgroundVerification) {
+      verification = this;
+    },
+  );
   const { client } = await signInAs(harness, await createAccount(harness, 'auditor', 'Aud'));
   await client.send(await client.get('/audit'), {}, 'Verify now');
   started.mock.restore();
   return verification!;
 }
 
-function records({ ana, olga, ids }: Stage, verification: Verification): Scene[] {
+function records({ ana, olga, ids }: Stage, verification: BackgroundVerification): Scene[] {
   const now = () => Date.now();
-  const newest = (outcome: Verification['newest']) => () => {
+  const newest = (outcome: BackgroundVerification['newest']) => () => {
     verification.running = undefined;
     verification.newest = outcome;
   };
   const found = { entries: 1284, seals: 611, payments: 431, checkpoints: 118 };
-  const verified = { is: 'verified', at: now(), found } as unknown as Verification['newest'];
+  const verified = { is: 'verified', at: now(), found } as unknown as BackgroundVerification['newest'];
   const broken = { is: 'broken', at: now() } as const;
   const problem = `payment ${ids.plain} is not as entry 128 says`;
   return [
@@ -697,7 +701,7 @@ function records({ ana, olga, ids }: Stage, verification: Verification): Scene[]
       path: '/audit',
       who: olga,
       status: 500,
-      before: newest({ is: 'verified', at: now() } as unknown as Verification['newest']),
+      before: newest({ is: 'verified', at: now() } as unknown as BackgroundVerification['newest']),
     },
     { name: 'merchants', path: '/merchants', who: ana, before: newest(undefined) },
     { name: 'merchant, active', path: '/merchants/mer_transfer', who: ana },

@@ -1,22 +1,22 @@
 // Verifies the history in the background of this node, one time at a time, and remembers what the newest came to.
 import type { Database } from '../database/database.ts';
-import { readCheckpointsPatiently } from '../journal/checkpoint.ts';
-import { HistoryBroken } from '../journal/history-broken.ts';
-import { keepVerification } from '../journal/last-verification.ts';
-import type { RowCheck } from '../journal/rows.ts';
-import { type Verification as Found, verifyHistory } from '../journal/verify.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
+import { readCheckpointsPatiently } from './checkpoint.ts';
+import { HistoryBroken } from './history-broken.ts';
+import { keepVerification } from './last-verification.ts';
+import type { RowCheck } from './rows.ts';
+import { type Verification, verifyHistory } from './verify.ts';
 
 /** What a verification came to. Moments in milliseconds since 1970. */
-export type Outcome =
-  | { is: 'verified'; at: number; found: Found }
+export type VerificationOutcome =
+  | { is: 'verified'; at: number; found: Verification }
   | { is: 'broken'; at: number; problem: string; entry: number | undefined }
   | { is: 'failed'; at: number };
 
 /** The service stops: what is being verified is given up. */
 class Stopping extends Error {}
 
-export class Verification {
+export class BackgroundVerification {
   readonly #database: Database;
   readonly #storage: string;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Verification {
   /** The one that runs: since when, and how much of it is done, from 0 to 1. */
   running: { since: number; part: number } | undefined;
   /** What the newest came to, since this node started. */
-  newest: Outcome | undefined;
+  newest: VerificationOutcome | undefined;
 
   /** `report` is told of failures that are no finding. */
   constructor(
