@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Faults } from './parts.ts';
 import type { Context, Shown } from './route.ts';
 
-export interface Question {
+export interface QuestionParts {
   title: string;
   /** Of the navigation, as in `Shown`. */
   place: string;
@@ -21,7 +21,7 @@ export interface Question {
   faults?: Faults;
 }
 
-export function questionPage({ address, token }: Context, question: Question): Shown {
+export function questionPage({ address, token }: Context, question: QuestionParts): Shown {
   const { title, place, heading, lead, path, fields, button, look = 'primary', back, faults = {} } = question;
   return {
     title,

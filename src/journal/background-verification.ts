@@ -8,7 +8,7 @@ import type { RowCheck } from './rows.ts';
 import { type Verification, verifyHistory } from './verify.ts';
 
 /** What a verification came to. Moments in milliseconds since 1970. */
-export type VerificationOutcome =
+export type BackgroundOutcome =
   | { is: 'verified'; at: number; found: Verification }
   | { is: 'broken'; at: number; problem: string; entry: number | undefined }
   | { is: 'failed'; at: number };
@@ -27,7 +27,7 @@ export class BackgroundVerification {
   /** The one that runs: since when, and how much of it is done, from 0 to 1. */
   running: { since: number; part: number } | undefined;
   /** What the newest came to, since this node started. */
-  newest: VerificationOutcome | undefined;
+  newest: BackgroundOutcome | undefined;
 
   /** `report` is told of failures that are no finding. */
   constructor(
