@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { hostsFault } from './database/connection-string.ts';
-import type { Installation, Written } from './health/check.ts';
+import type { Installation, WhereWritten } from './health/check.ts';
 import { readingRefusal } from './health/refuse-reading.ts';
 import {
   DEVELOPMENT_KEY,
@@ -33,7 +33,7 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
   /** Where in the file what is written; what production refuses of it is told with that. */
-  written: Written;
+  written: WhereWritten;
 }
 
 /** One line: which file, which line of it, what is wrong there. */
@@ -107,7 +107,7 @@ export function parseConfiguration(
 ): Configuration {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  const place: Written['place'] = (path) =>
+  const place: WhereWritten['place'] = (path) =>
     `${shown(file)}:${lines.linePos(positionOf(document, path)).line}`;
   const fail: Fail = (path, problem) =>
     new ConfigurationError(`${place(path)}: ${`${settingName(path)} ${problem}`.trim()}`);
@@ -223,7 +223,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
 }
 
 /** The keys of all merchants as they stand in the file. */
-function writtenKeys({ merchants }: Settings, place: Written['place']): Written['keys'] {
+function writtenKeys({ merchants }: Settings, place: WhereWritten['place']): WhereWritten['keys'] {
   return merchants.flatMap(({ keys }, m) =>
     keys.map(({ key, key_sha256 }, k) => {
       const path = ['merchants', m, 'keys', k, key === undefined ? 'key_sha256' : 'key'];

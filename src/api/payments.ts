@@ -43,46 +43,9 @@ type WithId = { Params: { payment_id: string } };
 /** Adds the routes to `app`, whose requests carry a caller by now. */
 export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes): void {
   const { database, journal, clock, baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
-  const idempotency = new Idempotency(database, journal, clock);
+  const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
 
   const present = (payment: Payment, now: number) => presentPayment(payment, checkoutBaseUrl, now);
-
-  /** Does `work` once for the request's idempotency key, or simply does it where there is none. */
-  async function answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    route: string,
-    body: string | Uint8Array,
-    work: Work<Answer>,
-    row?: string,
-  ) {
-    const { merchant, key } = request.caller;
-    const idempotencyKey = request.headers['idempotency-key'];
-    let given: Answer;
-    if (idempotencyKey === undefined) {
-      given = await journal.commit(work, row);
-    } else {
-      const claim = {
-        key: String(idempotencyKey),
-        merchant_id: merchant.id,
-        mode: key.mode,
-        route,
-        request: body,
-        ...(row && { row }),
-      };
-      const once = await idempotency.once(claim, work).catch((error) => {
-        const { code } = error as { code?: string };
-        if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
-        if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
-        throw error;
-      });
-      note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
-      if (once.replayed) reply.header('idempotency-replayed', 'true');
-      given = once;
-    }
-    reply.code(given.status).headers(API_HEADERS);
-    return given.body;
-  }
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
@@ -91,7 +54,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
     if (strict) reply.headers(STRICT_APPLIED);
     const act: Act = { actor: request.caller.actor, request_id: request.id };
-    const text = await answer(request, reply, 'POST /v1/payments', bytes, (transaction) => {
+    const text = await answer(request, reply, answering, 'POST /v1/payments', bytes, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
       return { status: 201, body: `{"data":${present(payment, transaction.now)}}` };
     });
@@ -141,7 +104,15 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
       );
       return { status: 200, body: `{"data":${present(payment, transaction.now)}}` };
     };
-    return answer(request, reply, 'POST /v1/payments/:payment_id/cancel', payment_id, work, payment_id);
+    return answer(
+      request,
+      reply,
+      answering,
+      'POST /v1/payments/:payment_id/cancel',
+      payment_id,
+      work,
+      payment_id,
+    );
   }
 
   app.get('/payments', list);
@@ -154,6 +125,50 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     ignoreBody(scope);
     scope.post('/payments/:payment_id/cancel', cancel);
   });
+}
+
+/** What an answer that may be given again needs. */
+interface Answering {
+  journal: Journal;
+  idempotency: Idempotency;
+}
+
+/** Does `work` once for the request's idempotency key, or simply does it where there is none. */
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { journal, idempotency }: Answering,
+  route: string,
+  body: string | Uint8Array,
+  work: Work<Answer>,
+  row?: string,
+) {
+  const { merchant, key } = request.caller;
+  const idempotencyKey = request.headers['idempotency-key'];
+  let given: Answer;
+  if (idempotencyKey === undefined) {
+    given = await journal.commit(work, row);
+  } else {
+    const claim = {
+      key: String(idempotencyKey),
+      merchant_id: merchant.id,
+      mode: key.mode,
+      route,
+      request: body,
+      ...(row && { row }),
+    };
+    const once = await idempotency.once(claim, work).catch((error) => {
+      const { code } = error as { code?: string };
+      if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
+      if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
+      throw error;
+    });
+    note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
+    if (once.replayed) reply.header('idempotency-replayed', 'true');
+    given = once;
+  }
+  reply.code(given.status).headers(API_HEADERS);
+  return given.body;
 }
 
 function tenantOf(request: FastifyRequest): Tenant {

@@ -19,7 +19,14 @@ import {
   storeExists,
 } from '../database/open.ts';
 import { MoveUnfinished, refuseUnfinishedMove } from '../database/unfinished-move.ts';
-import { type Check, failed, type Outcome, type Subject, skipped, type Verdict } from '../health/check.ts';
+import {
+  type Check,
+  type CheckOutcome,
+  failed,
+  type Subject,
+  skipped,
+  type Verdict,
+} from '../health/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../health/inspector.ts';
 import { SECOND_MS, systemClock } from '../lib/time.ts';
 import { mayColor, shownPath, styled } from './terminal.ts';
@@ -153,7 +160,7 @@ function unusableStorage({ storage }: Configuration): Verdict | undefined {
   return undefined;
 }
 
-const STYLES: Record<Outcome, Parameters<typeof styled>[1]> = {
+const STYLES: Record<CheckOutcome, Parameters<typeof styled>[1]> = {
   ok: 'green',
   warning: 'yellow',
   failed: 'red',

@@ -1,6 +1,6 @@
 // The health page: what every check finds about this installation, what is to be mended first, in the words of `counterfoil doctor`.
 import { may } from '../administrators/administrator.ts';
-import type { Outcome as CheckOutcome } from '../health/check.ts';
+import type { CheckOutcome } from '../health/check.ts';
 import { advice, type Finding, sentence, tally } from '../health/inspector.ts';
 import { counted } from '../lib/counted.ts';
 import { type Html, html } from '../lib/html.ts';

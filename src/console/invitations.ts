@@ -7,10 +7,10 @@ import {
   createInvite,
   INVITE_DAYS,
   INVITE_DAYS_MAXIMUM,
+  INVITE_NOTE_MAXIMUM,
   INVITE_PREFIX,
   type Invite,
   listInvites,
-  NOTE_MAXIMUM,
   revokeInvite,
 } from '../merchants/invite.ts';
 import { findInviteByDigest } from '../merchants/invite-queries.ts';
@@ -40,7 +40,7 @@ ${all.length === 0 ? html`<p>Nobody was invited yet.</p>` : list(context, all)}
 ${token}${seedField(context)}${field({
   name: 'note',
   label: 'For whom',
-  hint: `For administrators alone. At most ${NOTE_MAXIMUM} characters.`,
+  hint: `For administrators alone. At most ${INVITE_NOTE_MAXIMUM} characters.`,
   value: form.get('note') ?? '',
   fault: faults.note,
 })}${choice({

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
-import type { Guard } from './postgres-hosts.ts';
+import type { HostGuard } from './postgres-hosts.ts';
 import { keepReserve, withReserve } from './reserve.ts';
 import { openSqlite } from './sqlite.ts';
 import { rewriteLog } from './sqlite-log.ts';
@@ -91,7 +91,7 @@ export function hasStarted({ storage, database_url }: StoreSettings): boolean {
 export async function openDatabase(
   settings: StoreSettings,
   onBroken: (error: Error) => void,
-  guard?: Guard,
+  guard?: HostGuard,
 ): Promise<Database> {
   refuseUnfinishedRestore(settings);
   if (settings.database_url) {

@@ -13,7 +13,7 @@ const STALE = 'is on an older timeline than the database in use: a primary from 
 const SILENT = 'does not answer';
 
 /** Who is asked before a connection is used, and told of what is not. */
-export interface Guard {
+export interface HostGuard {
   /**
    * What keeps the store behind a connection from being used, in words; nothing where it may be. `isOpening`: nothing was used
    * before, all hosts have answered, and none of them is fit otherwise, so that whatever is there is what the operator put there.
@@ -29,7 +29,7 @@ type Refusals = Map<Host, { kind: string; reason: string }>;
 /** The hosts of one connection string, and what this process has seen of them. */
 export class Hosts {
   readonly #hosts: Host[];
-  readonly #guard: Guard | undefined;
+  readonly #guard: HostGuard | undefined;
   /** To whom connections lead, and what that host said of itself. */
   readonly #answers = new WeakMap<Connection, Answer>();
   readonly #told = new Map<Host, string>();
@@ -43,7 +43,7 @@ export class Hosts {
   #round: Promise<void> | undefined;
 
   /** Without a guard, as commands have none, what is only read may be read from a host that takes no writes. */
-  constructor(url: string, guard: Guard | undefined) {
+  constructor(url: string, guard: HostGuard | undefined) {
     this.#hosts = hostsOf(url).map((host) => new Host(host));
     this.#guard = guard;
   }

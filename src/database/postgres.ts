@@ -3,7 +3,7 @@ import { Budget } from './budget.ts';
 import { hostsFault, overridingParameter } from './connection-string.ts';
 import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
 import { type Connection, wasCut } from './postgres-connection.ts';
-import { type Guard, Hosts } from './postgres-hosts.ts';
+import { type HostGuard, Hosts } from './postgres-hosts.ts';
 import { postgresIndexFaults } from './postgres-indexes.ts';
 import { Readers } from './postgres-readers.ts';
 
@@ -34,7 +34,7 @@ const PATIENT = `set local idle_in_transaction_session_timeout = ${2 * STATEMENT
  * Opens a connection string (`postgres://…`, one host or several). Raises `DatabaseError`: `unavailable`, or `fault` where the
  * string would overrule what is promised or its hosts cannot be made out.
  */
-export async function openPostgres(url: string, guard?: Guard): Promise<Database> {
+export async function openPostgres(url: string, guard?: HostGuard): Promise<Database> {
   const forbidden = overridingParameter(url);
   if (forbidden) throw new DatabaseError('fault', `the connection string may not set ${forbidden}`);
   const fault = hostsFault(url);

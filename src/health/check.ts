@@ -5,14 +5,14 @@ import type { Clock } from '../lib/time.ts';
 import type { MethodSettings } from '../methods/method.ts';
 
 /** What a check comes to; `skipped` where there was nothing to look at. */
-export type Outcome = 'ok' | 'warning' | 'failed' | 'skipped';
+export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /**
  * The answer of a check. `says` and `mend` are clauses without an end, since they stand in one line at the start (`where: says:
  * mend`) and as sentences elsewhere.
  */
 export interface Verdict {
-  is: Outcome;
+  is: CheckOutcome;
   /** A file and its line, a folder, a variable. */
   where?: string;
   says: string;
@@ -71,7 +71,7 @@ export interface WrittenKey {
 }
 
 /** The configuration file as it is written, for saying where in it something is. */
-export interface Written {
+export interface WhereWritten {
   keys: readonly WrittenKey[];
   /** Where a setting stands: `counterfoil.yaml:3`. Of what is missing, where it would. */
   place(path: readonly PropertyKey[]): string;
@@ -94,7 +94,7 @@ export interface InstallationSettings {
   allow_root: boolean;
   metrics: { host: string; port: number } | null;
   methods: readonly MethodSettings[];
-  written: Written;
+  written: WhereWritten;
 }
 
 /** An address that is listened on, and what is told apart there by the host name a request asks for. */

@@ -1,6 +1,6 @@
 // Asks every check about one installation: what `counterfoil doctor` prints and the console's health page shows.
 import { MINUTE_MS } from '../lib/time.ts';
-import type { Check, Outcome, Subject, Verdict } from './check.ts';
+import type { Check, CheckOutcome, Subject, Verdict } from './check.ts';
 import { CHECKS } from './checks.ts';
 
 /** Calls to the installation's own addresses are not made more often. */
@@ -61,8 +61,8 @@ export class Inspector {
 }
 
 /** How many findings came to each outcome. */
-export function tally(findings: readonly Finding[]): Record<Outcome, number> {
-  const counts: Record<Outcome, number> = { ok: 0, warning: 0, failed: 0, skipped: 0 };
+export function tally(findings: readonly Finding[]): Record<CheckOutcome, number> {
+  const counts: Record<CheckOutcome, number> = { ok: 0, warning: 0, failed: 0, skipped: 0 };
   for (const { is } of findings) counts[is]++;
   return counts;
 }

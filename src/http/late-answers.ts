@@ -21,6 +21,11 @@ declare module 'fastify' {
   }
 }
 
+/*
+ * Fastify's `handlerTimeout` (5.12) does not keep the promise. Its timer runs while the body still arrives, so a slow upload would be
+ * answered 503 by it and not 408 by the server. It destroys a response that has begun, so a long download would be cut.
+ */
+
 /** Looks after every request of `app`. What a request began goes on: whether it was done is not known to its caller, as with any 503. */
 export function refuseLateAnswers(app: FastifyInstance): void {
   // No Map or Set: the tables that one replaces when they are full, of what was deleted too, lead from the older to the newer and hold what

@@ -1,6 +1,6 @@
 // Keeps a node from going back: a store is used only while it holds the newest seal that this node knows of.
 import { DatabaseError, type Queryable } from '../database/database.ts';
-import type { Guard } from '../database/postgres-hosts.ts';
+import type { HostGuard } from '../database/postgres-hosts.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { findSeal } from './queries.ts';
@@ -9,7 +9,7 @@ import type { Seal } from './seal.ts';
 /** What a node knows of a seal. */
 type Known = Pick<Seal, 'number' | 'hash'>;
 
-export class Fence implements Guard {
+export class Fence implements HostGuard {
   readonly #log: Pick<Logger, 'error'>;
   #newest: Known | undefined;
 

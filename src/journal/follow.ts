@@ -8,7 +8,7 @@ import { entriesAbout, newestEntry } from './queries.ts';
 const EVERY_MS = 500;
 const PAGE = 500;
 
-export interface Listener {
+export interface JournalListener {
   /** What the subjects of the entries begin with that it is told of. */
   prefix: string;
   /** Takes what the store holds by now: at the start, before anything else is done. */
@@ -29,7 +29,7 @@ export interface Following {
  */
 export async function followJournal(
   database: Pick<Queryable, 'query'>,
-  listeners: readonly Listener[],
+  listeners: readonly JournalListener[],
   log: Logger,
 ): Promise<Following> {
   // The number before the load: what is written in between comes twice rather than never.

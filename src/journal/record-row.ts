@@ -2,7 +2,7 @@
 import type { Table } from '../database/table.ts';
 import { type Act, rowDigest } from './audit-entry.ts';
 import { newestEntriesAbout } from './queries.ts';
-import { factsOf } from './rows.ts';
+import { entryFacts } from './rows.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What an entry tells besides; no personal data. */
@@ -36,5 +36,5 @@ export async function isAsRecorded<R extends { id: string }>(
   row: R,
 ): Promise<boolean> {
   const [newest] = await newestEntriesAbout(transaction, row.id, 1);
-  return newest !== undefined && factsOf(newest).row === rowDigest(columns, row);
+  return newest !== undefined && entryFacts(newest).row === rowDigest(columns, row);
 }

@@ -46,7 +46,7 @@ export function versionFault({ version }: { version: number }, { count }: Told):
 }
 
 /** The facts of an entry, read. Raises `HistoryBroken` where they are none: somebody else wrote them. */
-export function factsOf({ number, subject, facts }: Pick<AuditEntry, 'number' | 'subject' | 'facts'>) {
+export function entryFacts({ number, subject, facts }: Pick<AuditEntry, 'number' | 'subject' | 'facts'>) {
   try {
     const read: unknown = JSON.parse(facts);
     if (typeof read === 'object' && read !== null) return read as Record<string, unknown>;
@@ -121,7 +121,7 @@ async function* tellings<R extends object>(
   for (;;) {
     const entries = await entriesBySubject(view, after, prefix + END, PAGE);
     for (const { subject, number, at, action, facts } of entries) {
-      const last = { number, at, row: factsOf({ number, subject, facts }).row };
+      const last = { number, at, row: entryFacts({ number, subject, facts }).row };
       if (told?.subject === subject) {
         told.count++;
         told.state = stateAfter?.get(action) ?? told.state;

@@ -81,7 +81,7 @@ async function write(
   const row = keyRow(keyDigest(key), from, now);
   await transaction.insertNow(API_KEYS, row);
   const facts = { merchant: merchantId, mode, ...(replaces !== undefined && { replaces }) };
-  recordKey(transaction, act, 'key.issued', row, facts);
+  recordApiKey(transaction, act, 'key.issued', row, facts);
   return { key, row };
 }
 
@@ -114,7 +114,7 @@ export function keyNameFault(name: string): string | undefined {
 }
 
 /** Records a change of a key, given as it is after it. */
-export function recordKey(
+export function recordApiKey(
   transaction: Transaction,
   act: KeyAct,
   action: string,
@@ -209,7 +209,7 @@ async function writeEnd(
   if (row.version === 0) await transaction.insertNow(API_KEYS, after);
   else if (!(await endKey(transaction, after))) throw new ChangedMeanwhile();
   const facts: Record<string, string> = after.replaced_by === null ? {} : { replaced_by: after.replaced_by };
-  recordKey(transaction, act, action, after, facts);
+  recordApiKey(transaction, act, action, after, facts);
   return after;
 }
 

@@ -1,7 +1,7 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
 import type { Database, Queryable } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
-import type { Listener } from '../journal/follow.ts';
+import type { JournalListener } from '../journal/follow.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from './directory.ts';
 import type { KnownKey } from './known-key.ts';
@@ -26,8 +26,8 @@ const PAGE = 500;
  * For `followJournal`: what was revoked, suspended or made on another node is so here within a second. Keys come first: who revokes
  * one must not wait behind a crowd of new merchants. `clock` says which keys are over by now.
  */
-export function directoryListeners(database: Reader, directory: Directory, clock: Clock): Listener[] {
-  const keys: Listener = {
+export function directoryListeners(database: Reader, directory: Directory, clock: Clock): JournalListener[] {
+  const keys: JournalListener = {
     prefix: KEY_ID_PREFIX,
     async load() {
       const overSince = directory.keepsOver ? 0 : clock.now();
@@ -42,7 +42,7 @@ export function directoryListeners(database: Reader, directory: Directory, clock
       directory.forgetOver(clock.now());
     },
   };
-  const merchants: Listener = {
+  const merchants: JournalListener = {
     prefix: MERCHANT_ID_PREFIX,
     load: () =>
       pages(

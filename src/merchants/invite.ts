@@ -19,7 +19,7 @@ export const INVITE_PREFIX = 'cfi_';
 export const INVITE_DAYS = 7;
 export const INVITE_DAYS_MAXIMUM = 90;
 /** Code points of an invitation's note. */
-export const NOTE_MAXIMUM = 200;
+export const INVITE_NOTE_MAXIMUM = 200;
 
 /** Whether `text` has the form of a code: whole by its checksum. */
 export function isInviteCode(text: string): boolean {
@@ -48,7 +48,7 @@ export function createInvite(
   const fault =
     note === null
       ? undefined
-      : (textFault(note, NOTE_MAXIMUM) ??
+      : (textFault(note, INVITE_NOTE_MAXIMUM) ??
         (holdsCardNumber(note) ? 'Must not contain a card number.' : undefined));
   if (fault) throw validationFailed({ note: fault });
   const { now } = transaction;

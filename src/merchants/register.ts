@@ -9,7 +9,7 @@ import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import { type IssuedKey, issueKey, recordKey } from './api-keys.ts';
+import { type IssuedKey, issueKey, recordApiKey } from './api-keys.ts';
 import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
@@ -198,7 +198,7 @@ export async function importMerchant(
       };
       const row = keyRow(digest, from, transaction.now);
       transaction.insert(API_KEYS, row);
-      recordKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
+      recordApiKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
       keys.push(row);
     }
     return { merchant: await writeImported(transaction, configured, act), keys };

@@ -25,7 +25,7 @@ export interface Answer {
   body: string;
 }
 
-export interface Claim {
+export interface IdempotencyClaim {
   /** The key as sent, and whose it is: the same key of another merchant, mode or route is another key. */
   key: string;
   merchant_id: string;
@@ -53,7 +53,7 @@ export class Idempotency {
    * Runs `work` once for a claim and keeps its answer; gives the kept one, byte for byte, to whoever comes again.
    * Raises `idempotency_key_reused`, `idempotency_in_progress`, and whatever the work or the journal does: errors are not kept.
    */
-  async once(claim: Claim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
+  async once(claim: IdempotencyClaim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
     const scope = sha256(JSON.stringify([claim.merchant_id, claim.mode, claim.route, claim.key]));
     const request = sha256(claim.request);
     const deadline = monotonicMs() + WAIT_MS;

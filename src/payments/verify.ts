@@ -2,7 +2,7 @@
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
-import { compareRows, factsOf, type RowCheck, versionFault } from '../journal/rows.ts';
+import { compareRows, entryFacts, type RowCheck, versionFault } from '../journal/rows.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, STATUSES } from './payment.ts';
 import { KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
@@ -35,7 +35,7 @@ export const verifyPayments: RowCheck = async (view, tick) => ({
 
 /** Up to when a forgetting took answers away, in milliseconds since 1970. Raises `HistoryBroken`. */
 function forgottenUntil(entry: AuditEntry): number {
-  const { until } = factsOf(entry);
+  const { until } = entryFacts(entry);
   if (typeof until === 'number') return until;
   throw new HistoryBroken(`the facts of entry ${entry.number} do not say what was forgotten`, {
     entry: entry.number,

@@ -1,7 +1,7 @@
 // Opens the key ring of a store: makes the first key of a new one, and refuses keys that are not those the store needs.
 import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
 import { MIGRATING_LOCK } from '../database/migrate.ts';
-import type { Listener } from '../journal/follow.ts';
+import type { JournalListener } from '../journal/follow.ts';
 import { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -100,7 +100,7 @@ export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {
  * For `followJournal`: a node learns within a second which key to seal with. A node that lacks it is not ready until it has the key:
  * what `hear` throws comes again.
  */
-export function ringListener(database: Pick<Queryable, 'query'>, ring: KeyRing): Listener {
+export function ringListener(database: Pick<Queryable, 'query'>, ring: KeyRing): JournalListener {
   const follow = async () => ring.use(ordersOf(await storedSecretKeys(database)));
   return { prefix: SECRETS_SUBJECT, load: follow, hear: follow };
 }

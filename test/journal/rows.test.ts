@@ -7,7 +7,7 @@ import { ADMINISTRATORS } from '../../src/administrators/administrator.ts';
 import { PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/rows.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { HistoryBroken } from '../../src/journal/history-broken.ts';
-import { factsOf } from '../../src/journal/rows.ts';
+import { entryFacts } from '../../src/journal/rows.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { INVITES } from '../../src/merchants/stored-invite.ts';
 import { API_KEYS } from '../../src/merchants/stored-key.ts';
@@ -35,7 +35,7 @@ test('the digest of an honest row is the one it always was', () => {
 test('facts that are not the JSON of an object are a broken history, with their entry', async () => {
   for (const facts of ['', '{', 'null', '3', '"row"']) {
     const broken = (error: unknown) => error instanceof HistoryBroken && error.entry === 7;
-    assert.throws(() => factsOf({ ...ENTRY, facts }), broken, facts);
+    assert.throws(() => entryFacts({ ...ENTRY, facts }), broken, facts);
     const view = { query: async () => [{ ...ENTRY, facts }] as never };
     await assert.rejects(
       verifyKeptAnswers(view, () => {}),
