@@ -9,6 +9,8 @@ import { asDatabaseError } from './sqlite-failures.ts';
 
 /** The log is folded into the database when it has grown by this many pages of 4 KiB. */
 const FOLDED_PAGES = 4000;
+/** Grown by so many, 64 MB, commits wait until it is folded: the disk takes them faster than the fold. */
+const LONGEST_PAGES = 16_000;
 
 const flushFile = promisify(fdatasync);
 
@@ -56,7 +58,7 @@ export class WriteAheadLog {
       },
     );
     this.#flushing = flushing;
-    if (this.#isLong()) this.#folding ??= this.#fold();
+    if (this.#grownPages() >= FOLDED_PAGES) this.#folding ??= this.#fold();
     return flushing;
   }
 
@@ -65,6 +67,7 @@ export class WriteAheadLog {
    * meanwhile, so that this comes to an end, and commits wait for it.
    */
   async foldRest(): Promise<void> {
+    if (this.#folding && this.#grownPages() >= LONGEST_PAGES) await this.#folding;
     if (!this.#isRestDue) return;
     this.#isRestDue = false;
     await this.#flushing;
@@ -87,10 +90,11 @@ export class WriteAheadLog {
     return this.#writer.all<{ log: number }>('pragma wal_checkpoint(noop)', [])[0]!.log;
   }
 
-  #isLong(): boolean {
+  /** By how many pages the log has grown since it was last folded. */
+  #grownPages(): number {
     const pages = this.#pages();
     if (pages < this.#foldedPages) this.#foldedPages = 0; // it was begun anew
-    return pages - this.#foldedPages >= FOLDED_PAGES;
+    return pages - this.#foldedPages;
   }
 
   async #fold(): Promise<void> {

@@ -3,65 +3,26 @@ import { type Database, DatabaseError, type Queryable } from '../database/databa
 import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
+import type { CommitOutcome, Defects, JournalCounters } from './counters.ts';
 import { newestSeal } from './queries.ts';
 import type { Seal } from './seal.ts';
 import type { Work } from './transaction.ts';
+import { byRow, type Waiting, WorkQueue } from './work-queue.ts';
 
 /** Works in one commit: enough to share the price of the disk, few enough that a batch stays short. */
 const LARGEST_BATCH = 256;
-/** Works that are run together while the commit before is flushed; fewer wait for its end, because together each costs less. */
-const RUN_WHILE_FLUSHING = 32;
-/**
- * Works waiting; beyond it the answer is 503 at once. More than there are connections: each waits with one. Refusing sooner would
- * cost more than it spares, since a client that is refused is back at once, and refusals leave no time for works.
- */
-const LONGEST_QUEUE = 16_384;
 /**
  * From handing a work in to its answer, within what a request may take (`http/server.ts`). A batch has what is left of it to the
  * work that has waited longest.
  */
 const ANSWER_MS = 8000;
-/** A work that has less left when its turn comes is refused: its caller is about to give up, and it would be done for nobody. */
-const LEAST_LEFT_MS = 3000;
 /** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
 const CONTENDED_RUNS = 5;
-
-interface Waiting {
-  work: Work<unknown>;
-  row: string;
-  /** When it must be answered, by the clock that never runs backwards. */
-  dueMs: number;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
-}
-
-export interface JournalCounters {
-  commits: number;
-  works: number;
-  /** Works that were turned away because too many waited, one waited too long, or the journal was closed. */
-  refused: number;
-}
-
-/** How the newest commit ended that had something to write; `at` in milliseconds of the monotonic clock. */
-export interface CommitOutcome {
-  stands: boolean;
-  at: number;
-}
-
-/** Works that failed as defects since the newest commit that stands; `at`, of the last of them, as in `CommitOutcome`. */
-export interface Defects {
-  inARow: number;
-  at: number;
-}
 
 export interface JournalOptions {
   largestBatch?: number | undefined;
   onCommit?: ((works: number) => void) | undefined;
   onSeal?: ((seal: Seal) => void) | undefined;
-}
-
-function byRow(one: Waiting, other: Waiting): number {
-  return one.row < other.row ? -1 : one.row > other.row ? 1 : 0;
 }
 
 /** Ends the transaction of a rehearsal, which went well. */
@@ -71,18 +32,13 @@ export class Journal {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #largestBatch: number;
-  readonly #onCommit: ((works: number) => void) | undefined;
-  readonly #onSeal: ((seal: Seal) => void) | undefined;
-  readonly #queue: Waiting[] = [];
+  readonly #options: JournalOptions;
+  readonly #queue: WorkQueue;
   readonly #rehearsals: Waiting[] = [];
   readonly counters: JournalCounters = { commits: 0, works: 0, refused: 0 };
   #running: Promise<void> | undefined;
   /** The newest batch, to its answers: on SQLite the next one may have begun. */
   #newestRun: Promise<void> | undefined;
-  /** Called when enough works are handed in for a batch that waits for the flush of the one before. */
-  #onArrivals: (() => void) | undefined;
-  /** Begins the next batch at once. */
-  #begin: (() => void) | undefined;
   #closed = false;
   #newest: CommitOutcome | undefined;
   #defects: Defects = { inARow: 0, at: Number.NEGATIVE_INFINITY };
@@ -95,19 +51,18 @@ export class Journal {
     this.#database = database;
     this.#clock = clock;
     this.#largestBatch = options.largestBatch ?? LARGEST_BATCH;
-    this.#onCommit = options.onCommit;
-    this.#onSeal = options.onSeal;
+    this.#queue = new WorkQueue(this.#largestBatch);
+    this.#options = options;
   }
 
   /**
-   * Runs `work` in a transaction together with whatever else is waiting, and answers when it is on disk.
-   * Rejects with what the work threw; with `unavailable` when the queue is full, the store takes no writes, or the
-   * outcome of the commit is unknown.
+   * Runs `work` in a transaction together with whatever else is waiting, and answers when it is on disk. Rejects with what the work
+   * threw; with `unavailable` when the queue is full, the store takes no writes, or the outcome of the commit is unknown.
    * `row` names what the work changes where other works may change it too: every node takes such rows in the order of their
    * names, so that batches wait for each other in a line and never in a ring, which PostgreSQL takes a second to break.
    */
   commit<T>(work: Work<T>, row = ''): Promise<T> {
-    if (this.#closed || this.#queue.length >= LONGEST_QUEUE) {
+    if (this.#closed || this.#queue.isFull) {
       this.counters.refused += 1;
       return Promise.reject(unavailable());
     }
@@ -142,8 +97,6 @@ export class Journal {
       const dueMs = monotonicMs() + ANSWER_MS;
       this.#queue.push({ work, row, dueMs, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
-      if (this.#queue.length === RUN_WHILE_FLUSHING) this.#onArrivals?.();
-      if (this.#queue.length === this.#largestBatch) this.#begin?.();
     });
   }
 
@@ -175,36 +128,17 @@ export class Journal {
 
   async #drain(): Promise<void> {
     while (this.#queue.length + this.#rehearsals.length > 0) {
-      await this.#gather();
-      this.#refuseLate();
-      const batch = this.#queue.splice(0, this.#largestBatch).sort(byRow);
+      await this.#queue.gather();
+      for (const late of this.#queue.takeLate()) {
+        this.counters.refused += 1;
+        late.reject(unavailable());
+      }
+      const batch = this.#queue.take(this.#largestBatch).sort(byRow);
       if (batch.length > 0) await this.#runUntilWritten(batch);
       const rehearsal = this.#rehearsals.shift();
       if (rehearsal) await this.#runRehearsal(rehearsal);
     }
     this.#running = undefined;
-  }
-
-  /**
-   * Lets the sockets that are readable by now hand in their works first: that is the whole batch. When it is full before, it waits
-   * no longer: under a flood there is always a socket that is readable.
-   */
-  async #gather(): Promise<void> {
-    if (this.#queue.length >= this.#largestBatch) return;
-    await new Promise<void>((resolve) => {
-      this.#begin = resolve;
-      setImmediate(resolve);
-    });
-    this.#begin = undefined;
-  }
-
-  #refuseLate(): void {
-    const late = monotonicMs() + LEAST_LEFT_MS;
-    const inTime = this.#queue.findIndex(({ dueMs }) => dueMs > late);
-    if (inTime === 0) return;
-    const refused = this.#queue.splice(0, inTime === -1 ? this.#queue.length : inTime);
-    this.counters.refused += refused.length;
-    for (const { reject } of refused) reject(unavailable());
   }
 
   /** Runs a batch until the next may begin: on SQLite that is before it is on the disk and answered. */
@@ -235,8 +169,8 @@ export class Journal {
       this.#defects.inARow = 0;
     }
     try {
-      if (seal) this.#onSeal?.(seal);
-      this.#onCommit?.(batch.length);
+      if (seal) this.#options.onSeal?.(seal);
+      this.#options.onCommit?.(batch.length);
     } catch (error) {
       setImmediate(() => {
         throw error; // a defect of who listens, which ends the process as any does, and no work of others
@@ -251,7 +185,7 @@ export class Journal {
     } else if (failure !== 'conflict' && failure !== 'fault') {
       this.#newest = { stands: false, at: monotonicMs() };
       // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
-      for (const waiting of [...batch, ...this.#queue.splice(0)]) {
+      for (const waiting of [...batch, ...this.#queue.take(Number.POSITIVE_INFINITY)]) {
         waiting.reject(Object.assign(unavailable(), { cause: error }));
       }
     } else if (batch.length > 1) {
@@ -303,16 +237,13 @@ export class Journal {
    * while the disk is busy with the batch before. Once the flush has ended it waits for no more. Rejects as `Database.flushing` does.
    */
   async #join(batch: Waiting[], flushing: Promise<void> | undefined): Promise<readonly Waiting[]> {
-    const isFull = batch.length >= this.#largestBatch;
-    if (isFull || this.#queue.length < RUN_WHILE_FLUSHING) {
-      const arrivals = Promise.withResolvers<void>();
-      this.#onArrivals = isFull ? undefined : arrivals.resolve;
-      await Promise.race([arrivals.promise, flushing]);
-      this.#onArrivals = undefined;
+    if (batch.length >= this.#largestBatch) {
+      await flushing;
+      return [];
     }
-    if (isFull) return [];
-    await this.#gather();
-    const joined = this.#queue.splice(0, this.#largestBatch - batch.length);
+    await this.#queue.many(flushing);
+    await this.#queue.gather();
+    const joined = this.#queue.take(this.#largestBatch - batch.length);
     batch.push(...joined);
     return joined;
   }

@@ -7,9 +7,7 @@ interface Long {
 }
 
 /** Files of more than 250 lines. */
-export const LONG_FILES: Record<string, Long> = {
-  'src/journal/journal.ts': { lines: 319, reason: 'to be divided' },
-};
+export const LONG_FILES: Record<string, Long> = {};
 
 /** Functions of more than 70 lines. */
 export const LONG_FUNCTIONS: Record<string, Long> = {
