@@ -26,11 +26,12 @@ async function writePlain({ service }: Harness, { administrator, totpSecret }: A
   });
 }
 
-/** Takes away what the version before did not have: the table of keys, and the key. */
+/** Takes away what the version before did not have: the table of keys, the key, and what later migrations added. */
 async function forgetKeys(store: Store): Promise<void> {
   const database = await openDatabase(store, () => {});
   await database.script(
-    `drop table secret_keys; delete from schema_migrations where version >= ${KEYS_SINCE}`,
+    `drop table secret_keys; drop index merchants_by_age;
+     delete from schema_migrations where version >= ${KEYS_SINCE}`,
   );
   await database.close();
   rmSync(join(store.storage, 'secrets.key'));

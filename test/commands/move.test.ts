@@ -9,6 +9,7 @@ import pg from 'pg';
 import { auditCommand } from '../../src/commands/audit.ts';
 import { moveCommand } from '../../src/commands/move.ts';
 import { readConfiguration } from '../../src/config.ts';
+import { countFailures } from '../../src/database/count-failures.ts';
 import type { Database } from '../../src/database/database.ts';
 import { MIGRATING_LOCK, migrate, missingMigrations } from '../../src/database/migrate.ts';
 import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../src/database/move.ts';
@@ -138,7 +139,7 @@ for (const from of ENGINES) {
       };
       try {
         return await moveStore({
-          ...{ source: from, target: { ...into, transaction }, restart },
+          ...{ source: from, target: { ...countFailures(into, () => {}), transaction }, restart },
           reading: readCheckpoints(source.storage),
           rowChecks: ROW_CHECKS,
           onProgress(what) {
