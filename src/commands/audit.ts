@@ -6,13 +6,19 @@ import { Command, InvalidArgumentError } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { openDatabase } from '../database/open.ts';
-import { checkpointFiles, readCheckpointFile, readCheckpoints } from '../journal/checkpoint.ts';
+import {
+  type CheckpointReading,
+  checkpointFiles,
+  readCheckpointFile,
+  readCheckpoints,
+} from '../journal/checkpoint.ts';
 import { exportHistory, markCheckpoints, NoSuchEntry } from '../journal/export.ts';
 import { keepVerification } from '../journal/last-verification.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { counted } from '../lib/counted.ts';
 import { systemClock } from '../lib/time.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
+import { auditRestoredCommand } from './audit-restored.ts';
 import { writeFile, writeOut } from './output.ts';
 import { databaseShown, requireSchema, requireStore } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
@@ -65,7 +71,7 @@ export function auditCommand(): Command {
       'after',
       '\nExamples:\n  counterfoil audit verify\n  counterfoil audit export --output history.ndjson',
     );
-  for (const command of [verifying, exporting])
+  for (const command of [verifying, exporting, auditRestoredCommand()])
     audit.addCommand(
       command
         .option(...CONFIG_OPTION)
@@ -135,7 +141,8 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
-    keepVerification(configuration.storage, { at: systemClock.now(), intact: false });
+    if (speaksOfStore(error, reading, copy))
+      keepVerification(configuration.storage, { at: systemClock.now(), intact: false });
     const { message: problem, entry = null, seal = null, subject = null, voucher } = error;
     const own = checkpointFiles(configuration.storage).file;
     const checkpoints = voucher === 'copied checkpoint' ? options.checkpoints! : own;
@@ -147,6 +154,19 @@ async function verify(options: VerifyCommandOptions): Promise<void> {
     );
     process.exitCode = 1;
   }
+}
+
+/**
+ * Returns whether a fault is one of this store. A copy that cannot be read, or that another key signed, may be of another store. So
+ * its contradiction must not fire the alert.
+ */
+function speaksOfStore(
+  { voucher }: HistoryBroken,
+  own: CheckpointReading,
+  copy: CheckpointReading | undefined,
+): boolean {
+  if (voucher !== 'copied checkpoint' || !copy) return true;
+  return !copy.fault && (own.key ?? copy.key) === copy.key;
 }
 
 /** Names both sides of a contradiction: a wrong `storage` or `database_url` is more common than a changed history. */

@@ -17,6 +17,7 @@ const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** What starting again does not mend, except a `StartRefused` that may pass. */
 const UNFIT = [
+  CheckpointKeyLost,
   ConfigurationError,
   StartRefused,
   StorageExposed,
@@ -117,7 +118,6 @@ function told(error: unknown): string | undefined {
   if (
     UNFIT.some((one) => error instanceof one) ||
     error instanceof Failure ||
-    error instanceof CheckpointKeyLost ||
     error instanceof PostgresToolFailed
   ) {
     return (error as Error).message;

@@ -132,7 +132,7 @@ function tell(
   if (aside) lines.push(`What was there is in ${shownPath(aside)}. Keep it: it shows what was lost.`);
   for (const key of keys) lines.push(keyLine(key));
   lines.push(
-    'Next: counterfoil doctor, then start the server. On other nodes of the store move checkpoints.jsonl away and keep it.',
+    'Next: counterfoil doctor, then start the server. If a start of another node is refused, run counterfoil audit restored there.',
   );
   console.log(lines.join('\n'));
 }

@@ -1,9 +1,9 @@
 // Keeps a node from going back: a store is used only while it holds the newest seal that this node knows of.
-import { DatabaseError, type Queryable } from '../database/database.ts';
+import type { Queryable } from '../database/database.ts';
 import type { HostGuard } from '../database/postgres-hosts.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
-import { findSeal } from './queries.ts';
+import { findSeal, unlessEmpty } from './queries.ts';
 import type { Seal } from './seal.ts';
 
 /** What a node knows of a seal. */
@@ -29,8 +29,8 @@ export class Fence implements HostGuard {
 
   /**
    * What keeps a store from being used, in words; nothing where its history is the one that is known here. `isOpening`: the
-   * service starts, and whatever is there is what the operator put there. A copy of yesterday is taken then, and said by the
-   * checkpoints that cannot be signed. Raises `DatabaseError`.
+   * service starts or a command runs, and every host has answered. A store put back to an older copy is opened then: the check
+   * `vouched_history` keeps the service from starting on it, and `audit restored` needs it open. Raises `DatabaseError`.
    */
   async admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined> {
     const known = this.#newest;
@@ -48,12 +48,4 @@ export class Fence implements HostGuard {
   onRefused(host: string, reason: string): void {
     this.#log.error({ host, reason }, 'a host of the database is not used');
   }
-}
-
-/** What a query finds; nothing in a store that has no tables yet. */
-function unlessEmpty<T>(query: Promise<T>): Promise<T | undefined> {
-  return query.catch((error) => {
-    if (error instanceof DatabaseError && error.lacksTable) return undefined;
-    throw error;
-  });
 }

@@ -1,9 +1,17 @@
 // The SQL of the history.
-import type { Queryable } from '../database/database.ts';
+import { DatabaseError, type Queryable } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
 
 type Reader = Pick<Queryable, 'query'>;
+
+/** Returns what a query finds, or undefined if its table does not exist yet. Throws `DatabaseError`. */
+export function unlessEmpty<T>(query: Promise<T>): Promise<T | undefined> {
+  return query.catch((error) => {
+    if (error instanceof DatabaseError && error.lacksTable) return undefined;
+    throw error;
+  });
+}
 
 /** Takes the chain's one row until the commit: numbers for `entries` entries and one seal. */
 export async function lockHead(

@@ -5,7 +5,7 @@ import { knownMigrations } from '../database/migrate.ts';
 import { type SchemaFault, schemaFaults } from '../database/schema.ts';
 import { sha256 } from '../lib/secrets.ts';
 import type { CheckpointReading } from './checkpoint.ts';
-import { HistoryBroken } from './history-broken.ts';
+import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
 import type { RowCheck } from './rows.ts';
 import { type View, type Vouchers, walkSeals } from './seal-walk.ts';
@@ -101,8 +101,9 @@ function verifyState(
   });
 }
 
-function requireReadable({ fault }: CheckpointReading, noun: string): void {
-  if (fault) throw new HistoryBroken(`${noun} in line ${fault.line}: ${fault.problem}`);
+function requireReadable({ fault }: CheckpointReading, noun: Voucher): void {
+  const place = noun === 'copied checkpoint' ? { voucher: noun } : {};
+  if (fault) throw new HistoryBroken(`${noun} in line ${fault.line}: ${fault.problem}`, place);
 }
 
 /** The server's file only ever grows: it reaches at least as far as a copy of it, unless it was begun anew with another key. */
