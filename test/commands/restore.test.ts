@@ -84,7 +84,7 @@ describe('restore', () => {
     const secrets = join(harness.store.storage, 'secrets.key');
     if (existsSync(secrets)) cpSync(secrets, join(storage, 'secrets.key'));
     const refused = await place.command(['serve'], storage);
-    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.deepEqual([refused.code, refused.stdout], [78, '']);
     assert.match(
       refused.stderr,
       /checkpoint-key\.pem is missing or empty, .* put the key back \(counterfoil/,
