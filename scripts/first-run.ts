@@ -28,7 +28,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Raises the step that failed, or the half that took too long. */
+/** Throws the step that failed, or the half that took too long. */
 async function firstRun(): Promise<void> {
   execFileSync('git', ['clone', '--quiet', ROOT, clone]);
   const commit = execFileSync('git', ['log', '-1', '--format=%h %s'], { cwd: clone, encoding: 'utf8' });
@@ -73,7 +73,7 @@ function outside(path: string): string {
     .join(':');
 }
 
-/** Raises where it takes longer than a minute. */
+/** Throws where it takes longer than a minute. */
 async function half(name: string, work: () => Promise<void>): Promise<void> {
   const begun = performance.now();
   await work();

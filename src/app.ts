@@ -79,7 +79,7 @@ export interface AppParts {
   loggedAddress(ip: string): string;
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
-  /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; nothing where all may. */
+  /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; undefined where all may. */
   mayComePlain: ((socket: Socket) => boolean) | undefined;
 }
 
@@ -131,7 +131,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
   const adminServer = baseUrls.admin === baseUrl ? undefined : baseUrls.admin;
   let document: string | undefined;
   app.get(`${basePath}/openapi.json`, (_request, reply) => {
-    // Made for whoever asks first: to make JSON Schemas of ours takes a while.
+    // Made for the caller first: to make JSON Schemas of ours takes a while.
     document ??= JSON.stringify(
       openApiDocument(baseUrl, VERSION, [
         apiDescription(),

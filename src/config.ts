@@ -63,7 +63,7 @@ export function configurationFile(option: string | undefined, env: Environment =
   return resolve(option || env.COUNTERFOIL_CONFIG || 'counterfoil.yaml');
 }
 
-/** Reads and checks a configuration file. Raises `ConfigurationError`. */
+/** Reads and checks a configuration file. Throws `ConfigurationError`. */
 export function readConfiguration(
   file: string,
   env: Environment = environment,
@@ -98,7 +98,7 @@ function shown(file: string): string {
 
 type Fail = (path: readonly PropertyKey[], problem: string) => ConfigurationError;
 
-/** Checks a configuration's text; `file` is where it stands or is about to. Raises `ConfigurationError`. */
+/** Checks a configuration's text; `file` is where it stands or is about to. Throws `ConfigurationError`. */
 export function parseConfiguration(
   text: string,
   file: string,

@@ -53,7 +53,7 @@ export interface Service {
   offer: Offer;
   /** The port asked for, when another had to be taken. */
   portTaken: number | undefined;
-  /** Reads the certificate again, and shows it from now on; the old one goes on where it raises `KeyPairUnfit`. */
+  /** Reads the certificate again, and shows it from now on; the old one goes on where it throws `KeyPairUnfit`. */
   renewCertificate(): void;
   /** Finishes what was accepted, signs a last checkpoint, closes the store. */
   stop(): Promise<void>;
@@ -64,13 +64,13 @@ export interface StartParts {
   clock: Clock;
   /** Told of a failing disk, after which the process must end. */
   onBroken: (error: Error) => void;
-  /** Looks at the store before anything is done with it; what it raises keeps the service from starting. */
+  /** Looks at the store before anything is done with it; what it throws keeps the service from starting. */
   onStore?: (database: Database) => Promise<void>;
   largestBatch?: number;
 }
 
 /**
- * Starts the service. Raises `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`, and the
+ * Starts the service. Throws `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`, and the
  * system's `EADDRINUSE` where the port is fixed.
  */
 export async function startService(configuration: Configuration, parts: StartParts): Promise<Service> {
@@ -83,7 +83,7 @@ export async function startService(configuration: Configuration, parts: StartPar
   }
 }
 
-/** What was begun when it raises is ended by `undo`. */
+/** What was begun when it throws is ended by `undo`. */
 async function start(configuration: Configuration, parts: StartParts, undo: Undo): Promise<Service> {
   const { log, clock } = parts;
   const { tls, metrics } = configuration;
@@ -182,7 +182,7 @@ function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
   };
 }
 
-/** The key pair to start with. Raises `ConfigurationError`. */
+/** The key pair to start with. Throws `ConfigurationError`. */
 function firstKeyPair(file: string, tls: NonNullable<Configuration['tls']>, now: number): LoadedKeyPair {
   try {
     return loadKeyPair(tls, now);

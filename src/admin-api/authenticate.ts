@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /**
- * Returns a hook that sets `request.principal`. Raises what `refuse` gives: `unauthorized`, in the same words whatever is wrong with
+ * Returns a hook that sets `request.principal`. Throws what `refuse` gives: `unauthorized`, in the same words whatever is wrong with
  * the token, or `rate_limited`. A right one is taken from any address: 256 random bits are not found by trying.
  */
 export function authenticator(
@@ -34,7 +34,7 @@ export function authenticator(
   };
 }
 
-/** A hook that lets a request pass whose token may do this. Raises `forbidden`. */
+/** A hook that lets a request pass whose token may do this. Throws `forbidden`. */
 export function permit(permission: Permission): (request: FastifyRequest) => Promise<void> {
   return async ({ principal }) => {
     if (!may(principal.role, permission))

@@ -45,7 +45,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
   });
 }
 
-/** Reads a body. Raises `invalid_json`, and `validation_failed` with every fault. */
+/** Reads a body. Throws `invalid_json`, and `validation_failed` with every fault. */
 function parseBody<T>(bytes: Uint8Array, parse: (values: Record<string, unknown>) => Parsed<T>): T {
   const body = parseJson(bytes);
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -60,7 +60,7 @@ interface ListQuery {
   before: string | undefined;
 }
 
-/** Checks the list's query. Raises `validation_failed` with every fault; parameters it does not know are ignored. */
+/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): ListQuery {
   const reader = new QueryReader(query);
   const status = reader.oneOf('status', STATUSES);

@@ -125,7 +125,7 @@ async function peopleOf(
   };
 }
 
-/** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Raises `DatabaseError`. */
+/** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Throws `DatabaseError`. */
 export async function presentList(
   payments: readonly Payment[],
   { database, checkoutBaseUrl }: Presenting,
@@ -135,7 +135,7 @@ export async function presentList(
   return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, people, now));
 }
 
-/** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Raises `DatabaseError`. */
+/** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Throws `DatabaseError`. */
 export async function presentWhole(payment: Payment, parts: Presenting, now: number): Promise<string> {
   return `{"data":${await wholePayment(payment, parts, now)}}`;
 }

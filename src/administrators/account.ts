@@ -38,7 +38,7 @@ type Change<T> = (transaction: Transaction, administrator: Administrator, act: A
 /**
  * Changes a second factor. The password is hashed again with a new salt: device cookies are bound to its hash and become void.
  * Every function below that takes an `Asking` gives a `PasswordRefusal` where the password is wrong or was wrong too often, and
- * raises `forbidden` for a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
+ * throws `forbidden` for a token, `conflict` where the account was changed meanwhile, `unavailable`, `DatabaseError`.
  */
 async function changeFactor<T>(parts: Parts, asking: Asking, work: Change<T>): Promise<T | PasswordRefusal> {
   const proved = await prove(parts, asking);
@@ -94,7 +94,7 @@ async function write(
 }
 
 /**
- * Changes the password: all sessions end, and a new one begins for whoever asked. Raises `validation_failed` where the new
+ * Changes the password: all sessions end, and a new one begins for the caller. Throws `validation_failed` where the new
  * password may not be one.
  */
 export async function changePassword(
@@ -125,7 +125,7 @@ export async function changePassword(
   });
 }
 
-/** Ends all sessions of whoever asks but the one they ask with. */
+/** Ends all sessions of the caller but the one they ask with. */
 export async function signOutElsewhere(
   parts: Parts,
   asking: Asking,
@@ -135,7 +135,7 @@ export async function signOutElsewhere(
   return { ended: await endOtherSessions(parts, asking.principal, asking.requestId) };
 }
 
-/** The same without the password. Returns how many it ended. Raises `unavailable`, `DatabaseError`. */
+/** The same without the password. Returns how many it ended. Throws `unavailable`, `DatabaseError`. */
 export async function endOtherSessions(
   { journal }: Parts,
   principal: Principal,
@@ -151,7 +151,7 @@ export async function endOtherSessions(
   }, principal.id);
 }
 
-/** Adds a passkey that `verifiedRegistration` gave. Raises `validation_failed` for its name. */
+/** Adds a passkey that `verifiedRegistration` gave. Throws `validation_failed` for its name. */
 export async function addPasskey(
   parts: Parts,
   asking: Asking,
@@ -169,7 +169,7 @@ export async function addPasskey(
   });
 }
 
-/** Removes a passkey and ends the other sessions. Raises `not_found`, and `conflict` for the last second factor. */
+/** Removes a passkey and ends the other sessions. Throws `not_found`, and `conflict` for the last second factor. */
 export async function removePasskey(
   parts: Parts,
   asking: Asking,

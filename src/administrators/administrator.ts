@@ -52,8 +52,8 @@ export interface Principal {
   role: Role;
   /** How they are named in the history: `administrator:adm_…`. */
   actor: string;
-  /** `ses_…`, or nothing. */
+  /** `ses_…`, or undefined. */
   session: string | null;
-  /** `tok_…`, or nothing. */
+  /** `tok_…`, or undefined. */
   token: string | null;
 }

@@ -22,7 +22,7 @@ export function claimedOwner(cookie: string | undefined): string | undefined {
   return /^(adm_[0-9a-z]{20,60})\./.exec(cookie ?? '')?.[1];
 }
 
-/** What tells this browser of `administrator` from their others; nothing where the cookie is not one of theirs, or too old. */
+/** What tells this browser of `administrator` from their others; undefined where the cookie is not one of theirs, or too old. */
 export function knownDevice(
   ring: KeyRing,
   administrator: Administrator,

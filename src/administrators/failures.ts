@@ -113,7 +113,7 @@ async function failuresOf({ database, tally }: Failures, email: string): Promise
   return [...tally.of(subject), ...recorded].sort((one, other) => other.at - one.at);
 }
 
-/** Until when `source` may not try to sign in with `email` any more, in milliseconds since 1970; nothing where it may. */
+/** Until when `source` may not try to sign in with `email` any more, in milliseconds since 1970; undefined where it may. */
 export async function throttledUntil(
   where: Failures,
   email: string,
@@ -178,8 +178,8 @@ export interface Attempt {
 }
 
 /**
- * Why a password is not taken; nothing where it is right, after the same time whether its administrator exists or not. A
- * failure is on disk when this answers, or in the tally if strangers fail too often. Raises `unavailable`, `DatabaseError`.
+ * Why a password is not taken; undefined where it is right, after the same time whether its administrator exists or not. A
+ * failure is on disk when this answers, or in the tally if strangers fail too often. Throws `unavailable`, `DatabaseError`.
  */
 export async function passwordRefusal(
   parts: Parts,

@@ -29,7 +29,7 @@ const EMAIL_MAXIMUM = 254;
 export const DEVELOPMENT_EMAIL = 'admin@localhost';
 
 /**
- * Adds an administrator, who has a set-up link and nothing else yet; `link` is its secret. Raises `validation_failed`, and
+ * Adds an administrator, who has a set-up link and nothing else yet; `link` is its secret. Throws `validation_failed`, and
  * `conflict` where the e-mail address is somebody's.
  */
 export async function createAdministrator(
@@ -71,7 +71,7 @@ export async function createAdministrator(
 }
 
 /**
- * Disables an administrator: sessions end, tokens stop, links do not open. Raises `not_found`, and `conflict` where they are
+ * Disables an administrator: sessions end, tokens stop, links do not open. Throws `not_found`, and `conflict` where they are
  * disabled already, or the last who can do everything.
  */
 export async function disable(transaction: Transaction, id: string, act: Act): Promise<Administrator> {
@@ -85,7 +85,7 @@ export async function disable(transaction: Transaction, id: string, act: Act): P
   return changed;
 }
 
-/** Lets a disabled administrator in again, as they were. Raises `not_found`, and `conflict` where they are not disabled. */
+/** Lets a disabled administrator in again, as they were. Throws `not_found`, and `conflict` where they are not disabled. */
 export async function enable(transaction: Transaction, id: string, act: Act): Promise<Administrator> {
   const found = await existing(transaction, id);
   if (found.disabled_at === null)
@@ -96,7 +96,7 @@ export async function enable(transaction: Transaction, id: string, act: Act): Pr
 }
 
 /**
- * Gives an administrator another role; their sessions end, and what their tokens may falls with it. Raises `not_found`, and
+ * Gives an administrator another role; their sessions end, and what their tokens may falls with it. Throws `not_found`, and
  * `conflict` where they have that role already, or the last who can do everything would not be one any more.
  */
 export async function changeRole(
@@ -119,7 +119,7 @@ export async function changeRole(
 
 /**
  * Starts an administrator anew: takes away password, second factors and recovery codes, ends their sessions, and gives the
- * secret of a new set-up link. Tokens go on. Raises `not_found`, and `conflict` where they are disabled.
+ * secret of a new set-up link. Tokens go on. Throws `not_found`, and `conflict` where they are disabled.
  */
 export async function reset(
   transaction: Transaction,
@@ -159,7 +159,7 @@ async function written(
   return changed;
 }
 
-/** Raises `conflict` where `one` can do everything and nobody else could: is not disabled and has been set up. */
+/** Throws `conflict` where `one` can do everything and nobody else could: is not disabled and has been set up. */
 async function requireAnother(transaction: Transaction, one: Administrator, what: string): Promise<void> {
   if (one.role !== 'administrator' || one.password === null) return;
   const others = (await lockFullAdministrators(transaction)).filter(
@@ -175,7 +175,7 @@ async function requireAnother(transaction: Transaction, one: Administrator, what
 
 /**
  * The secret of a new set-up link for whom a development server makes when nobody is there; nothing once anybody is set up, or where
- * another node that starts at the same moment has made them. Raises `unavailable`, `DatabaseError`.
+ * another node that starts at the same moment has made them. Throws `unavailable`, `DatabaseError`.
  */
 export async function developmentSetUp(database: Database, journal: Journal): Promise<string | undefined> {
   const act = { actor: 'operator', request_id: null };

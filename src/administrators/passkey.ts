@@ -22,7 +22,7 @@ const ALGORITHMS = [-8, -7, -257];
 /** How long a browser lets its user look for their device. */
 const PATIENCE_MS = 5 * MINUTE_MS;
 
-/** The place that a base URL makes; nothing where browsers make no passkeys: at an IP address, and without https. */
+/** The place that a base URL makes; undefined where browsers make no passkeys: at an IP address, and without https. */
 export function passkeyPlace(baseUrl: string): Place | undefined {
   const { protocol, hostname, origin } = new URL(baseUrl);
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');
@@ -59,7 +59,7 @@ export function registrationOptions(
   };
 }
 
-/** The passkey in what a browser sent after `registrationOptions` (its JSON, parsed); nothing where that is not right. */
+/** The passkey in what a browser sent after `registrationOptions` (its JSON, parsed); undefined where that is not right. */
 export function verifiedRegistration(
   ring: KeyRing,
   place: Place,
@@ -95,7 +95,7 @@ export function authenticationOptions(place: Place, passkeys: readonly Passkey[]
   };
 }
 
-/** The passkey that signed what a browser sent after `authenticationOptions`, and its new count; nothing where none did. */
+/** The passkey that signed what a browser sent after `authenticationOptions`, and its new count; undefined where none did. */
 export function verifiedAuthentication(
   place: Place,
   passkeys: readonly Passkey[],

@@ -26,7 +26,7 @@ const NOBODY_IN_PARTICULAR: Turn = { known: true, key: undefined };
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]{11,64})\$([\w+/]{22,86})$/;
 
 /**
- * The sentence that says why `password` cannot be the one of the administrator with this e-mail address, or nothing. Length
+ * The sentence that says why `password` cannot be the one of the administrator with this e-mail address, or undefined. Length
  * counts, composition does not (NIST SP 800-63B-4, 3.1.1.2); it is taken as it was typed.
  */
 export function passwordFault(password: string, email: string): string | undefined {
@@ -41,7 +41,7 @@ export function passwordFault(password: string, email: string): string | undefin
 
 /**
  * The sentence that says why `password`, which has no fault of those above, is too easily guessed, or nothing (NIST SP
- * 800-63B-4, 3.1.1.2: a blocklist of what is common, expected or of this very service). Raises `unavailable`.
+ * 800-63B-4, 3.1.1.2: a blocklist of what is common, expected or of this very service). Throws `unavailable`.
  */
 export async function weakness(
   password: string,
@@ -69,7 +69,7 @@ function askWorker(password: string, about: readonly string[]): Promise<boolean>
   }).finally(() => clearTimeout(timer));
 }
 
-/** What is kept of a password: a PHC string. Raises `unavailable` where too many are being hashed. */
+/** What is kept of a password: a PHC string. Throws `unavailable` where too many are being hashed. */
 export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PARTICULAR): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const cost = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES };
@@ -81,7 +81,7 @@ export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PART
 const NOBODYS = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(Buffer.alloc(SALT_BYTES))}$${unpadded(Buffer.alloc(TAG_BYTES))}`;
 
 /**
- * Whether `password` is the one that `stored` was made of; never, but after the same time, where there is none. Raises
+ * Whether `password` is the one that `stored` was made of; never, but after the same time, where there is none. Throws
  * `unavailable` where too many are being hashed.
  */
 export async function isRightPassword(

@@ -17,7 +17,7 @@ export function newRecoveryCodes(): { codes: string[]; digests: string } {
   };
 }
 
-/** The digests that are left once `code` is spent, as JSON; nothing where it is none of theirs. */
+/** The digests that are left once `code` is spent, as JSON; undefined where it is none of theirs. */
 export function spend(digests: string, code: string): string | undefined {
   const left = JSON.parse(digests) as string[];
   const digest = sha256(plainCode(code));

@@ -51,8 +51,8 @@ export interface SignedInBy {
 }
 
 /**
- * Who comes with a cookie; nothing where it is not whole, was last used more than SESSION_IDLE_MS ago, or its session is not
- * good any more. Raises `DatabaseError`.
+ * Who comes with a cookie; undefined where it is not whole, was last used more than SESSION_IDLE_MS ago, or its session is not
+ * good any more. Throws `DatabaseError`.
  */
 export async function openCookie(
   { database, ring }: { database: Pick<Queryable, 'query'>; ring: KeyRing },
@@ -72,7 +72,7 @@ export async function openCookie(
   return { principal: principalOf(owner), secret: secret!, refreshed };
 }
 
-/** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Raises `DatabaseError`. */
+/** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Throws `DatabaseError`. */
 export async function findPrincipal(
   database: Pick<Queryable, 'query'>,
   secret: string,
@@ -148,7 +148,7 @@ export async function endReplaced(
 }
 
 /**
- * Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. Whoever calls has changed the
+ * Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. The caller has changed the
  * administrator's row before, so that whoever signs in on another node has either been waited for or is refused.
  */
 export async function endAllSessions(

@@ -47,7 +47,7 @@ export async function newSetUpLink(
   return secret;
 }
 
-/** Whose link it is; nothing where it is wrong, used, too old, or they are disabled. Raises `DatabaseError`. */
+/** Whose link it is; undefined where it is wrong, used, too old, or they are disabled. Throws `DatabaseError`. */
 export async function findBySetUpLink(
   database: Seen,
   secret: string,
@@ -68,7 +68,7 @@ export interface SetUp {
 
 /**
  * Sets an administrator up: uses the link, keeps password, second factor and recovery codes, and signs them in. Nothing where
- * the link is not good any more; then nothing was changed. `replaced`: the cookie of the session that the browser had. Raises
+ * the link is not good any more; then nothing was changed. `replaced`: the cookie of the session that the browser had. Throws
  * `conflict` where the passkey is somebody's already.
  */
 export async function completeSetUp(
@@ -128,7 +128,7 @@ export function insertPasskey(
   return row;
 }
 
-/** Raises `conflict` where a passkey is somebody's already. */
+/** Throws `conflict` where a passkey is somebody's already. */
 export async function requireNew(transaction: Transaction, { credential_id }: NewPasskey): Promise<void> {
   if (await isKnownCredential(transaction, credential_id))
     throw new OperationalError('conflict', 'This passkey is in use already.');

@@ -44,7 +44,7 @@ const SEALINGS_MAXIMUM = 3;
 /**
  * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` tells neither whether
  * there is such an administrator nor whether they are disabled; `throttled` tells until when (milliseconds since 1970) and
- * has not looked at the password. Records failures. Raises `unavailable`, `DatabaseError`.
+ * has not looked at the password. Records failures. Throws `unavailable`, `DatabaseError`.
  */
 export async function checkPassword(
   parts: Parts,
@@ -69,7 +69,7 @@ export async function checkPassword(
 
 /**
  * What a ticket stands for: whose it is, their passkeys, and the challenge for one of these. Nothing where it is forged, older
- * than five minutes, used, or its administrator was changed meanwhile. Raises `DatabaseError`.
+ * than five minutes, used, or its administrator was changed meanwhile. Throws `DatabaseError`.
  */
 export async function openTicket(
   { database, ring }: Pick<Parts, 'database' | 'ring'>,
@@ -120,7 +120,7 @@ export type FactorRefusal =
   | { refused: 'wrong'; ticket: string }
   | { refused: 'throttled'; until: number };
 
-/** Signs in with a code: six digits of the authenticator app, or a recovery code, which is spent. Raises `unavailable`, `DatabaseError`. */
+/** Signs in with a code: six digits of the authenticator app, or a recovery code, which is spent. Throws `unavailable`, `DatabaseError`. */
 export async function completeWithCode(
   parts: Parts,
   ticket: string,
@@ -140,7 +140,7 @@ export async function completeWithCode(
   });
 }
 
-/** Signs in with a passkey: `response` is the JSON that the browser sent, parsed. Raises `unavailable`, `DatabaseError`. */
+/** Signs in with a passkey: `response` is the JSON that the browser sent, parsed. Throws `unavailable`, `DatabaseError`. */
 export async function completeWithPasskey(
   parts: Parts,
   ticket: string,

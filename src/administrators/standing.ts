@@ -7,7 +7,7 @@ import { lesserRole } from './token.ts';
 import { findToken } from './token-queries.ts';
 
 /**
- * Raises `unauthorized` where the session or token that `principal` came with has ended meanwhile, or they are disabled;
+ * Throws `unauthorized` where the session or token that `principal` came with has ended meanwhile, or they are disabled;
  * `forbidden` where their role does not allow `permission` any more.
  */
 export async function requireStanding(

@@ -24,7 +24,7 @@ const known: Lane = { running: 0, waiting: [] };
 const strangers: Lane = { running: 0, waiting: [] };
 const held = new Map<string, number>();
 
-/** Does `work` when its turn has come. Raises `unavailable` where too many are waiting, or too much of this caller's. */
+/** Does `work` when its turn has come. Throws `unavailable` where too many are waiting, or too much of this caller's. */
 export async function inTurn<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
   const lane = turn.known ? known : strangers;
   const key = turn.key === undefined ? undefined : `${turn.known} ${turn.key}`;

@@ -51,7 +51,7 @@ export const rotationRequestSchema = z.object(
 );
 
 /**
- * Reads a body. `Prefer: handling=strict` refuses fields that there are not, and the answer says so. Raises `invalid_json`, and
+ * Reads a body. `Prefer: handling=strict` refuses fields that there are not, and the answer says so. Throws `invalid_json`, and
  * `validation_failed` with every fault.
  */
 export function checked<S extends z.ZodObject>(

@@ -133,7 +133,7 @@ function lastUsed({ database, keyUses }: ApiKeyRoutes, keys: readonly KnownKey[]
   return keyUses.lastUsed(database, ids);
 }
 
-/** A key of the caller's merchant and mode. Raises `not_found`, in the same words whatever is wrong with the id. */
+/** A key of the caller's merchant and mode. Throws `not_found`, in the same words whatever is wrong with the id. */
 async function found(
   { database, directory }: ApiKeyRoutes,
   request: FastifyRequest<WithId>,
@@ -153,7 +153,7 @@ function endOf(cursor: string): PageEnd | undefined {
   return parts ? { created_at: Number(parts[1]), id: parts[2]! } : undefined;
 }
 
-/** Checks the list's query. Raises `validation_failed` with every fault; parameters it does not know are ignored. */
+/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): { limit: number; after: PageEnd | undefined } {
   const reader = new QueryReader(query);
   const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;

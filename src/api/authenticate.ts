@@ -29,7 +29,7 @@ export interface Authentication {
 
 /**
  * Returns a hook that sets `request.caller`. A key that this node knows is let through at once; only one that it does not know is
- * looked up in the store, and not even that where its address has sent too many wrong ones. Raises what `refuse` gives (`unauthorized`,
+ * looked up in the store, and not even that where its address has sent too many wrong ones. Throws what `refuse` gives (`unauthorized`,
  * with a word of its own for a key that is not whole and else in the same words whatever is wrong with it, or `rate_limited`),
  * `forbidden` where its merchant is suspended, and `DatabaseError`.
  */

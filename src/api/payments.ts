@@ -207,7 +207,7 @@ interface ListQuery {
   status: Status | undefined;
 }
 
-/** Checks the list's query. Raises `validation_failed` with every fault; parameters it does not know are ignored. */
+/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): ListQuery {
   const reader = new QueryReader(query);
   const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;

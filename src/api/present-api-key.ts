@@ -53,7 +53,7 @@ export const revokedApiKeyAnswerSchema = apiKeyAnswerSchema.extend({
 });
 export const apiKeyListSchema = listSchema(apiKeySchema);
 
-/** A key as the API shows it at `now`; `lastUsed` in milliseconds since 1970, nothing where it never was. */
+/** A key as the API shows it at `now`; `lastUsed` in milliseconds since 1970, undefined where it never was. */
 export function presentApiKey(
   key: KnownKey,
   lastUsed: number | undefined,

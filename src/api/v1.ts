@@ -38,7 +38,7 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   addApiKeyRoutes(app, settings);
 }
 
-/** Counts every request that is for an endpoint and has a caller by now. Raises `rate_limited` in requests. */
+/** Counts every request that is for an endpoint and has a caller by now. Throws `rate_limited` in requests. */
 function addRateLimits(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
   const buckets = new CallerBuckets(limits);
   app.addHook('onRequest', (request, reply, done) => {

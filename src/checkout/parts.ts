@@ -99,13 +99,13 @@ export interface Out {
   host: string | null;
 }
 
-/** The way out to `address`, or nothing where the merchant gave none. */
+/** The way out to `address`, or undefined where the merchant gave none. */
 export function outTo({ payment, profile }: PaymentSubject, address: string | null): Out | null {
   const target = address === null ? undefined : safeUrl(withPaymentId(address, payment.id));
   return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
 }
 
-/** The link out, or nothing where there is none. */
+/** The link out, or undefined where there is none. */
 export function wayOut(
   words: Words,
   merchant: string,

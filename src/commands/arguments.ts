@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { isEmailAddress } from '../lib/text.ts';
 import { DAY_MS, HOUR_MS, systemClock } from '../lib/time.ts';
 
-/** An e-mail address. Raises `InvalidArgumentError`. */
+/** An e-mail address. Throws `InvalidArgumentError`. */
 export function parseEmail(text: string): string {
   if (!isEmailAddress(text.trim())) throw new InvalidArgumentError('It must be an e-mail address.');
   return text;
@@ -25,14 +25,14 @@ export function parseId(prefix: string, where: string): (text: string) => string
 /** The id of a request, as `X-Request-Id` has it. */
 export const REQUEST_ID = /^req_[0-9a-z]{16}$/;
 
-/** A request's id. Raises `InvalidArgumentError`. */
+/** A request's id. Throws `InvalidArgumentError`. */
 export function parseRequestId(text: string): string {
   if (!REQUEST_ID.test(text))
     throw new InvalidArgumentError('It must be the X-Request-Id of an answer: req_ and 16 characters.');
   return text;
 }
 
-/** A whole number of days from 1 to `maximum`. What it gives raises `InvalidArgumentError`. */
+/** A whole number of days from 1 to `maximum`. What it gives throws `InvalidArgumentError`. */
 export function parseDays(maximum: number): (text: string) => number {
   return (text) => {
     const days = Number(text);
@@ -42,7 +42,7 @@ export function parseDays(maximum: number): (text: string) => number {
   };
 }
 
-/** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. Raises `InvalidArgumentError`. */
+/** `90d`, `12h` or an ISO 8601 moment → milliseconds since 1970. Throws `InvalidArgumentError`. */
 export function parseExpiry(text: string): number {
   const span = /^(\d{1,5})([hd])$/.exec(text);
   const moment = span
@@ -57,13 +57,13 @@ export function parseExpiry(text: string): number {
   return moment;
 }
 
-/** Text that is not blank. Raises `InvalidArgumentError`. */
+/** Text that is not blank. Throws `InvalidArgumentError`. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return text;
 }
 
-/** The path of a folder. Raises `InvalidArgumentError` for none, which a variable that is not set gives: it would be this folder. */
+/** The path of a folder. Throws `InvalidArgumentError` for none, which a variable that is not set gives: it would be this folder. */
 export function parseFolder(text: string): string {
   return resolve(parseText(text));
 }

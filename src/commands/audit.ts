@@ -87,14 +87,14 @@ function parseEntry(text: string): number {
   return number;
 }
 
-/** The configuration of a command that reads a store. Raises `Failure` where there is none. */
+/** The configuration of a command that reads a store. Throws `Failure` where there is none. */
 export function configured(file: string | undefined): Configuration {
   const configuration = readConfiguration(configurationFile(file));
   requireStore(configuration);
   return configuration;
 }
 
-/** Lends the store to `use` and closes it. Raises `Failure` where its schema is not this program's. */
+/** Lends the store to `use` and closes it. Throws `Failure` where its schema is not this program's. */
 export async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
   const database = await openDatabase(configuration, (error) => {
     throw error;
@@ -107,7 +107,7 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
   }
 }
 
-/** The checkpoints that somebody kept elsewhere. Raises `Failure` where a file is not there. */
+/** The checkpoints that somebody kept elsewhere. Throws `Failure` where a file is not there. */
 function readCopy({ checkpoints, key }: VerifyCommandOptions) {
   if (checkpoints === undefined) {
     if (key !== undefined) throw new UsageError('--key is the key of --checkpoints: give both');
@@ -185,7 +185,7 @@ const ROWS_TOLD = [
   ['administrator_tokens', 'token'],
 ] as const;
 
-/** What was verified, in one line: `Verified: 5 entries under 4 seals, 2 payments, 0 kept answers, 1 administrator, 3 checkpoints.` */
+/** What was verified, in one line: `Verified: 5 entries under 4 seals, 2 payments, 0 stored responses, 1 administrator, 3 checkpoints.` */
 function told(result: Verification, otherKey: boolean): string {
   const parts = [
     `${counted(result.entries, 'entry', 'entries')} under ${counted(result.seals, 'seal')}`,

@@ -68,14 +68,14 @@ function unfinishedPath(folder: string, name: string): string {
   return join(folder, UNFINISHED + name);
 }
 
-/** Makes the folder in which a backup is put together, and the name that it will get. Raises the system's errors. */
+/** Makes the folder in which a backup is put together, and the name that it will get. Throws the system's errors. */
 export async function beginBackup(folder: string): Promise<{ name: string; unfinished: string }> {
   const isFree = (name: string) => !existsSync(join(folder, name));
   const unfinished = await freshFolder(folder, UNFINISHED, isFree);
   return { name: basename(unfinished).slice(UNFINISHED.length), unfinished };
 }
 
-/** Makes a folder in another, named by `prefix` and this moment. Of two within a second, the later waits. Raises the system's errors. */
+/** Makes a folder in another, named by `prefix` and this moment. Of two within a second, the later waits. Throws the system's errors. */
 export async function freshFolder(
   parent: string,
   prefix: string,
@@ -89,7 +89,7 @@ export async function freshFolder(
   }
 }
 
-/** Makes a folder for its owner alone. Returns whether it was not there before. Raises the system's errors. */
+/** Makes a folder for its owner alone. Returns whether it was not there before. Throws the system's errors. */
 export async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -100,7 +100,7 @@ export async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Lists what was put into an unfinished backup, and gives it its name. Raises the system's errors. */
+/** Lists what was put into an unfinished backup, and gives it its name. Throws the system's errors. */
 export async function finishBackup(folder: string, name: string, list: BackupList): Promise<string> {
   const unfinished = unfinishedPath(folder, name);
   await writeDurably(join(unfinished, LIST), `${JSON.stringify(list, null, 2)}\n`);
@@ -110,7 +110,7 @@ export async function finishBackup(folder: string, name: string, list: BackupLis
   return join(folder, name);
 }
 
-/** The names of the finished backups in a folder, the oldest first. Raises the system's errors. */
+/** The names of the finished backups in a folder, the oldest first. Throws the system's errors. */
 export function backupNames(folder: string): string[] {
   const isBackup = (name: string) => FINISHED.test(name) && existsSync(join(folder, name, LIST));
   return readdirSync(folder).filter(isBackup).sort();
@@ -125,7 +125,7 @@ export function readLists(folder: string): { name: string; list: BackupList }[] 
 }
 
 /**
- * Raises `Failure` where a folder holds backups of another store than `list` is of, which count as this one's, and get deleted as
+ * Throws `Failure` where a folder holds backups of another store than `list` is of, which count as this one's, and get deleted as
  * this one's. A store that was begun anew is another: its backups shall not take the place of those of what was lost.
  */
 export function requireSameStore(folder: string, list: BackupList): void {
@@ -141,7 +141,7 @@ export function requireSameStore(folder: string, list: BackupList): void {
 
 /**
  * Deletes the oldest backups beyond `keep`, of which `made` is one, whatever its name: a clock may have been ahead before.
- * Those that cannot be read or were not verified count for nothing and stay. Returns the names of the deleted. Raises the system's errors.
+ * Those that cannot be read or were not verified count for nothing and stay. Returns the names of the deleted. Throws the system's errors.
  */
 export async function deleteOldest(folder: string, keep: number, made: string): Promise<string[]> {
   const others = readLists(folder).flatMap(({ name }) => (name === made ? [] : [name]));
@@ -154,7 +154,7 @@ export async function deleteOldest(folder: string, keep: number, made: string): 
   return deleted;
 }
 
-/** Removes what was begun and never finished, or not wholly deleted, half a day ago. Raises the system's errors. */
+/** Removes what was begun and never finished, or not wholly deleted, half a day ago. Throws the system's errors. */
 export async function deleteAbandoned(folder: string): Promise<void> {
   for (const name of readdirSync(folder).filter((one) => one.startsWith(UNFINISHED))) {
     const changed = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -163,7 +163,7 @@ export async function deleteAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** What a backup says of itself. Raises `Failure` where it is none. */
+/** What a backup says of itself. Throws `Failure` where it is none. */
 export function readList(backup: string): BackupList {
   if (!existsSync(join(backup, LIST))) {
     const inside = existsSync(backup) && statSync(backup).isDirectory() ? backupNames(backup) : [];
@@ -185,7 +185,7 @@ function listOf(backup: string): BackupList | undefined {
 
 /**
  * Holds a backup's files to its list: `digest` reads one of them, by its name, and gives its digest. Files that are not in the list
- * are not of the backup, and left alone. Raises `Failure` at the first that is not the one that was backed up.
+ * are not of the backup, and left alone. Throws `Failure` at the first that is not the one that was backed up.
  */
 export async function requireFiles(
   backup: string,

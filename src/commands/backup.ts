@@ -126,7 +126,7 @@ function tell(
   );
 }
 
-/** The folder that backups go into, made where the one above it is there. Raises `Failure` where it cannot take one. */
+/** The folder that backups go into, made where the one above it is there. Throws `Failure` where it cannot take one. */
 async function prepareFolder(folder: string, { storage }: Configuration): Promise<string> {
   requireElsewhere(folder, storage);
   // A disk that is not mounted shall not have its backups written into the place where it would be.
@@ -136,7 +136,7 @@ async function prepareFolder(folder: string, { storage }: Configuration): Promis
   return folder;
 }
 
-/** Keeps out a second backup of this node: where one takes longer than the time between two, they would pile up. Returns the release. Raises `Failure`. */
+/** Keeps out a second backup of this node: where one takes longer than the time between two, they would pile up. Returns the release. Throws `Failure`. */
 function holdBackups({ storage }: Configuration): () => void {
   prepareStorage(storage);
   try {

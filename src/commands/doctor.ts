@@ -1,4 +1,4 @@
-// counterfoil doctor: looks at everything that can be wrong with an installation, and says how to mend it.
+// counterfoil doctor: looks at everything that can be wrong with an installation, and says how to fix it.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -142,7 +142,7 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
   }
 }
 
-/** Why this account cannot use what lies in the storage folder; nothing where it can, or where there is none yet. */
+/** Why this account cannot use what lies in the storage folder; undefined where it can, or where there is none yet. */
 function unusableStorage({ storage }: Configuration): Verdict | undefined {
   for (const [path, mode] of [
     [storage, constants.R_OK | constants.W_OK | constants.X_OK],
@@ -187,7 +187,7 @@ function report(configuration: Configuration, findings: readonly Finding[]): str
   ].join('\n');
 }
 
-/** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to mend it. */
+/** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
 function told({ is, about, where, says, mend }: Finding, aboutWidth: number): string {
   const indent = 2 + OUTCOME_WIDTH + 2 + aboutWidth + 2;
   const width = Math.max(40, (mayColor(process.stdout) && process.stdout.columns) || WIDTH) - indent;

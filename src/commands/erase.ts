@@ -95,7 +95,7 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
   }
 }
 
-/** Keeps a server off a SQLite store: it reads as one that alone writes. Raises `Failure` where one is running. */
+/** Keeps a server off a SQLite store: it reads as one that alone writes. Throws `Failure` where one is running. */
 function hold(configuration: Configuration): () => void {
   if (configuration.database_url !== null) return () => {};
   try {
@@ -115,7 +115,7 @@ async function search(database: Database, email: string): Promise<string[]> {
   );
 }
 
-/** Asks at a terminal. Raises `Failure` where nobody can be asked, or the answer is no. */
+/** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
 async function confirm(count: number): Promise<void> {
   const what = `${counted(count, 'payment')} ${count === 1 ? 'has' : 'have'} this e-mail address`;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
@@ -128,7 +128,7 @@ async function confirm(count: number): Promise<void> {
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was erased');
 }
 
-/** Erases payment by payment, each in an entry of its own. Raises `Failure` where the store gives out on the way. */
+/** Erases payment by payment, each in an entry of its own. Throws `Failure` where the store gives out on the way. */
 async function eraseAll(database: Database, ids: readonly string[], onProgress: Told): Promise<Erasure> {
   const result: Erasure = { erased: 0, kept_answers: 0, left: [] };
   const journal = new Journal(database, systemClock);

@@ -26,7 +26,7 @@ export interface Question {
   /** As it is written on a command line. */
   option: string;
   asks: string;
-  /** What an empty answer means; nothing where there must be one. `''` leaves it out. */
+  /** What an empty answer means; undefined where there must be one. `''` leaves it out. */
   otherwise?: (answers: InitFlags) => string;
   /** The question without whose answer it has no use, and its option. */
   needs?: [flag: keyof InitFlags, option: string];
@@ -136,7 +136,7 @@ export function answersOf(flags: InitFlags, merchant: Answers['merchant'] = null
   };
 }
 
-/** What is wrong with the newest of the answers, as a clause; nothing where the configuration takes them. */
+/** What is wrong with the newest of the answers, as a clause; undefined where the configuration takes them. */
 export function faultOf(question: Question, flags: InitFlags, file: string): string | undefined {
   const answer = String(flags[question.flag] ?? '');
   const own = question.fault?.(answer);

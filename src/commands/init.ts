@@ -110,7 +110,7 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   console.error(report(file, merchant, wrong, next));
 }
 
-/** The flags with what was asked for the rest. Raises a usage error where nobody can be asked. */
+/** The flags with what was asked for the rest. Throws a usage error where nobody can be asked. */
 async function answered(options: InitOptions, file: string, command: Command): Promise<InitFlags> {
   const { config: _c, yes, force: _f, json: _j, ...given } = options;
   const flags: InitFlags = { ...given };
@@ -148,7 +148,7 @@ async function answered(options: InitOptions, file: string, command: Command): P
   return flags;
 }
 
-/** Asks at the terminal, again until the answer can be taken. Raises `Failure` where whoever sits there leaves. */
+/** Asks at the terminal, again until the answer can be taken. Throws `Failure` where whoever sits there leaves. */
 function terminalAnswers(file: string) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const leave = (): never => {
@@ -194,7 +194,7 @@ function write(file: string, text: string, overwrites: boolean): void {
   renameSync(beside, file);
 }
 
-/** Makes the folder; one that is there stays as it is, and the checks say what is wrong with it. Raises `Failure`. */
+/** Makes the folder; one that is there stays as it is, and the checks say what is wrong with it. Throws `Failure`. */
 function makePrivate(folder: string): void {
   if (existsSync(folder)) return;
   try {

@@ -26,7 +26,7 @@ export const UNFINISHED = { unfinished: true };
 
 /**
  * Adds `entry` to the keys of a merchant, and the merchant where the file has none of that id. Waits while another command writes
- * the file. Raises `ConfigurationError` where the file would not be one any more, `Failure` where another command goes on writing.
+ * the file. Throws `ConfigurationError` where the file would not be one any more, `Failure` where another command goes on writing.
  */
 export async function addKeyToFile(
   file: string,

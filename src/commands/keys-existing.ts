@@ -17,7 +17,7 @@ import { Failure } from './terminal.ts';
 /** Letters of an id that may be mistyped. */
 const ID_SLIPS = 3;
 
-/** A key by its id. Raises `Failure`, which says which was probably meant. */
+/** A key by its id. Throws `Failure`, which says which was probably meant. */
 async function keyNamed(id: string, directory: Directory, database: Store['database']): Promise<KnownKey> {
   const found = await keyById(database, directory, id);
   if (found) return found;
@@ -141,7 +141,7 @@ async function end({ journal }: Store, key: KnownKey, directory: Directory): Pro
   return key.id;
 }
 
-/** Raises `Failure` for a key that was used in the last day, unless `yes` or whoever sits at the terminal says so. */
+/** Throws `Failure` for a key that was used in the last day, unless `yes` or whoever sits at the terminal says so. */
 async function refuseIfUsed(
   key: KnownKey,
   used: number | undefined,

@@ -139,13 +139,13 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   });
 }
 
-/** `file` itself; says what is missing where there is none. Raises `ConfigurationError`. */
+/** `file` itself; says what is missing where there is none. Throws `ConfigurationError`. */
 function existing(file: string): string {
   if (!existsSync(file)) readConfiguration(file);
   return file;
 }
 
-/** Whose key it becomes: a merchant that there is, or a new one of that name, unless that looks like a slip. Raises `Failure`. */
+/** Whose key it becomes: a merchant that there is, or a new one of that name, unless that looks like a slip. Throws `Failure`. */
 async function chosen(
   { merchant: wanted, new: wantsNew }: CreateOptions,
   configuration: Configuration,
@@ -166,7 +166,7 @@ async function chosen(
 
 /**
  * Asks whether a merchant is the one that is meant where its name alone says so: whoever registers is called what they like, as somebody
- * else is too. Raises `Failure` where nobody says yes.
+ * else is too. Throws `Failure` where nobody says yes.
  */
 async function confirm({ database }: Store, { id, name }: Merchant, wanted: string): Promise<void> {
   if (wanted === id) return;

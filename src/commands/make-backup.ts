@@ -199,7 +199,7 @@ async function schemaVersion(view: View): Promise<number> {
   }
 }
 
-/** Raises `Failure` where the disk of `folder` has no room for `files`. */
+/** Throws `Failure` where the disk of `folder` has no room for `files`. */
 async function requireRoom(folder: string, files: readonly string[]): Promise<void> {
   let needed = 0;
   for (const file of files) if (existsSync(file)) needed += (await stat(file)).size;

@@ -15,7 +15,7 @@ const LISTED = 8;
 /** How many rows are read at a time. */
 const PAGE = 500;
 
-/** All merchants and keys: the configuration's, and the store's where there is one. Raises `DatabaseError`. */
+/** All merchants and keys: the configuration's, and the store's where there is one. Throws `DatabaseError`. */
 export async function loadDirectory(
   { merchants, environment }: Configuration,
   database: Pick<Queryable, 'query'> | undefined,
@@ -51,7 +51,7 @@ export async function merchantsInStore(database: Pick<Queryable, 'query'>): Prom
   return ids;
 }
 
-/** The merchant of that id, else of that business name; nothing where there is none. Raises `Failure` where two have the name. */
+/** The merchant of that id, else of that business name; undefined where there is none. Throws `Failure` where two have the name. */
 export function merchantNamed(wanted: string, directory: Directory): Merchant | undefined {
   const { merchants } = directory;
   const named = merchants.find(({ id }) => id === wanted);
@@ -68,7 +68,7 @@ export function merchantNamed(wanted: string, directory: Directory): Merchant | 
   return isLeft ? { id: wanted, name: wanted } : undefined;
 }
 
-/** The same, for a merchant that must be there. Raises `Failure`, which says whom it might have meant. */
+/** The same, for a merchant that must be there. Throws `Failure`, which says whom it might have meant. */
 export function existingMerchant(wanted: string, directory: Directory): Merchant {
   const found = merchantNamed(wanted, directory);
   if (found) return found;
@@ -104,7 +104,7 @@ export function nearestMerchant(wanted: string, merchants: readonly Merchant[]):
   return nearest?.merchant;
 }
 
-/** How many letters differ; nothing where it is too many for a slip. */
+/** How many letters differ; undefined where it is too many for a slip. */
 function slipsBetween(one: string, other: string): number | undefined {
   const [a, b] = [plain(one), plain(other)];
   const most = Math.max(1, Math.floor(b.length / 5));

@@ -27,7 +27,7 @@ interface Imported {
   lines: Lines | undefined;
 }
 
-/** `counterfoil merchants import`. Raises `Failure`. */
+/** `counterfoil merchants import`. Throws `Failure`. */
 export async function importMerchants(
   ids: readonly string[],
   options: StoreOptions & { all?: boolean },
@@ -48,7 +48,7 @@ export async function importMerchants(
   });
 }
 
-/** A merchant of the file by its id. Raises `Failure`. */
+/** A merchant of the file by its id. Throws `Failure`. */
 async function configuredMerchant(id: string, { configuration, database }: Store): Promise<MerchantWithKeys> {
   const found = configuration.merchants.find((one) => one.id === id);
   if (found) return found;

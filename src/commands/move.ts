@@ -76,7 +76,7 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
 const again = ({ restart }: MoveOptions) =>
   `the same command${restart ? ' without --restart' : ''} goes on where it was`;
 
-/** The PostgreSQL of a move, whichever side it is. Raises `Failure`. */
+/** The PostgreSQL of a move, whichever side it is. Throws `Failure`. */
 function urlOf(to: string, { database_url: configured }: Configuration): string {
   const isAddress = to !== 'sqlite' && to !== 'postgres';
   if (isAddress && configured !== null && configured !== to)
@@ -92,12 +92,12 @@ function urlOf(to: string, { database_url: configured }: Configuration): string 
   );
 }
 
-/** Keeps servers and other moves off the storage directory. Raises `Failure` where one is at work. */
+/** Keeps servers and other moves off the storage directory. Throws `Failure` where one is at work. */
 function hold(configuration: Configuration): () => void {
   return holdStore({ ...configuration, database_url: null });
 }
 
-/** Opens both sides, looks at them, and moves. Raises `Failure`, `MoveUnfinished`, `DatabaseError`. */
+/** Opens both sides, looks at them, and moves. Throws `Failure`, `MoveUnfinished`, `DatabaseError`. */
 async function between({ storage }: Configuration, url: string, options: MoveOptions): Promise<Moved> {
   const { to, restart = false } = options;
   const sqlite = { storage, database_url: null };

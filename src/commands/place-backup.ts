@@ -60,7 +60,7 @@ export function displacedFiles(configuration: Configuration, list: BackupList): 
 /**
  * Puts a backup in the place of a store whose storage is held: copied, brought up to date and verified before anything that is there
  * moves. Cut short at any moment it leaves what was there, or what a start refuses (`RestoreUnfinished`), or all of the backup.
- * Returns where the old files are, if there were any. Raises `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors.
+ * Returns where the old files are, if there were any. Throws `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors.
  */
 export async function placeBackup(
   backup: string,
@@ -114,7 +114,7 @@ async function copyFiles(backup: string, list: BackupList, unfinished: string): 
   if (damage) throw damaged(backup, damage);
 }
 
-/** Fills an empty database; leaves one that a restore of the same backup has filled. Raises `Failure` where it is neither. */
+/** Fills an empty database; leaves one that a restore of the same backup has filled. Throws `Failure` where it is neither. */
 async function requireEmptyOrOurs(
   settings: StoreSettings,
   list: BackupList,
@@ -137,7 +137,7 @@ async function requireEmptyOrOurs(
   await fill();
 }
 
-/** Whether it is the store of the backup, as far as its seals tell. One without seals has no entries. Raises `DatabaseError`. */
+/** Whether it is the store of the backup, as far as its seals tell. One without seals has no entries. Throws `DatabaseError`. */
 async function holdsStore(database: Database, { newest_seal }: BackupList): Promise<boolean> {
   const newest = await newestSeal(database);
   return (newest?.hash ?? null) === newest_seal && (await appliedMigrations(database)).length > 0;

@@ -70,7 +70,7 @@ async function linesOf(log: string, id: string): Promise<LogLine[]> {
   const input = log === '-' ? process.stdin : createReadStream(log);
   const found: LogLine[] = [];
   const reading = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  // An error of the file is raised by the loop: readline itself does not pass it on.
+  // An error of the file is thrown by the loop: readline itself does not pass it on.
   const failed = new Promise<never>((_, reject) => input.once('error', reject));
   const read = (async () => {
     for await (const line of reading) {

@@ -72,7 +72,7 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
   }
 }
 
-/** Raises `Failure` where the configuration, or this program, is not for such a backup. */
+/** Throws `Failure` where the configuration, or this program, is not for such a backup. */
 function requireFit({ engine, schema, version }: BackupList, { database_url }: Configuration): void {
   if (engine === 'postgres' && database_url === null)
     throw new Failure('this is a backup of a PostgreSQL database: name an empty one in database_url');
@@ -85,7 +85,7 @@ function requireFit({ engine, schema, version }: BackupList, { database_url }: C
     );
 }
 
-/** Raises `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
+/** Throws `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
 function requirePlace(list: BackupList, configuration: Configuration, replace: boolean): void {
   const { storage } = configuration;
   const [found] = displacedFiles(configuration, list);

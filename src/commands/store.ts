@@ -32,7 +32,7 @@ export interface Store {
   journal: Journal;
 }
 
-/** The same as `lendStore`, of the store that the configuration in the options names. Raises `ConfigurationError` as well. */
+/** The same as `lendStore`, of the store that the configuration in the options names. Throws `ConfigurationError` as well. */
 export async function withStore<T>({ config }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
   return lendStore(readConfiguration(configurationFile(config)), use);
 }
@@ -40,8 +40,8 @@ export async function withStore<T>({ config }: StoreOptions, use: (store: Store)
 /**
  * Lends the store to `use` and closes it. It is not held: a commit of the journal is one transaction of the database, which
  * takes its numbers from the head of the history, so that those of a server and of a command stand in a line on SQLite as on
- * PostgreSQL; the server sees the rows within a tenth of a second. Raises `Failure` where there is no store, its schema is
- * not this program's, or `use` raises an `OperationalError`.
+ * PostgreSQL; the server sees the rows within a tenth of a second. Throws `Failure` where there is no store, its schema is
+ * not this program's, or `use` throws an `OperationalError`.
  */
 export async function lendStore<T>(
   configuration: Configuration,
@@ -63,7 +63,7 @@ export async function lendStore<T>(
 
 /**
  * Opens the store for changes, on no host of the database whose history ends before the newest checkpoint: a server takes none
- * either. Raises what `openDatabase` does.
+ * either. Throws what `openDatabase` does.
  */
 export async function openFenced(configuration: Configuration): Promise<Database> {
   const newest = await new CheckpointLookup(configuration.storage).newest();
@@ -75,8 +75,8 @@ export async function openFenced(configuration: Configuration): Promise<Database
 }
 
 /**
- * Raises `Failure` where the schema of a store is not this program's, and says so of one that has none at all, as a database has
- * that is not the right one. Raises what `missingMigrations` does as well.
+ * Throws `Failure` where the schema of a store is not this program's, and says so of one that has none at all, as a database has
+ * that is not the right one. Throws what `missingMigrations` does as well.
  */
 export async function requireSchema(
   database: Database,
@@ -98,7 +98,7 @@ export function databaseShown({ storage, database_url }: StoreSettings): string 
     : `the database of database_url (${databaseName(database_url)})`;
 }
 
-/** Raises `Failure` where there is no store, and says whether it is lost. Makes nothing. Raises what `storeIsThere` does as well. */
+/** Throws `Failure` where there is no store, and says whether it is lost. Makes nothing. Throws what `storeIsThere` does as well. */
 export function requireStore(configuration: Configuration): void {
   const isThere = storeIsThere(configuration);
   const lost = lostDatabaseFile(configuration);
@@ -109,7 +109,7 @@ export function requireStore(configuration: Configuration): void {
     );
 }
 
-/** Whether there is a store. Raises `Failure` where this account may not look. Raises `RestoreUnfinished` as well. */
+/** Whether there is a store. Throws `Failure` where this account may not look. Throws `RestoreUnfinished` as well. */
 export function storeIsThere(configuration: Configuration): boolean {
   const { storage } = configuration;
   try {
@@ -124,7 +124,7 @@ export function storeIsThere(configuration: Configuration): boolean {
   return storeExists(configuration);
 }
 
-/** The administrator with an e-mail address. Raises `Failure`. */
+/** The administrator with an e-mail address. Throws `Failure`. */
 export async function named(database: Database, email: string): Promise<Administrator> {
   const found = await findAdministratorByEmail(database, plainEmail(email));
   if (found) return found;

@@ -16,7 +16,7 @@ import type { Context, Outcome } from './route.ts';
 
 type Act = 'approve' | 'reject';
 
-/** The payment that the path names. Raises `not_found`. */
+/** The payment that the path names. Throws `not_found`. */
 export async function paymentOf({ database, params }: Context): Promise<Payment> {
   const id = params.payment_id ?? '';
   const payment = isPaymentId(id) ? await findPayment(database, id) : undefined;
@@ -100,7 +100,7 @@ interface Obstacle {
   takeOver?: boolean;
 }
 
-/** Why a payment cannot be decided by whoever asks, as far as it shows without trying. */
+/** Why a payment cannot be decided by the caller, as far as it shows without trying. */
 function obstacleTo(context: Context, act: Act, payment: Payment, people: People): Obstacle | undefined {
   const { principal, now } = context;
   const { status } = asOf(payment, now);

@@ -97,7 +97,7 @@ export function totpIn(
     : { totp: { secret, step } };
 }
 
-/** The button that makes a passkey; nothing where browsers make none at this address. */
+/** The button that makes a passkey; undefined where browsers make none at this address. */
 export function newPasskeyButton(
   ring: KeyRing,
   baseUrl: string,

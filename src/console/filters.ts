@@ -34,7 +34,7 @@ export function daysAsked(
   return { from: day('from', 'From'), to: day('to', 'To') };
 }
 
-/** An amount as people type it: `1000`, `49.90`, `49,90`, `٤٩٫٩٠`. Minor units; nothing where it is none. */
+/** An amount as people type it: `1000`, `49.90`, `49,90`, `٤٩٫٩٠`. Minor units; undefined where it is none. */
 export function amountIn(text: string): number | undefined {
   const typed = asciiDigits(text).replace(/[,٫]/, '.');
   if (!/^\d{1,12}(?:\.\d{1,2})?$/.test(typed)) return undefined;

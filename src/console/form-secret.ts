@@ -15,7 +15,7 @@ export function seedField({ form }: Context): Html {
 
 /**
  * The secret that a form comes to, with all that it says, in this session and under this address alone: a form that says anything else
- * comes to another. Raises `bad_request` for a form without a seed.
+ * comes to another. Throws `bad_request` for a form without a seed.
  */
 export function formSecret({ form, params, secretOf }: Context, prefix: string): string {
   const seed = form.get('seed') ?? '';

@@ -1,4 +1,4 @@
-// The health page: what every check finds about this installation, what is to be mended first, in the words of `counterfoil doctor`.
+// The health page: what every check finds about this installation, what is to be fixed first, in the words of `counterfoil doctor`.
 import { may } from '../administrators/administrator.ts';
 import type { CheckOutcome } from '../health/check.ts';
 import { advice, type Finding, sentence, tally } from '../health/inspector.ts';

@@ -36,14 +36,14 @@ const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
   '7d': 'For a week',
 };
 
-/** The merchant that the path names, whom the configuration or the store knows. Raises `not_found`. */
+/** The merchant that the path names, whom the configuration or the store knows. Throws `not_found`. */
 function merchantOf({ directory, params }: Context): Merchant {
   const merchant = directory.merchant(params.merchant_id!);
   if (!merchant) throw new OperationalError('not_found', 'There is no such merchant.');
   return merchant;
 }
 
-/** The key that the path names, and when it was last used. Raises `not_found`. */
+/** The key that the path names, and when it was last used. Throws `not_found`. */
 async function keyOf(
   context: Context,
 ): Promise<{ merchant: Merchant; key: KnownKey; used: number | undefined }> {
@@ -58,7 +58,7 @@ async function keyOf(
 const addressOfMerchant = ({ address }: Context, { id }: Merchant) => address(`/merchants/${id}`);
 const actOf = ({ principal, request }: Context) => ({ actor: principal.actor, request_id: request.id });
 
-/** Makes a key of `secret`; where that very form made it already, a moment ago, gives it once more. Raises what making it raises. */
+/** Makes a key of `secret`; where that very form made it already, a moment ago, gives it once more. Throws what making it throws. */
 async function made(
   { database, now }: Context,
   secret: string,

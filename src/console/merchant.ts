@@ -49,7 +49,7 @@ interface Found {
   isKnown: boolean;
 }
 
-/** The merchant that the path names; one that left the configuration is known by its id alone. Raises `not_found`. */
+/** The merchant that the path names; one that left the configuration is known by its id alone. Throws `not_found`. */
 async function found({ directory, database, params }: Context): Promise<Found> {
   const id = params.merchant_id!;
   const stored = await findMerchant(database, id);

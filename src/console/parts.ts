@@ -28,7 +28,7 @@ export function statusStamp(payment: Payment, now: number): Html {
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
 export const isLong = (amount: string) => amount.length > 13;
 
-/** A moment (milliseconds since 1970) in words, and exactly for whoever asks the markup. */
+/** A moment (milliseconds since 1970) in words, and exactly for the caller the markup. */
 export function moment(context: Context, ms: number): Html {
   return html`<time datetime="${formatTimestamp(ms)}">${context.moment(ms)}</time>`;
 }

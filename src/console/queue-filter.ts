@@ -68,7 +68,7 @@ export function filteringOf({ query, directory, principal, now }: Context): Filt
   };
 }
 
-/** Where a page of the queue begins, as an address says it: `1700000000000-pay_…`; nothing where it says none. */
+/** Where a page of the queue begins, as an address says it: `1700000000000-pay_…`; undefined where it says none. */
 export function placeOf(text: string | null): QueuePlace | undefined {
   const parts = /^(\d{1,15})-(pay_\w+)$/.exec(text ?? '');
   return parts && isPaymentId(parts[2]!) ? { since: Number(parts[1]), id: parts[2]! } : undefined;

@@ -23,7 +23,7 @@ export function callerOf({ request, place }: Visit): Caller {
   };
 }
 
-/** What tells the browser of a request from others, where somebody has signed in with it. Raises `DatabaseError`. */
+/** What tells the browser of a request from others, where somebody has signed in with it. Throws `DatabaseError`. */
 export async function deviceOf(
   { database, clock, baseUrl, ring }: Place,
   { headers }: FastifyRequest,

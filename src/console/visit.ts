@@ -59,7 +59,7 @@ export interface Visit {
   here: string | undefined;
 }
 
-/** Who comes. Raises `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
+/** Who comes. Throws `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
 export async function visitOf(request: FastifyRequest, reply: FastifyReply, place: Place): Promise<Visit> {
   const { clock, baseUrl, path } = place;
   const { cookie } = request.headers;
@@ -130,7 +130,7 @@ export function seeOther(visit: Visit, to: string): FastifyReply {
     .send();
 }
 
-/** Keeps a preference that an address asks for, and the address without it; nothing where it asks for none. */
+/** Keeps a preference that an address asks for, and the address without it; undefined where it asks for none. */
 export function preferred({ place, query, target }: Visit): { cookie: string; to: string } | undefined {
   const { path, baseUrl } = place;
   const theme = query.get('theme');

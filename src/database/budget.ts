@@ -10,7 +10,7 @@ export class Budget {
     this.#endsAt = monotonicMs() + ms;
   }
 
-  /** What is left, in milliseconds, at most `ms` of it. Raises `DatabaseError` (`unavailable`) when it is used up. */
+  /** What is left, in milliseconds, at most `ms` of it. Throws `DatabaseError` (`unavailable`) when it is used up. */
   left(ms = Number.POSITIVE_INFINITY): number {
     const left = Math.ceil(this.#endsAt - monotonicMs());
     if (left <= 0) throw new DatabaseError('unavailable', 'the time for it was used up');

@@ -20,13 +20,13 @@ export interface PostgresHost {
   url: string;
 }
 
-/** The parameter of a connection string (`postgres://…`) that sets options or deadlines of sessions; nothing where none does. */
+/** The parameter of a connection string (`postgres://…`) that sets options or deadlines of sessions; undefined where none does. */
 export function overridingParameter(url: string): string | undefined {
   const names = [...new URLSearchParams(url.split('?')[1])].map(([name]) => name);
   return names.find((name) => /^options$|timeout/i.test(name));
 }
 
-/** Why the hosts of a connection string cannot be made out, as the end of a sentence; nothing where they can. */
+/** Why the hosts of a connection string cannot be made out, as the end of a sentence; undefined where they can. */
 export function hostsFault(url: string): string | undefined {
   const parts = partsOf(url);
   if (!parts) return 'must begin with postgres://';

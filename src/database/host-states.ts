@@ -1,4 +1,4 @@
-// What each host of a connection string says it is, asked of all at once: for whoever is to mend one of them.
+// What each host of a connection string says it is, asked of all at once: for whoever is to fix one of them.
 import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
 import type { Connection } from './postgres-connection.ts';
@@ -17,11 +17,11 @@ export interface HostState {
   is: 'primary' | 'read_only' | 'behind' | 'silent';
   /** The same with its name, as a sentence without an end: `db1.internal:5432 is a primary`. */
   says: string;
-  /** Of a primary, the same for all names of one server; nothing where it does not tell. */
+  /** Of a primary, the same for all names of one server; undefined where it does not tell. */
   server?: string | undefined;
 }
 
-/** Asks the hosts of a connection string that `hostsFault` finds nothing wrong with, for `withinMs` at most. Raises nothing. */
+/** Asks the hosts of a connection string that `hostsFault` finds nothing wrong with, for `withinMs` at most. Throws nothing. */
 export async function hostStates(url: string, withinMs: number): Promise<HostState[]> {
   const within = new Budget(withinMs);
   const all = await Promise.all(

@@ -68,7 +68,7 @@ export class SchemaTooNew extends Error {
 
 /**
  * Applies what is missing and returns the names applied. Several nodes may start at once: they take turns.
- * Raises `SchemaTooNew` when the database was made by a newer program, `MoveUnfinished`, and `DatabaseError`.
+ * Throws `SchemaTooNew` when the database was made by a newer program, `MoveUnfinished`, and `DatabaseError`.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = knownMigrations();
@@ -116,7 +116,7 @@ async function stepAside<T>(database: Database, work: (transaction: Queryable) =
   }
 }
 
-/** How many of the known migrations a database lacks. Changes nothing. Raises `SchemaTooNew`, `MoveUnfinished`, `DatabaseError`. */
+/** How many of the known migrations a database lacks. Changes nothing. Throws `SchemaTooNew`, `MoveUnfinished`, `DatabaseError`. */
 export async function missingMigrations(database: Database): Promise<number> {
   await refuseUnfinishedMove(database, database.engine);
   const known = knownMigrations().length;

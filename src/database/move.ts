@@ -75,7 +75,7 @@ export async function lastRow(view: View, { name, columns, key }: Table): Promis
 
 /**
  * Lends one unmoving state of a store, and keeps everybody from writing to it meanwhile: who tries waits, and is refused in the
- * end. Nothing is written. Raises `DatabaseError`.
+ * end. Nothing is written. Throws `DatabaseError`.
  */
 export function holdStill<T>(database: Database, use: (view: View) => Promise<T>): Promise<T> {
   if (database.engine === 'sqlite') return database.transaction(() => database.snapshot(use));
@@ -101,7 +101,7 @@ export function asMover(url: string): string {
 
 /**
  * The sessions on a PostgreSQL store that could write to it, without those of a move: `10.0.0.5 (counterfoil)`. Told by what their
- * account may do, not by what they call themselves: that is any connection string's to choose. Raises `DatabaseError`.
+ * account may do, not by what they call themselves: that is any connection string's to choose. Throws `DatabaseError`.
  */
 export async function sessionsOpen(database: Database): Promise<string[]> {
   if (database.engine === 'sqlite') return [];
@@ -121,7 +121,7 @@ export async function sessionsOpen(database: Database): Promise<string[]> {
 
 /**
  * What a move finds at its target: nothing, a store (or some of one), or what an unfinished move of a source in some state has left.
- * Raises `MoveRefused` where it is a PostgreSQL database of something else, and `DatabaseError`.
+ * Throws `MoveRefused` where it is a PostgreSQL database of something else, and `DatabaseError`.
  */
 export async function lookAtTarget(
   view: View,

@@ -25,7 +25,7 @@ export class RestoreUnfinished extends Error {
   override readonly name = 'RestoreUnfinished';
 }
 
-/** Makes the private storage directory, mode 0700. Raises `StorageExposed` where one is there that others may enter. */
+/** Makes the private storage directory, mode 0700. Throws `StorageExposed` where one is there that others may enter. */
 export function prepareStorage(directory: string): void {
   const made = mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (made) syncNames(resolve(made), resolve(directory));
@@ -38,7 +38,7 @@ function syncNames(first: string, last: string): void {
   for (let named = last; named.length >= first.length; named = dirname(named)) syncNow(dirname(named));
 }
 
-/** The storage directory, or the first of its files, that others may use; nothing where all is private. */
+/** The storage directory, or the first of its files, that others may use; undefined where all is private. */
 export function exposedIn(directory: string): string | undefined {
   return [directory, ...readdirSync(directory).map((file) => join(directory, file))].find(
     // A write-ahead log may go as we look: its server has just stopped.
@@ -72,7 +72,7 @@ function refuseUnfinishedRestore(settings: StoreSettings): void {
 
 /**
  * Whether there is a store to open: always where PostgreSQL holds it, which says itself what it lacks.
- * Raises `RestoreUnfinished`.
+ * Throws `RestoreUnfinished`.
  */
 export function storeExists(settings: StoreSettings): boolean {
   refuseUnfinishedRestore(settings);
@@ -86,7 +86,7 @@ export function hasStarted({ storage, database_url }: StoreSettings): boolean {
 
 /**
  * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
- * `guard`, which is asked before each connection to PostgreSQL is used. Raises `RestoreUnfinished`, `DatabaseError`.
+ * `guard`, which is asked before each connection to PostgreSQL is used. Throws `RestoreUnfinished`, `DatabaseError`.
  */
 export async function openDatabase(
   settings: StoreSettings,
@@ -104,7 +104,7 @@ export async function openDatabase(
 
 /**
  * Keeps a second server off a storage directory, and so off a SQLite store; nodes that share PostgreSQL have one each, since each
- * signs checkpoints of its own. Returns the release. Raises `DatabaseError` (`unavailable`) when another server holds it.
+ * signs checkpoints of its own. Returns the release. Throws `DatabaseError` (`unavailable`) when another server holds it.
  */
 export function holdStore(settings: StoreSettings): () => void {
   const release = holdStorage(settings);
@@ -120,7 +120,7 @@ export function holdStore(settings: StoreSettings): () => void {
   }
 }
 
-/** Holds a storage directory as a server does, and looks at nothing in it. Returns and raises what `holdStore` does. */
+/** Holds a storage directory as a server does, and looks at nothing in it. Returns and throws what `holdStore` does. */
 export function holdStorage({ storage }: Pick<StoreSettings, 'storage'>): () => void {
   prepareStorage(storage);
   return lockStore(join(storage, LOCK_FILE));

@@ -29,7 +29,7 @@ function failureOf(error: unknown): DatabaseFailure {
   return 'fault';
 }
 
-/** What the server said; nothing where it said nothing. Each SQLSTATE has a digit, unlike the system's `EPIPE`. */
+/** What the server said; undefined where it said nothing. Each SQLSTATE has a digit, unlike the system's `EPIPE`. */
 function sqlState(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
@@ -79,7 +79,7 @@ export class Connection {
     this.#client.on('end', () => this.discard());
   }
 
-  /** Connects to the one host of a connection string. Raises `DatabaseError` (`unavailable`), whatever keeps it from that. */
+  /** Connects to the one host of a connection string. Throws `DatabaseError` (`unavailable`), whatever keeps it from that. */
   static async open(url: string, deadlineMs: number): Promise<Connection> {
     let connection: Connection | undefined;
     try {
@@ -100,12 +100,12 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** Runs one statement, `?` for each value. Without an answer by the deadline the connection is gone. Raises `DatabaseError`. */
+  /** Runs one statement, `?` for each value. Without an answer by the deadline the connection is gone. Throws `DatabaseError`. */
   run(sql: string, values: readonly Value[], deadlineMs: number): Promise<pg.QueryResult> {
     return this.#answer({ ...prepared(sql), values: values as Value[] }, deadlineMs);
   }
 
-  /** Runs a text of statements as it is. Raises `DatabaseError`. */
+  /** Runs a text of statements as it is. Throws `DatabaseError`. */
   script(text: string, deadlineMs: number): Promise<pg.QueryResult> {
     return this.#answer({ text }, deadlineMs);
   }
@@ -133,7 +133,7 @@ export class Connection {
     };
   }
 
-  /** COMMIT, and the one answer that means it: any warning says that a wait for a standby was cut short. Raises `DatabaseError`. */
+  /** COMMIT, and the one answer that means it: any warning says that a wait for a standby was cut short. Throws `DatabaseError`. */
   async commit(deadlineMs: number): Promise<void> {
     let warning: string | undefined;
     const listen = (notice: { message?: string | undefined }) =>

@@ -30,7 +30,7 @@ export interface ToolTarget {
   environment: object;
 }
 
-/** Dumps what `view`, a snapshot of the database in question, shows into a new `file`. Raises `PostgresToolFailed`, `DatabaseError`. */
+/** Dumps what `view`, a snapshot of the database in question, shows into a new `file`. Throws `PostgresToolFailed`, `DatabaseError`. */
 export async function dumpPostgres(
   target: ToolTarget,
   view: Pick<Queryable, 'query'>,
@@ -43,7 +43,7 @@ export async function dumpPostgres(
   await runTool('pg_dump', target, ['--format=custom', `--snapshot=${snapshot!.id}`, `--file=${file}`]);
 }
 
-/** Puts a dump back into an empty database: whole, or nothing of it. Raises `PostgresToolFailed`. */
+/** Puts a dump back into an empty database: whole, or nothing of it. Throws `PostgresToolFailed`. */
 export async function restorePostgres(target: ToolTarget, file: string): Promise<void> {
   await runTool('pg_restore', target, [
     '--exit-on-error',

@@ -23,7 +23,7 @@ export interface Answer {
   connection: Connection;
   /** Nothing where the server does not tell. */
   timeline: number | undefined;
-  /** Why it takes no writes; nothing where it does. */
+  /** Why it takes no writes; undefined where it does. */
   readOnly: string | undefined;
 }
 

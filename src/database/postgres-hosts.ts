@@ -15,7 +15,7 @@ const SILENT = 'does not answer';
 /** Who is asked before a connection is used, and told of what is not. */
 export interface HostGuard {
   /**
-   * What keeps the store behind a connection from being used, in words; nothing where it may be. `isOpening`: nothing was used
+   * What keeps the store behind a connection from being used, in words; undefined where it may be. `isOpening`: nothing was used
    * before, all hosts have answered, and none of them is fit otherwise, so that whatever is there is what the operator put there.
    */
   admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined>;
@@ -61,7 +61,7 @@ export class Hosts {
 
   /**
    * Asks all hosts at once, and gives a connection to the one to be used: on the newest timeline, and among equals the one
-   * used last. Raises `DatabaseError`, `unavailable` where none is fit.
+   * used last. Throws `DatabaseError`, `unavailable` where none is fit.
    */
   async connect(budget: Budget, use: 'write' | 'read'): Promise<Connection> {
     const within = new Budget(budget.left(this.#answerMs));
@@ -108,7 +108,7 @@ export class Hosts {
     return this.#hosts.length === 1 ? ANSWER_MS.alone : ANSWER_MS.amongOthers;
   }
 
-  /** Raises `DatabaseError` where none is fit. */
+  /** Throws `DatabaseError` where none is fit. */
   async #choose(
     all: readonly (Answer | Silence)[],
     use: 'write' | 'read',

@@ -21,7 +21,7 @@ export class Readers {
     this.#hosts = hosts;
   }
 
-  /** Lends a connection to `use`; one on which that failed is not used again. Raises `DatabaseError`, and what `use` raises. */
+  /** Lends a connection to `use`; one on which that failed is not used again. Throws `DatabaseError`, and what `use` throws. */
   async lend<T>(budget: Budget, use: (connection: Connection) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new DatabaseError('unavailable', 'the store is closed');
     await this.#turn(budget);
@@ -69,7 +69,7 @@ export class Readers {
       return;
     }
     if (this.#waiting.size >= LONGEST_QUEUE) throw new DatabaseError('unavailable', 'too many reads wait');
-    const leftMs = budget.left(); // raises where there is none, and then nobody may be handed a turn
+    const leftMs = budget.left(); // throws where there is none, and then nobody may be handed a turn
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     const timer = setTimeout(() => {

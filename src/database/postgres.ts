@@ -31,7 +31,7 @@ const SESSION = `select set_config('synchronous_commit', 'on', false), set_confi
 const PATIENT = `set local idle_in_transaction_session_timeout = ${2 * STATEMENT_MS}`;
 
 /**
- * Opens a connection string (`postgres://…`, one host or several). Raises `DatabaseError`: `unavailable`, or `fault` where the
+ * Opens a connection string (`postgres://…`, one host or several). Throws `DatabaseError`: `unavailable`, or `fault` where the
  * string would overrule what is promised or its hosts cannot be made out.
  */
 export async function openPostgres(url: string, guard?: HostGuard): Promise<Database> {

@@ -6,7 +6,7 @@ import type { StoreSettings } from './open.ts';
 const COMMIT_BYTES = 256 * 4 * 4096;
 
 /**
- * True as well where the disk is another machine's: PostgreSQL says itself, with the next commit, that its own is full. Raises the
+ * True as well where the disk is another machine's: PostgreSQL says itself, with the next commit, that its own is full. Throws the
  * system's errors.
  */
 export async function hasRoom({ storage, database_url }: StoreSettings): Promise<boolean> {

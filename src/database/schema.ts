@@ -61,7 +61,7 @@ function expectedSchema(engine: Database['engine']): SchemaObject[] {
   return known.get(engine)!;
 }
 
-/** What is there: in all of a SQLite database, and of our tables on PostgreSQL. Raises `DatabaseError`. */
+/** What is there: in all of a SQLite database, and of our tables on PostgreSQL. Throws `DatabaseError`. */
 export function readSchema(
   view: Pick<Queryable, 'query'>,
   engine: Database['engine'],
@@ -70,7 +70,7 @@ export function readSchema(
   return view.query<SchemaObject>(POSTGRES_SCHEMA, schemaTables().join(','));
 }
 
-/** Where a schema is not what the migrations make; empty where it is. Raises `DatabaseError`. */
+/** Where a schema is not what the migrations make; empty where it is. Throws `DatabaseError`. */
 export async function schemaFaults(
   view: Pick<Queryable, 'query'>,
   engine: Database['engine'],

@@ -1,7 +1,7 @@
 // What time the database's own machine has, where that is another one.
 import type { Database } from './database.ts';
 
-/** Milliseconds since 1970 by PostgreSQL's clock; nothing on SQLite, which is of this machine. Raises `DatabaseError`. */
+/** Milliseconds since 1970 by PostgreSQL's clock; nothing on SQLite, which is of this machine. Throws `DatabaseError`. */
 export async function serverClock(database: Database): Promise<number | undefined> {
   if (database.engine === 'sqlite') return undefined;
   const rows = await database.query<{ now: number }>(

@@ -96,7 +96,7 @@ export class Connection implements Queryable {
   }
 }
 
-/** What `sql` reads in a database of its own, in memory, that `script` has just made. Raises `DatabaseError`. */
+/** What `sql` reads in a database of its own, in memory, that `script` has just made. Throws `DatabaseError`. */
 export function queryFresh<R>(script: string, sql: string): R[] {
   const fresh = new Connection(':memory:', { readOnly: false });
   try {

@@ -11,7 +11,7 @@ const PAGES_AT_ONCE = 1000;
 
 /**
  * Copies the database in `file`, as it is at this moment, to `to`: one file, for its owner alone, with nothing beside it, on the
- * disk. Writers go on; their write-ahead log is not folded back until the copy is done. Raises `DatabaseError`.
+ * disk. Writers go on; their write-ahead log is not folded back until the copy is done. Throws `DatabaseError`.
  */
 export async function copySqlite(
   file: string,
@@ -41,11 +41,11 @@ export async function copySqlite(
 
 /** A database file that nobody writes. */
 export interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
-  /** What SQLite finds wrong with the file; nothing where it is sound. Raises `DatabaseError`. */
+  /** What SQLite finds wrong with the file; undefined where it is sound. Throws `DatabaseError`. */
   damage(): Promise<string | undefined>;
 }
 
-/** Lends the copy in `file` to `read`, and leaves it as it is. Raises `DatabaseError`. */
+/** Lends the copy in `file` to `read`, and leaves it as it is. Throws `DatabaseError`. */
 export async function readSqliteCopy<T>(file: string, read: (copy: SqliteCopy) => Promise<T>): Promise<T> {
   let view: Connection | undefined;
   try {

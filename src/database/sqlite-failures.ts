@@ -1,4 +1,4 @@
-// What an error of SQLite's means to whoever asked: its result codes in the words of the port.
+// What an error of SQLite's means to the caller: its result codes in the words of the port.
 import { DatabaseError, type DatabaseFailure } from './database.ts';
 
 /** SQLITE_BUSY: another connection holds the lock. */

@@ -10,7 +10,7 @@ export interface Standbys {
   connected: number | undefined;
 }
 
-/** The standbys that each commit waits for; nothing where it waits for none, and on SQLite. Raises `DatabaseError`. */
+/** The standbys that each commit waits for; undefined where it waits for none, and on SQLite. Throws `DatabaseError`. */
 export async function synchronousStandbys(database: Database): Promise<Standbys | undefined> {
   if (database.engine === 'sqlite') return undefined;
   const [server] = await database.query<{ names: string; recovering: boolean | null }>(

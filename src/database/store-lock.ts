@@ -6,7 +6,7 @@ import { asDatabaseError, BUSY } from './sqlite-failures.ts';
 
 /**
  * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
- * it ends. Raises `DatabaseError` (`unavailable`) when another process holds it. Returns the release.
+ * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it. Returns the release.
  */
 export function lockStore(file: string): () => void {
   try {

@@ -5,7 +5,7 @@ import type { Queryable } from './database.ts';
 const NAMED = 3;
 
 /**
- * Tables and views where ours go, without those that an extension brought (`deptype` e). Whoever asks has found none of ours.
+ * Tables and views where ours go, without those that an extension brought (`deptype` e). The caller has found none of ours.
  * One more than is named says that there are more.
  */
 const STRANGE = `select c.relname::text as name from pg_catalog.pg_class c
@@ -14,7 +14,7 @@ const STRANGE = `select c.relname::text as name from pg_catalog.pg_class c
     where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.objid = c.oid and d.deptype = 'e')
   order by c.relname limit ${NAMED + 1}`;
 
-/** Why a PostgreSQL database without a store is not empty, with what to do; nothing where it is. Raises `DatabaseError`. */
+/** Why a PostgreSQL database without a store is not empty, with what to do; undefined where it is. Throws `DatabaseError`. */
 export async function strangeTables(view: Pick<Queryable, 'query'>): Promise<string | undefined> {
   const names = (await view.query<{ name: string }>(STRANGE)).map(({ name }) => name);
   if (names.length === 0) return undefined;

@@ -9,7 +9,7 @@ export class MoveUnfinished extends Error {
   override readonly name = 'MoveUnfinished';
 }
 
-/** Those of `names` that are tables, or views, of a database. Raises `DatabaseError`. */
+/** Those of `names` that are tables, or views, of a database. Throws `DatabaseError`. */
 export async function tablesAmong(
   view: Pick<Queryable, 'query'>,
   engine: Database['engine'],
@@ -22,7 +22,7 @@ export async function tablesAmong(
   return (await view.query<{ name: string }>(sql, names.join(','))).map(({ name }) => name);
 }
 
-/** Raises `MoveUnfinished` where a move into a database has not ended, and `DatabaseError`. */
+/** Throws `MoveUnfinished` where a move into a database has not ended, and `DatabaseError`. */
 export async function refuseUnfinishedMove(
   view: Pick<Queryable, 'query'>,
   engine: Database['engine'],

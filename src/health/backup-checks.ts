@@ -60,7 +60,7 @@ const backups: Check = {
   },
 };
 
-/** What is to be said of the backups in a folder at `now`. Raises nothing of the file system's. */
+/** What is to be said of the backups in a folder at `now`. Throws nothing of the file system's. */
 async function verdictOf(
   folder: string,
   storage: string,
@@ -172,7 +172,7 @@ async function candidatesIn(folder: string): Promise<{ entries: number; backups:
   return { entries, backups };
 }
 
-/** What is known of a file; nothing where a link leads nowhere, or it was removed meanwhile. */
+/** What is known of a file; undefined where a link leads nowhere, or it was removed meanwhile. */
 async function statOrNothing(path: string): Promise<Stats | undefined> {
   return stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -1,4 +1,4 @@
-// What a check is: a question about an installation, answered in a sentence with how to mend what is wrong.
+// What a check is: a question about an installation, answered in a sentence with how to fix what is wrong.
 import { type Database, DatabaseError } from '../database/database.ts';
 import { hasStarted } from '../database/open.ts';
 import type { Clock } from '../lib/time.ts';
@@ -172,7 +172,7 @@ export function isDecisive({ always, firstStart }: Check, { settings }: Installa
   return always === true || settings.environment !== 'development';
 }
 
-/** Production does not start like this. The message is one line: where, what is wrong, how to mend it. */
+/** Production does not start like this. The message is one line: where, what is wrong, how to fix it. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused';
   /** Whether the same start may work later, though nobody changes anything. */

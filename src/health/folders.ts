@@ -19,7 +19,7 @@ const SERVED_FOLDERS = ['/srv/http', '/usr/share/nginx', '/Library/WebServer'];
 const SERVED_SIGNS = ['index.html', 'index.htm', 'index.php', '.htaccess'];
 const WRITABLE_BY_ANYBODY = 0o002;
 
-/** Why web servers probably hand out what lies in `folder`, as a clause; nothing where nothing says so. */
+/** Why web servers probably hand out what lies in `folder`, as a clause; undefined where nothing says so. */
 export function servedSign(folder: string): string | undefined {
   for (const path of new Set([resolve(folder), existing(folder)])) {
     const name = path.split(sep).find((one) => SERVED_NAMES.has(one.toLowerCase()));

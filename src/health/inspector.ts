@@ -23,7 +23,7 @@ export class Inspector {
   }
 
   /**
-   * What all checks find now, or some, in their order. What those found that call addresses is remembered for a minute. Raises
+   * What all checks find now, or some, in their order. What those found that call addresses is remembered for a minute. Throws
    * nothing.
    */
   findings(checks: readonly Check[] = CHECKS): Promise<Finding[]> {

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { formatTimestamp } from '../lib/time.ts';
 
-/** What is wrong with a certificate or its key, in one line: which setting and file, what, and how to mend it. */
+/** What is wrong with a certificate or its key, in one line: which setting and file, what, and how to fix it. */
 export class KeyPairUnfit extends Error {
   override readonly name = 'KeyPairUnfit';
   readonly part: Part;
@@ -30,7 +30,7 @@ export interface LoadedKeyPair {
   endsAt: number;
 }
 
-/** Reads a key pair. `now` in milliseconds since 1970. Raises `KeyPairUnfit`. */
+/** Reads a key pair. `now` in milliseconds since 1970. Throws `KeyPairUnfit`. */
 export function loadKeyPair(files: { certificate: string; key: string }, now: number): LoadedKeyPair {
   const cert = read('certificate', files.certificate);
   const key = read('key', files.key);

@@ -21,7 +21,7 @@ export function lost(says: string, { storage, database_url }: Settings): Verdict
   );
 }
 
-/** What is to be said of a SQLite file that is missing though checkpoints vouch for it; nothing where that is not so. */
+/** What is to be said of a SQLite file that is missing though checkpoints vouch for it; undefined where that is not so. */
 export function lostDatabaseFile(settings: Settings): Verdict | undefined {
   const { storage, database_url } = settings;
   const file = join(storage, SQLITE_FILE);

@@ -3,8 +3,8 @@ import { type Check, isDecisive, type Stage, StartRefused, type Subject } from '
 import { CHECKS } from './checks.ts';
 
 /**
- * Asks the checks of one stage in their order, and raises `StartRefused` with the first that fails. In development few count.
- * What a check itself cannot look at (a `DatabaseError`) it raises.
+ * Asks the checks of one stage in their order, and throws `StartRefused` with the first that fails. In development few count.
+ * What a check itself cannot look at (a `DatabaseError`) it throws.
  */
 export async function refuseToStart(
   subject: Subject,
@@ -17,7 +17,7 @@ export async function refuseToStart(
 }
 
 /**
- * Asks what judges the part of a configuration that a running service takes over. Raises `StartRefused`: a start would refuse the
+ * Asks what judges the part of a configuration that a running service takes over. Throws `StartRefused`: a start would refuse the
  * same.
  */
 export async function refuseToReload(subject: Subject): Promise<void> {

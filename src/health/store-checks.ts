@@ -112,7 +112,7 @@ const history_clock: Check = {
   }),
 };
 
-/** The newest seal; nothing where there is none, or no table of them yet. */
+/** The newest seal; undefined where there is none, or no table of them yet. */
 export const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
 
 const administrators: Check = {

@@ -53,13 +53,13 @@ const SAID: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
 
-/** How to mend what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
+/** How to fix what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
 export function mendOf(fault: string, otherwise: string): string {
   if (fault !== UNTRUSTED && fault !== CHAIN_MISSING) return otherwise;
   return 'let it be shown with the certificates up to its issuer; if its issuer is a private authority, name the file of that authority in NODE_EXTRA_CA_CERTS, for the service and for doctor';
 }
 
-/** Why a call failed, as a clause. Takes what `fetch` or a socket raises. */
+/** Why a call failed, as a clause. Takes what `fetch` or a socket throws. */
 export function faultOf(error: Error, deadlineMs: number): string {
   if (error.name === 'TimeoutError') return `nothing came within ${deadlineMs / SECOND_MS} s`;
   const cause = (error.cause ?? error) as NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 /** The longest credentials that are looked at. */
 const CREDENTIALS_MAXIMUM = 136;
 
-/** What stands behind `Bearer`, or nothing where the header is missing, of another kind, or overlong. */
+/** What stands behind `Bearer`, or undefined where the header is missing, of another kind, or overlong. */
 export function bearerOf(request: FastifyRequest): string | undefined {
   const credentials = request.headers.authorization;
   if (

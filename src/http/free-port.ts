@@ -6,8 +6,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 export const PORTS_TRIED = 20;
 
 /**
- * The first port from `port` on that nobody listens on and nobody is about to (`spokenFor`), nothing where all are taken; 0 lets the
- * system choose one. Raises the system's errors where `host` cannot be listened on.
+ * The first port from `port` on that nobody listens on and nobody is about to (`spokenFor`), undefined where all are taken; 0 lets the
+ * system choose one. Throws the system's errors where `host` cannot be listened on.
  */
 export async function freePort(
   host: string,
@@ -27,7 +27,7 @@ export async function freePort(
 }
 
 /**
- * Listens on all addresses together, lets go of them, and gives their ports. Raises the system's errors where one cannot be listened
+ * Listens on all addresses together, lets go of them, and gives their ports. Throws the system's errors where one cannot be listened
  * on, or not beside another (`EADDRINUSE`).
  */
 export async function holdPorts(addresses: readonly { host: string; port: number }[]): Promise<number[]> {

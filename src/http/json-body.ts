@@ -5,7 +5,7 @@ import { OperationalError } from '../lib/errors.ts';
 /**
  * Has every route of `scope` take JSON alone; what was sent is `request.body`, bytes or nothing. Its hook runs behind those
  * added before, so that who is asking is known by then. With `mayBeMissing` a request without a body need not say that it is JSON.
- * Raises `unsupported_media_type` in requests.
+ * Throws `unsupported_media_type` in requests.
  */
 export function takeJson(scope: FastifyInstance, { mayBeMissing = false } = {}): void {
   scope.addHook('onRequest', async (request) => {
@@ -39,7 +39,7 @@ function sendsNothing({ headers }: FastifyRequest): boolean {
   );
 }
 
-/** Raises `unsupported_media_type` unless the body is announced as JSON in UTF-8 and not compressed. */
+/** Throws `unsupported_media_type` unless the body is announced as JSON in UTF-8 and not compressed. */
 export function requireJson(request: FastifyRequest): void {
   const type = request.headers['content-type'] ?? '';
   const encoding = request.headers['content-encoding'] ?? 'identity';

@@ -15,7 +15,7 @@ export class QueryReader {
     this.#query = query as Record<string, unknown>;
   }
 
-  /** A parameter as it was sent; `faultOf` gives the sentence that says what is wrong with it, or nothing. */
+  /** A parameter as it was sent; `faultOf` gives the sentence that says what is wrong with it, or undefined. */
   text(name: string, faultOf: (value: string) => string | undefined = () => undefined): string | undefined {
     const value = this.#query[name];
     if (Array.isArray(value)) this.#faults[name] = 'Must be given once.';
@@ -52,7 +52,7 @@ export class QueryReader {
     return found;
   }
 
-  /** Raises `validation_failed` with every fault that was found, if any was. */
+  /** Throws `validation_failed` with every fault that was found, if any was. */
   end(): void {
     if (Object.keys(this.#faults).length > 0) throw validationFailed(this.#faults);
   }
@@ -77,7 +77,7 @@ export function toCursor(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** What a cursor says, or nothing where it is none of ours. */
+/** What a cursor says, or undefined where it is none of ours. */
 export function fromCursor(cursor: string): string | undefined {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   return toCursor(text) === cursor ? text : undefined;

@@ -41,7 +41,7 @@ export class Listener {
 
   /**
    * Builds the sites and listens, with TLS where there is a key pair. The first site answers to all host names that are no other's;
-   * `isTrusted` says whose X-Forwarded-Host names one. Raises the system's errors (`EADDRINUSE`).
+   * `isTrusted` says whose X-Forwarded-Host names one. Throws the system's errors (`EADDRINUSE`).
    */
   static async open(
     { host, port, sites, connections }: ListenerParts,

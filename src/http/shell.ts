@@ -15,7 +15,7 @@ export interface ShellParts extends RequestLog {
   trustProxy: readonly string[];
   /** Whether all of it is reached by https: browsers are then told to come by nothing else. */
   https: boolean;
-  /** Who may come by plain HTTP, where https alone is promised and this server does not speak it; nothing where all may. */
+  /** Who may come by plain HTTP, where https alone is promised and this server does not speak it; undefined where all may. */
   plainHttp: PlainHttp | undefined;
   /** Makes the server whose requests `handler` answers. */
   server(handler: FastifyInstance['routing']): Server;
@@ -25,7 +25,7 @@ export interface ShellParts extends RequestLog {
   observe: Observe | undefined;
 }
 
-/** `route` is the pattern, nothing where there is no such route; `seconds` from the request's headers to the answer's end. */
+/** `route` is the pattern, undefined where there is no such route; `seconds` from the request's headers to the answer's end. */
 export type Observe = (route: string | undefined, method: string, status: number, seconds: number) => void;
 
 export interface PlainHttp {

@@ -32,7 +32,7 @@ export class CheckpointLookup {
     this.#directory = directory;
   }
 
-  /** The newest. Raises the system's errors. */
+  /** The newest. Throws the system's errors. */
   newest(): Promise<Checkpoint | undefined> {
     return this.#look(async (opened) => {
       const lines = await wholeLines(opened, Math.max(0, opened.bytes - PIECE_BYTES), PIECE_BYTES);
@@ -40,7 +40,7 @@ export class CheckpointLookup {
     });
   }
 
-  /** The first for the seal `seal` or a later one, by halving. Raises the system's errors. */
+  /** The first for the seal `seal` or a later one, by halving. Throws the system's errors. */
   covering(seal: number): Promise<Checkpoint | undefined> {
     return this.#look(async (opened) => {
       // What is looked for stands behind the first line of piece `low`, and is at the latest that of piece `high`.

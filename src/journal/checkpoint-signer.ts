@@ -72,7 +72,7 @@ function lastLine(file: string): string | undefined {
   });
 }
 
-/** What is to be said of a private key that is missing though checkpoints were signed with it; nothing where that is not so. */
+/** What is to be said of a private key that is missing though checkpoints were signed with it; undefined where that is not so. */
 export function lostKey(directory: string): string | undefined {
   const privateFile = join(directory, PRIVATE_KEY_FILE);
   const { file } = checkpointFiles(directory);
@@ -81,7 +81,7 @@ export function lostKey(directory: string): string | undefined {
   return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back (counterfoil secrets restore, if it was saved), or move ${name} away and keep it`;
 }
 
-/** The directory's private key, made the first time, with its public key beside it. Raises `CheckpointKeyLost`. */
+/** The directory's private key, made the first time, with its public key beside it. Throws `CheckpointKeyLost`. */
 function loadPrivateKey(directory: string): KeyObject {
   const privateFile = join(directory, PRIVATE_KEY_FILE);
   const { publicKeyFile } = checkpointFiles(directory);
@@ -112,7 +112,7 @@ export interface SealedHistory {
   numbered(number: number): Promise<Seal | undefined>;
 }
 
-/** Signs checkpoints into a storage directory; makes its key there the first time. Raises `CheckpointKeyLost`. */
+/** Signs checkpoints into a storage directory; makes its key there the first time. Throws `CheckpointKeyLost`. */
 export class CheckpointSigner {
   readonly #file: string;
   readonly #privateKey: KeyObject;
@@ -128,14 +128,14 @@ export class CheckpointSigner {
     this.#last = line === undefined ? undefined : checkpointFault(line, this.#key, undefined);
   }
 
-  /** When the newest checkpoint was signed, milliseconds since 1970; nothing where there is none. */
+  /** When the newest checkpoint was signed, milliseconds since 1970; undefined where there is none. */
   newestAt(): number | undefined {
     return typeof this.#last === 'object' ? Date.parse(this.#last.signed_at) : undefined;
   }
 
   /**
    * Appends a checkpoint for the history's newest seal unless the last one was for it already. One call at a time. `now` in
-   * milliseconds since 1970. Raises `CheckpointRefused` where the history is another than the one the last checkpoint vouches
+   * milliseconds since 1970. Throws `CheckpointRefused` where the history is another than the one the last checkpoint vouches
    * for, however far that one has grown since; `DatabaseError`.
    */
   async sign(history: SealedHistory, now: number): Promise<void> {
@@ -162,7 +162,7 @@ export class CheckpointSigner {
   }
 }
 
-/** `vouched`: the seal of the checkpoint's number. Raises `CheckpointRefused`. */
+/** `vouched`: the seal of the checkpoint's number. Throws `CheckpointRefused`. */
 function requireVouched(newest: Seal | undefined, vouched: Seal | undefined, last: Checkpoint): void {
   const isShort = !newest || newest.number < last.seal;
   if (!isShort && vouched?.hash === last.hash && vouched.last_entry === last.last_entry) return;

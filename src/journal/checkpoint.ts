@@ -86,13 +86,13 @@ function beginReading(file: string, publicKeyFile: string): Reading | Checkpoint
   }
 }
 
-/** Reads a directory's checkpoints in order, while nobody else gets a turn. Raises the system's errors. */
+/** Reads a directory's checkpoints in order, while nobody else gets a turn. Throws the system's errors. */
 export function readCheckpoints(directory: string): CheckpointReading {
   const { file, publicKeyFile } = checkpointFiles(directory);
   return readCheckpointFile(file, publicKeyFile);
 }
 
-/** The same for a copy kept elsewhere. A file that is not there holds none. Raises the system's errors. */
+/** The same for a copy kept elsewhere. A file that is not there holds none. Throws the system's errors. */
 export function readCheckpointFile(file: string, publicKeyFile: string): CheckpointReading {
   const reading = beginReading(file, publicKeyFile);
   if (!(reading instanceof Reading)) return reading;
@@ -109,7 +109,7 @@ export function readCheckpointFile(file: string, publicKeyFile: string): Checkpo
   }
 }
 
-/** The same as `readCheckpoints` for a service that runs: `rest` is waited for every few milliseconds. Raises what it raises. */
+/** The same as `readCheckpoints` for a service that runs: `rest` is waited for every few milliseconds. Throws what it throws. */
 export async function readCheckpointsPatiently(
   directory: string,
   rest: () => Promise<void>,

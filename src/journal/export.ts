@@ -50,7 +50,7 @@ export class NoSuchEntry extends Error {
 
 /**
  * Gives the history in `view` from the seal that holds entry `since` on, some lines at a time, each ended by a line feed: as it
- * stands, right or wrong. `now` in milliseconds since 1970. Returns how much that was. Raises `NoSuchEntry`, `DatabaseError`.
+ * stands, right or wrong. `now` in milliseconds since 1970. Returns how much that was. Throws `NoSuchEntry`, `DatabaseError`.
  */
 export async function* exportHistory(
   view: View,

@@ -28,9 +28,9 @@ export class Fence implements HostGuard {
   }
 
   /**
-   * What keeps a store from being used, in words; nothing where its history is the one that is known here. `isOpening`: the
+   * What keeps a store from being used, in words; undefined where its history is the one that is known here. `isOpening`: the
    * service starts or a command runs, and every host has answered. A store put back to an older copy is opened then: the check
-   * `vouched_history` keeps the service from starting on it, and `audit restored` needs it open. Raises `DatabaseError`.
+   * `vouched_history` keeps the service from starting on it, and `audit restored` needs it open. Throws `DatabaseError`.
    */
   async admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined> {
     const known = this.#newest;

@@ -24,7 +24,7 @@ export interface Following {
 }
 
 /**
- * Loads all listeners, then hands them each new entry until stopped. Raises `DatabaseError` at the start alone; what fails later
+ * Loads all listeners, then hands them each new entry until stopped. Throws `DatabaseError` at the start alone; what fails later
  * is logged once until it works again, and tried again every half second.
  */
 export async function followJournal(

@@ -114,7 +114,7 @@ export class Journal {
     return this.#defects;
   }
 
-  /** Whether the store takes writes, found out by one that changes nothing. Raises `OperationalError` when it does not. */
+  /** Whether the store takes writes, found out by one that changes nothing. Throws `OperationalError` when it does not. */
   probe(): Promise<void> {
     return this.commit((transaction) => transaction.probe());
   }

@@ -53,7 +53,7 @@ type Told = (done: number, total: number) => void;
 
 /**
  * Moves a store. The source is not changed, and nobody writes to it meanwhile. The target is a store only once all of it was
- * compared and verified; cut before, the same move goes on where it was. Raises `MoveRefused`, `DatabaseError`.
+ * compared and verified; cut before, the same move goes on where it was. Throws `MoveRefused`, `DatabaseError`.
  */
 export function moveStore(parts: MoveParts): Promise<Moved> {
   const { source, target, onProgress = () => {} } = parts;
@@ -97,7 +97,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
   });
 }
 
-/** Raises `MoveRefused` where anybody else is connected who could write to a source, and `DatabaseError`. */
+/** Throws `MoveRefused` where anybody else is connected who could write to a source, and `DatabaseError`. */
 export async function requireUnused(source: Database): Promise<void> {
   const sessions = await sessionsOpen(source);
   if (sessions.length === 0) return;
@@ -106,7 +106,7 @@ export async function requireUnused(source: Database): Promise<void> {
   );
 }
 
-/** What is found at the target that this move may go on from. Raises `MoveRefused`, `DatabaseError`. */
+/** What is found at the target that this move may go on from. Throws `MoveRefused`, `DatabaseError`. */
 async function startingPoint(
   { target, restart }: MoveParts,
   state: StoreState,
@@ -146,7 +146,7 @@ async function stateOf(view: View): Promise<StoreState> {
   };
 }
 
-/** Verifies what a side's view shows, as `audit verify` does. Raises `MoveRefused`, `DatabaseError`. */
+/** Verifies what a side's view shows, as `audit verify` does. Throws `MoveRefused`, `DatabaseError`. */
 async function verifySide(
   side: 'source' | 'target',
   view: View,
@@ -194,7 +194,7 @@ async function carry(
   }
 }
 
-/** Holds every row of every table against the other side's. Returns how many each has. Raises `MoveRefused`, `DatabaseError`. */
+/** Holds every row of every table against the other side's. Returns how many each has. Throws `MoveRefused`, `DatabaseError`. */
 async function compareAll(
   view: View,
   moved: View,
@@ -205,7 +205,7 @@ async function compareAll(
   return counts;
 }
 
-/** Holds every row of a table against the other side's. Returns how many there are. Raises `MoveRefused`, `DatabaseError`. */
+/** Holds every row of a table against the other side's. Returns how many there are. Throws `MoveRefused`, `DatabaseError`. */
 async function compare(
   view: View,
   moved: View,

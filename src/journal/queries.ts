@@ -179,7 +179,7 @@ export function searchEntries(
   );
 }
 
-/** When entry `number` was made; nothing where there is none. */
+/** When entry `number` was made; undefined where there is none. */
 export async function momentOfEntry(database: Reader, number: number): Promise<number | undefined> {
   return (await database.query<{ at: number }>('select at from audit_entries where number = ?', number))[0]
     ?.at;

@@ -5,7 +5,7 @@ import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
 import type { View } from './seal-walk.ts';
 
-/** A check of rows: raises `HistoryBroken`, returns how many it looked at. `tick` is told of entries as they are read. */
+/** A check of rows: throws `HistoryBroken`, returns how many it looked at. `tick` is told of entries as they are read. */
 export type RowCheck = (view: View, tick: (entries: number) => void) => Promise<Record<string, number>>;
 
 const PAGE = 2000;
@@ -45,7 +45,7 @@ export function versionFault({ version }: { version: number }, { count }: Told):
   return version === count ? undefined : `counts ${version} entries, the history has ${count}`;
 }
 
-/** The facts of an entry, read. Raises `HistoryBroken` where they are none: somebody else wrote them. */
+/** The facts of an entry, read. Throws `HistoryBroken` where they are none: somebody else wrote them. */
 export function entryFacts({ number, subject, facts }: Pick<AuditEntry, 'number' | 'subject' | 'facts'>) {
   try {
     const read: unknown = JSON.parse(facts);
@@ -66,7 +66,7 @@ export function rowCheck<R extends { id: string; version: number }>(
   });
 }
 
-/** Walks rows and entries in the same order, side by side. Returns how many rows there were. Raises `HistoryBroken`. */
+/** Walks rows and entries in the same order, side by side. Returns how many rows there were. Throws `HistoryBroken`. */
 export async function compareRows<R extends object>(
   view: View,
   table: RowTable<R>,

@@ -29,7 +29,7 @@ export interface Walked {
   trusted: Seal | undefined;
 }
 
-/** Walks from the first seal to the last. Raises `HistoryBroken`. */
+/** Walks from the first seal to the last. Throws `HistoryBroken`. */
 export async function walkSeals(view: View, { since, vouchers, tick }: Walk): Promise<Walked> {
   const vouched = vouchers.map(({ noun, checkpoints }) => ({
     noun,

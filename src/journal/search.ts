@@ -30,7 +30,7 @@ export interface EntryPage {
   searched: { first: number; last: number } | undefined;
 }
 
-/** Raises `DatabaseError`. */
+/** Throws `DatabaseError`. */
 export async function findEntries(
   database: Reader,
   filter: EntryFilter,

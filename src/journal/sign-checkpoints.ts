@@ -20,7 +20,7 @@ export interface CheckpointRounds {
 
 /**
  * Signs until stopped; a round that fails is logged and tried again by the next. `onSeal` is told of the newest seal that each
- * round reads. Raises `CheckpointKeyLost` at the start alone.
+ * round reads. Throws `CheckpointKeyLost` at the start alone.
  */
 export function startCheckpoints(
   storage: string,

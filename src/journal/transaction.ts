@@ -22,12 +22,12 @@ export class Transaction {
     this.now = now;
   }
 
-  /** Reads rows. Raises `DatabaseError`. */
+  /** Reads rows. Throws `DatabaseError`. */
   query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
     return this.#database.query<R>(sql, ...values);
   }
 
-  /** Runs an `update` or `delete … returning` and gives the rows it touched. Raises `DatabaseError`. */
+  /** Runs an `update` or `delete … returning` and gives the rows it touched. Throws `DatabaseError`. */
   async change<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
     const rows = await this.#database.query<R>(sql, ...values);
     if (rows.length > 0) this.changed = true;
@@ -35,7 +35,7 @@ export class Transaction {
   }
 
   /**
-   * Writes what the history does not tell: a measurement that nothing is decided by. Raises `DatabaseError`.
+   * Writes what the history does not tell: a measurement that nothing is decided by. Throws `DatabaseError`.
    */
   async measure(sql: string, ...values: Value[]): Promise<void> {
     await this.#database.query(sql, ...values);
@@ -46,7 +46,7 @@ export class Transaction {
     this.inserts.push({ table: table.name, row });
   }
 
-  /** Adds a row now, for works that come behind this one in the same commit and must find it. Raises `DatabaseError`. */
+  /** Adds a row now, for works that come behind this one in the same commit and must find it. Throws `DatabaseError`. */
   async insertNow<R extends object>({ name, columns, columnList }: Table<R>, row: R): Promise<void> {
     await this.#database.query(
       `insert into ${name} (${columnList}) values (${columns.map(() => '?').join(', ')})`,

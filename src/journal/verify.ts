@@ -33,7 +33,7 @@ export type Verifiable = Pick<Database, 'engine' | 'snapshot'> & Partial<Pick<Da
 
 /**
  * Verifies one unmoving state of the database against itself, against `reading` (read before, so never ahead) and against a
- * copy of the checkpoints where one is given; then its indexes. Raises `HistoryBroken`, `DatabaseError`, and what `indexFaults` does.
+ * copy of the checkpoints where one is given; then its indexes. Throws `HistoryBroken`, `DatabaseError`, and what `indexFaults` does.
  */
 export async function verifyHistory(
   database: Verifiable,

@@ -1,7 +1,7 @@
 // How many files and connections the system lets this process have open.
 import { readFileSync } from 'node:fs';
 
-/** The limit as it is now (`ulimit -n`); nothing where the system does not say. */
+/** The limit as it is now (`ulimit -n`); undefined where the system does not say. */
 export function descriptorLimit(): number | undefined {
   let text: string;
   try {

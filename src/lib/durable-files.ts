@@ -13,7 +13,7 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** The digest of `file`; `onBytes` is told of each piece. Raises the system's errors. */
+/** The digest of `file`; `onBytes` is told of each piece. Throws the system's errors. */
 export async function digestFile(
   file: string,
   onBytes: (bytes: number) => void = () => {},
@@ -23,7 +23,7 @@ export async function digestFile(
 
 /**
  * Copies `from` to `to`, which must not be there, for its owner alone, and answers when the bytes are on the disk. Their folder is
- * not: `sync`. Returns the digest of what was copied. Raises the system's errors.
+ * not: `sync`. Returns the digest of what was copied. Throws the system's errors.
  */
 export async function copyDurably(
   from: string,
@@ -43,7 +43,7 @@ export async function copyDurably(
   });
 }
 
-/** Writes a file that must not be there, for its owner alone, and answers when it is on the disk. Raises the system's errors. */
+/** Writes a file that must not be there, for its owner alone, and answers when it is on the disk. Throws the system's errors. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   await withFile(file, 'wx', async (handle) => {
     await handle.writeFile(text);
@@ -62,17 +62,17 @@ export function placeDurably(file: string, content: string | Buffer): void {
   syncNow(dirname(file));
 }
 
-/** Answers when a file's bytes, or the names in a folder, are on the disk. Raises the system's errors. */
+/** Answers when a file's bytes, or the names in a folder, are on the disk. Throws the system's errors. */
 export async function sync(path: string): Promise<void> {
   await withFile(path, 'r', (handle) => handle.sync());
 }
 
-/** The same while nobody else gets a turn. Raises the system's errors. */
+/** The same while nobody else gets a turn. Throws the system's errors. */
 export function syncNow(path: string): void {
   useFile(path, 'r', fsyncSync);
 }
 
-/** Lends a file, which is its owner's alone where it is made, while nobody else gets a turn. Raises the system's errors. */
+/** Lends a file, which is its owner's alone where it is made, while nobody else gets a turn. Throws the system's errors. */
 export function useFile<T>(file: string, flags: string, use: (descriptor: number) => T): T {
   const descriptor = openSync(file, flags, 0o600);
   try {

@@ -33,7 +33,7 @@ const ENTITIES: Record<string, string> = {
 const SPECIAL = /[&<>"']/;
 const ALL_SPECIAL = /[&<>"']/g;
 
-/** A value as it is inserted: markup as it stands, lists joined, anything else escaped; nothing where there is none. */
+/** A value as it is inserted: markup as it stands, lists joined, anything else escaped; undefined where there is none. */
 export function escaped(value: Insertable): string {
   if (value instanceof Markup) return value.text;
   if (value === null || value === undefined || value === false) return '';

@@ -162,7 +162,7 @@ export class Locale<Key extends string> implements Language {
 }
 
 /**
- * What a message with these values is remembered by; nothing where it is not. With at most one value, and that a text: the
+ * What a message with these values is remembered by; undefined where it is not. With at most one value, and that a text: the
  * merchant's name above all, which comes again with each of its payments.
  */
 function nameOf(key: string, values: HtmlValues): string | undefined {

@@ -7,7 +7,7 @@ const CONTROL_BUT_TAB_AND_LF = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const BIDI_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * The sentence that says what is wrong with `text`, or nothing. Length is counted in code points.
+ * The sentence that says what is wrong with `text`, or undefined. Length is counted in code points.
  * `multiline` lets TAB and LF through.
  */
 export function textFault(text: string, maximum: number, multiline = false): string | undefined {

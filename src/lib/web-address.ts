@@ -23,8 +23,8 @@ function isPlainIfIpv4(hostname: string, authority: string): boolean {
 }
 
 /**
- * The sentence that says why `text` is no absolute http(s) address a browser may be sent to, or nothing.
- * Judged on the raw text before the WHATWG URL parser mends it: that parser drops tabs and turns `\` into `/`.
+ * The sentence that says why `text` is no absolute http(s) address a browser may be sent to, or undefined.
+ * Judged on the raw text before the WHATWG URL parser fixes it: that parser drops tabs and turns `\` into `/`.
  */
 export function webAddressFault(text: string, rule: { httpsOnly: boolean }): string | undefined {
   const form = 'Must be an absolute http or https URL.';

@@ -18,7 +18,7 @@ export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask whoever runs 
 /**
  * Takes a merchant's turn: from here on all changes of its keys wait for this one, on every node, where the merchant has a row.
  * Gives the row of the key that it is done with, if there is one. A key that ended, or whose merchant was suspended, on another
- * node since the request came leaves no key behind. Raises `unauthorized` and `forbidden` for that.
+ * node since the request came leaves no key behind. Throws `unauthorized` and `forbidden` for that.
  */
 export async function takeTurn(
   transaction: Transaction,
@@ -34,7 +34,7 @@ export async function takeTurn(
   return row;
 }
 
-/** Raises `forbidden` for a key that was replaced: until its end it makes payments, and no longer has a say in keys. */
+/** Throws `forbidden` for a key that was replaced: until its end it makes payments, and no longer has a say in keys. */
 export function refuseReplaced(acting: StoredKey | undefined): void {
   if (acting?.replaced_by)
     throw new OperationalError(
@@ -43,7 +43,7 @@ export function refuseReplaced(acting: StoredKey | undefined): void {
     );
 }
 
-/** No key outlives the one it was made with: the nearer of the two ends, in milliseconds since 1970; nothing where neither ends. */
+/** No key outlives the one it was made with: the nearer of the two ends, in milliseconds since 1970; undefined where neither ends. */
 export function withinLife(
   expires_at: number | null,
   { key }: KeyAct,

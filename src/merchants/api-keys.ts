@@ -32,7 +32,7 @@ const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 /** An end that lies nearer is a mistake. */
 const SHORTEST_LIFE_MS = MINUTE_MS;
 
-/** What is asked of a new key. `expires_at` in milliseconds since 1970; nothing where it does not end by itself. */
+/** What is asked of a new key. `expires_at` in milliseconds since 1970; undefined where it does not end by itself. */
 export interface KeyWish {
   merchantId: string;
   mode: Mode;
@@ -49,7 +49,7 @@ export interface IssuedKey {
 }
 
 /**
- * Makes a key; it is told nowhere else. One that is made with a key ends with that at the latest. Raises `validation_failed` where its
+ * Makes a key; it is told nowhere else. One that is made with a key ends with that at the latest. Throws `validation_failed` where its
  * name or its end is not right, `conflict` where the merchant has too many that work or made too many today, and for the key
  * that it is made with `unauthorized` and `forbidden`.
  */
@@ -85,7 +85,7 @@ async function write(
   return { key, row };
 }
 
-/** Raises `conflict` where a merchant has `maximum` keys that work, or made as many as it may within a day. */
+/** Throws `conflict` where a merchant has `maximum` keys that work, or made as many as it may within a day. */
 async function requireRoom(
   transaction: Transaction,
   merchantId: string,
@@ -128,7 +128,7 @@ export function recordApiKey(
 /**
  * Makes a key in the place of `old`, which works on for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
  * has the old one's name unless another is given, and no end; made with a key, it keeps the old one's end, and ends with the key it
- * is made with at the latest. Raises `invalid_status` where the old one is over or was replaced already, `validation_failed` for the
+ * is made with at the latest. Throws `invalid_status` where the old one is over or was replaced already, `validation_failed` for the
  * name, `conflict` where too many keys of the merchant run out at the same time or were made today, and for the key that it is
  * done with `unauthorized` and `forbidden`.
  */
@@ -166,7 +166,7 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key now and for good. Raises `invalid_status` where it is over already, and for the key that it is done with
+ * Revokes a key now and for good. Throws `invalid_status` where it is over already, and for the key that it is done with
  * `unauthorized` and `forbidden`.
  */
 export async function revokeKey(
@@ -181,7 +181,7 @@ export async function revokeKey(
   return { row: await writeEnd(transaction, after, act, 'key.revoked') };
 }
 
-/** The row of a key that still works; one to be written where the configuration alone names it. Raises `invalid_status`. */
+/** The row of a key that still works; one to be written where the configuration alone names it. Throws `invalid_status`. */
 async function changeable(transaction: Transaction, key: KnownKey): Promise<StoredKey> {
   const { now } = transaction;
   const { merchant_id, digest, mode, expires_at } = key;
@@ -215,7 +215,7 @@ async function writeEnd(
 
 /**
  * Does `work` about keys of a merchant, anew where others change the same, and tells the directory of this node at once what comes of
- * it. Raises what it raises, `conflict` and what the journal raises.
+ * it. Throws what it throws, `conflict` and what the journal throws.
  */
 export async function changeKeys<T extends { row: StoredKey; old?: StoredKey }>(
   { journal, directory }: { journal: Journal; directory: Directory },

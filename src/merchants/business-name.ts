@@ -20,7 +20,7 @@ export function plainBusinessName(name: string): string {
   return name.trim().normalize('NFC');
 }
 
-/** The sentence that says what is wrong with a business name as it is kept, or nothing. An empty one is wrong too. */
+/** The sentence that says what is wrong with a business name as it is kept, or undefined. An empty one is wrong too. */
 export function businessNameFault(name: string): string | undefined {
   const fault = textFault(name, BUSINESS_NAME_MAXIMUM);
   if (fault !== undefined) return fault;

@@ -13,7 +13,7 @@ export class ChangedMeanwhile extends Error {}
 /**
  * Commits `work` under the name of `row`. Where another node changed the row after it was read, or wrote its first version, the work is
  * run again, three times at most: it judges what it finds then, so that a change that still makes sense is never lost to another.
- * Raises `conflict` after that, and what the work and the journal raise.
+ * Throws `conflict` after that, and what the work and the journal raise.
  */
 export async function commitChange<T>(journal: Journal, row: string, work: Work<T>): Promise<T> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

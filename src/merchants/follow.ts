@@ -79,7 +79,7 @@ async function loadConfigured(database: Reader, directory: Directory): Promise<v
 
 /**
  * Puts `merchants` in place of those of the configuration. A key that was revoked in the store is no good from the first moment,
- * although the configuration names it now. Raises `DatabaseError`.
+ * although the configuration names it now. Throws `DatabaseError`.
  */
 export async function replaceConfigured(
   database: Reader,
@@ -113,8 +113,8 @@ export async function lookUpCaller(
 }
 
 /**
- * A key by its id, as the store and the configuration have it now, whichever node changed it; nothing where there is none.
- * Raises `DatabaseError`.
+ * A key by its id, as the store and the configuration have it now, whichever node changed it; undefined where there is none.
+ * Throws `DatabaseError`.
  */
 export async function keyById(
   database: Reader,

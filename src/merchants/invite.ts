@@ -35,7 +35,7 @@ export interface InviteWish {
 }
 
 /**
- * Makes an invitation for `days` days; its code is told nowhere else. Raises `validation_failed` where the note or the days are
+ * Makes an invitation for `days` days; its code is told nowhere else. Throws `validation_failed` where the note or the days are
  * not right.
  */
 export function createInvite(
@@ -77,7 +77,7 @@ export async function findUsableInvite(database: Seen, code: string): Promise<In
   return found?.used_at === null && found.revoked_at === null ? found : undefined;
 }
 
-/** Uses up the invitation of `code` for a merchant; nothing where it is unknown, over, used or revoked. */
+/** Uses up the invitation of `code` for a merchant; undefined where it is unknown, over, used or revoked. */
 export async function useInvite(
   transaction: Transaction,
   code: string,
@@ -91,7 +91,7 @@ export async function useInvite(
 }
 
 /**
- * Revokes an invitation for good. Raises `not_found` where there is none with this id, `invalid_status` where it was used, revoked or
+ * Revokes an invitation for good. Throws `not_found` where there is none with this id, `invalid_status` where it was used, revoked or
  * is over.
  */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {

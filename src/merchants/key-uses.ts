@@ -35,7 +35,7 @@ export class KeyUses {
     this.#fresh.set(keyId, minute);
   }
 
-  /** When keys were last used, by their ids, to the minute; those that never were are left out. Raises `DatabaseError`. */
+  /** When keys were last used, by their ids, to the minute; those that never were are left out. Throws `DatabaseError`. */
   async lastUsed(
     database: Pick<Queryable, 'query'>,
     keyIds: readonly string[],
@@ -52,7 +52,7 @@ export class KeyUses {
     return uses;
   }
 
-  /** Writes what is not written yet. What the journal refuses is kept for the next time. Raises `OperationalError`. */
+  /** Writes what is not written yet. What the journal refuses is kept for the next time. Throws `OperationalError`. */
   async write(): Promise<void> {
     const fresh = this.#fresh;
     this.#fresh = new Map();

@@ -10,8 +10,8 @@ import { recordMerchant } from './register.ts';
 import type { StoredMerchant } from './stored-merchant.ts';
 
 /**
- * Puts `limits` in place of what a merchant may do more or less of than others; every limit that is not said is as for all. Raises
- * `not_found` where the store has no such merchant, `conflict` where others change it all the time, and what the journal raises.
+ * Puts `limits` in place of what a merchant may do more or less of than others; every limit that is not said is as for all. Throws
+ * `not_found` where the store has no such merchant, `conflict` where others change it all the time, and what the journal throws.
  */
 export function limitMerchant(
   journal: Journal,

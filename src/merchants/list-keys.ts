@@ -28,7 +28,7 @@ export interface KeyList {
 
 /**
  * At most `limit` keys of a merchant behind `after`: newest first, those of unknown age last, by their ids. One that is over is listed
- * for 30 days after its end. Raises `DatabaseError`.
+ * for 30 days after its end. Throws `DatabaseError`.
  */
 export async function listKeys(
   database: Reader,
@@ -65,7 +65,7 @@ async function keysOfUnknownAge(
 }
 
 /**
- * The keys of a merchant that work at `now`, in both modes, then the `over` that ended last; each newest first. Raises
+ * The keys of a merchant that work at `now`, in both modes, then the `over` that ended last; each newest first. Throws
  * `DatabaseError`.
  */
 export async function keysAtWork(

@@ -71,7 +71,7 @@ export function keyDigest(key: string): string {
 
 /** What checkout knows of a merchant besides the name that each payment carries. */
 export interface Profile {
-  /** The merchant's own site; nothing where unknown. */
+  /** The merchant's own site; undefined where unknown. */
   website: string | null;
   /** Where customers get help: an e-mail address, a phone number or a web address. */
   support: string | null;
@@ -79,7 +79,7 @@ export interface Profile {
 
 export interface MerchantWithKeys extends Merchant, Profile {
   keys: readonly ApiKey[];
-  /** The ids of the ways to pay its customers are offered; nothing where it is all of them. */
+  /** The ids of the ways to pay its customers are offered; undefined where it is all of them. */
   methods: readonly string[] | null;
   /** What it may do more or less of than others. */
   limits: MerchantLimits;

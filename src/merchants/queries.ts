@@ -34,7 +34,7 @@ export function merchantsAfter(database: Reader, after: string, limit: number): 
   );
 }
 
-/** Has every other node that wants this merchant's row wait until this transaction is over; nothing where it has none. */
+/** Has every other node that wants this merchant's row wait until this transaction is over; undefined where it has none. */
 export async function lockMerchant(
   transaction: Transaction,
   id: string,

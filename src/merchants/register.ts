@@ -59,8 +59,8 @@ export type KeyByMode = Readonly<Record<Mode, string>>;
 /**
  * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. An e-mail
  * address that is known already changes nothing of it: it makes another merchant. Without an invitation the key makes test payments.
- * With `keys`, which nobody else may know, the key is one of them, and a merchant that has it already is given instead of another. Raises `validation_failed` where a field or the invitation is not right,
- * `forbidden` where nobody may register, and what the journal raises.
+ * With `keys`, which nobody else may know, the key is one of them, and a merchant that has it already is given instead of another. Throws `validation_failed` where a field or the invitation is not right,
+ * `forbidden` where nobody may register, and what the journal throws.
  */
 export async function registerMerchant(
   { database, journal, directory, mode, contact }: RegistrationParts,
@@ -93,7 +93,7 @@ export async function registerMerchant(
   }
 }
 
-/** Keeps a name until what is returned is called. Raises `validation_failed` where it looks like another merchant's or a brand. */
+/** Keeps a name until what is returned is called. Throws `validation_failed` where it looks like another merchant's or a brand. */
 async function claimName(
   { names }: Directory,
   name: string,
@@ -106,7 +106,7 @@ async function claimName(
 }
 
 /**
- * Raises `validation_failed` if a name looks like one that another node took a moment ago. The lock on the journal's head makes
+ * Throws `validation_failed` if a name looks like one that another node took a moment ago. The lock on the journal's head makes
  * other nodes wait with their commits until this one, so no name is taken in between.
  */
 async function refuseNewName(
@@ -122,7 +122,7 @@ async function refuseNewName(
 const taken = (contact: string | undefined) =>
   validationFailed(detailsOf({ business_name: nameTaken(contact) }));
 
-/** The merchant whose first key is one of `keys`, if there is one. Raises `DatabaseError`. */
+/** The merchant whose first key is one of `keys`, if there is one. Throws `DatabaseError`. */
 export async function findRegistered(database: Reader, keys: KeyByMode): Promise<Registered | undefined> {
   for (const key of Object.values(keys)) {
     const row = await findKeyByDigest(database, keyDigest(key));
@@ -177,7 +177,7 @@ export function recordMerchant(
 
 /**
  * Takes a merchant of the configuration over into the store, with its keys. What is there already stays. Returns what was
- * written: nothing where the store has all of it. Raises what the journal raises.
+ * written: nothing where the store has all of it. Throws what the journal throws.
  */
 export async function importMerchant(
   journal: Journal,

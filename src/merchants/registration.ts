@@ -47,7 +47,7 @@ export const nameTaken = (contact: string | undefined): RegistrationFault => ({
   message: `Looks like the name of another business. Choose another name, or ask ${contact ?? 'whoever runs this service'} for an invitation.`,
 });
 
-/** All that is wrong with a registration before its invitation is looked up; nothing where all is right. */
+/** All that is wrong with a registration before its invitation is looked up; undefined where all is right. */
 export function registrationFaults(wanted: Registration, mode: RegistrationMode): RegistrationFaults {
   const { email, website, invite } = wanted;
   const faults: RegistrationFaults = {};
@@ -117,7 +117,7 @@ export function detailsOf(faults: RegistrationFaults): ErrorDetails {
   return Object.fromEntries(Object.entries(faults).map(([field, { message }]) => [field, message]));
 }
 
-/** Raises `forbidden` where nobody may register, saying whom to ask where that is known. */
+/** Throws `forbidden` where nobody may register, saying whom to ask where that is known. */
 export function refuseIfClosed(mode: RegistrationMode, contact: string | undefined): void {
   if (mode !== 'closed') return;
   const whom = contact === undefined ? 'whoever runs this service' : contact;

@@ -18,7 +18,7 @@ export const API_KEYS = table('api_keys', {
   mode: text<Mode>(),
   /** What it is for, in its maker's words. */
   name: textOrNull(),
-  /** The last four characters of the key, to tell it from others by; nothing where the configuration held its digest alone. */
+  /** The last four characters of the key, to tell it from others by; undefined where the configuration held its digest alone. */
   last_four: textOrNull(),
   /** The key that was made in its place. */
   replaced_by: textOrNull(),

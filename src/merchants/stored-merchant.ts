@@ -29,15 +29,15 @@ export const MERCHANTS = table('merchants', {
   /** How many entries the history has about this merchant. */
   version: integer(),
   updated_at: integer(),
-  /** The business name; nothing where the merchant stands in the configuration alone, and the row is for its state. */
+  /** The business name; undefined where the merchant stands in the configuration alone, and the row is for its state. */
   name: textOrNull(),
   /** Whom the operator writes to; never shown to customers. */
   email: textOrNull(),
   website: textOrNull(),
   support: textOrNull(),
-  /** The ids of the ways to pay its customers are offered, as a JSON array; nothing where it is all of them. */
+  /** The ids of the ways to pay its customers are offered, as a JSON array; undefined where it is all of them. */
   methods: textOrNull(),
-  /** `MerchantLimits` as JSON text; nothing where it has those of all. */
+  /** `MerchantLimits` as JSON text; undefined where it has those of all. */
   limits: textOrNull(),
   created_at: integerOrNull(),
 });
@@ -48,7 +48,7 @@ export const MERCHANT_ID_PREFIX = 'mer_';
 
 /** Everything known of a merchant but its keys. */
 export interface MerchantProfile extends Merchant, Profile {
-  /** The ids of the ways to pay its customers are offered; nothing where it is all of them. */
+  /** The ids of the ways to pay its customers are offered; undefined where it is all of them. */
   methods: readonly string[] | null;
   /** What it may do more or less of than others. */
   limits: MerchantLimits;

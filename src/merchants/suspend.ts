@@ -22,8 +22,8 @@ export interface StateAct extends Act {
 }
 
 /**
- * Suspends a merchant, or lets it go on. Raises `validation_failed` for the reason, `invalid_status` where the merchant is so
- * already, `conflict` where others change it all the time, and what the journal raises.
+ * Suspends a merchant, or lets it go on. Throws `validation_failed` for the reason, `invalid_status` where the merchant is so
+ * already, `conflict` where others change it all the time, and what the journal throws.
  */
 export async function changeMerchantState(
   journal: Journal,

@@ -8,7 +8,7 @@ import type { FieldFault, Reading } from './reading.ts';
 import { isBankAccountNumber, isIban } from './transfer/payer-account.ts';
 
 export interface Field {
-  /** The name under which it is kept, in `payment_details` and for the reviewer; nothing where it is only checked. */
+  /** The name under which it is kept, in `payment_details` and for the reviewer; undefined where it is only checked. */
   keptAs: string | null;
   /** Longest text taken, in code points. */
   maximum: number;

@@ -29,7 +29,7 @@ export interface Method {
   /** Names it in addresses, in the configuration and in the history. */
   id: string;
   type: MethodType;
-  /** What the configuration calls it; nothing where checkout's own words for its type serve. */
+  /** What the configuration calls it; undefined where checkout's own words for its type serve. */
   name: string | null;
   /** What the customer is asked, in this order. */
   fields: readonly FieldUse[];

@@ -14,7 +14,7 @@ const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
 
 const FALLBACK = details({ id: 'details', name: null });
 
-/** Who knows which methods a merchant chose, by their ids: null where it chose all, nothing where there is no such merchant. */
+/** Who knows which methods a merchant chose, by their ids: null where it chose all, undefined where there is no such merchant. */
 export interface Choices {
   methodsOf(merchantId: string): readonly string[] | null | undefined;
 }

@@ -31,7 +31,7 @@ export interface Measured {
   figures: ReviewFigures;
   clock: Clock;
   log: Logger;
-  /** When the certificate ends, milliseconds since 1970; nothing where a proxy has it. */
+  /** When the certificate ends, milliseconds since 1970; undefined where a proxy has it. */
   certificateEndsAt(): number | undefined;
   /** What a node needs to take requests, and whether it has it. */
   holds(): Promise<Readonly<Record<string, boolean>>>;

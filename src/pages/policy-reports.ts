@@ -36,7 +36,7 @@ export async function policyReports(
   });
 }
 
-/** What a body reports; nothing where it is none of the two forms. */
+/** What a body reports; undefined where it is none of the two forms. */
 function reportsIn(body: string): PolicyReport[] {
   let value: unknown;
   try {

@@ -34,7 +34,7 @@ const CLEARED = {
 
 /**
  * Erases a payment's personal data and the answers kept about it; returns how many those were. What was erased before is
- * erased again. Raises `not_found`, and `invalid_status` where something may still come of the payment.
+ * erased again. Throws `not_found`, and `invalid_status` where something may still come of the payment.
  */
 export async function erasePayment(transaction: Transaction, id: string, act: Act): Promise<number> {
   await expireDuePayment(transaction, id);
@@ -62,7 +62,7 @@ export async function erasePayment(transaction: Transaction, id: string, act: Ac
 
 /**
  * The ids of all payments whose customer was named with this e-mail address, or who gave it at checkout; letter case does not
- * count. Reads every payment, a page in memory at a time; `onProgress` is told how many are done. Raises `DatabaseError`.
+ * count. Reads every payment, a page in memory at a time; `onProgress` is told how many are done. Throws `DatabaseError`.
  */
 export async function findByEmail(
   database: Pick<Database, 'query'>,

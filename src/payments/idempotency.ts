@@ -15,7 +15,7 @@ const WAIT_MS = 2000;
 const ATTEMPTS = 3;
 const FORGET_MAXIMUM = 500;
 
-/** How the history names kept answers, and the forgetting of them. */
+/** How the history names stored responses, and the forgetting of them. */
 export const ANSWER_SUBJECT_PREFIX = 'answer_';
 export const FORGOTTEN_SUBJECT = 'answers';
 
@@ -51,7 +51,7 @@ export class Idempotency {
 
   /**
    * Runs `work` once for a claim and keeps its answer; gives the kept one, byte for byte, to whoever comes again.
-   * Raises `idempotency_key_reused`, `idempotency_in_progress`, and whatever the work or the journal does: errors are not kept.
+   * Throws `idempotency_key_reused`, `idempotency_in_progress`, and whatever the work or the journal does: errors are not kept.
    */
   async once(claim: IdempotencyClaim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
     const scope = sha256(JSON.stringify([claim.merchant_id, claim.mode, claim.route, claim.key]));
@@ -114,7 +114,7 @@ export class Idempotency {
   }
 
   /**
-   * The kept answer. PostgreSQL shows what no standby has yet: a failover would take it back. So there it is looked for again in a
+   * The stored response. PostgreSQL shows what no standby has yet: a failover would take it back. So there it is looked for again in a
    * commit of ours, which does not succeed before what it saw is as safe as what it writes.
    */
   async #findKept(scope: string): Promise<KeptAnswer | undefined> {

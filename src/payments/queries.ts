@@ -15,7 +15,7 @@ export interface Tenant {
   mode: Mode;
 }
 
-/** A payment whoever asks: for checkout, where the id is the key. */
+/** A payment the caller: for checkout, where the id is the key. */
 export async function findPayment(
   database: Pick<Queryable, 'query'>,
   id: string,

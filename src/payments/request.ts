@@ -117,7 +117,7 @@ export interface PaymentRequest {
 
 /**
  * Checks a parsed body. `strict` refuses fields it does not know (`Prefer: handling=strict`, RFC 7240); `httpsOnly` refuses
- * plain http addresses but for loopback. Raises `validation_failed` with every fault.
+ * plain http addresses but for loopback. Throws `validation_failed` with every fault.
  */
 export function parsePaymentRequest(
   body: unknown,

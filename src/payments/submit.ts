@@ -20,7 +20,7 @@ export interface Submission {
 
 const CUSTOMER = 'customer';
 
-/** Hands a payment over to review. Raises `not_found`, and `invalid_status` where it is no longer pending. */
+/** Hands a payment over to review. Throws `not_found`, and `invalid_status` where it is no longer pending. */
 export function submitPayment(
   transaction: Transaction,
   id: string,
@@ -40,14 +40,14 @@ export function submitPayment(
   return transition(transaction, undefined, id, 'submit', act, written, { method });
 }
 
-/** Cancels a payment for its customer. Raises `not_found`, and `invalid_status` where it is no longer pending. */
+/** Cancels a payment for its customer. Throws `not_found`, and `invalid_status` where it is no longer pending. */
 export function cancelByCustomer(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
   const act = { actor: CUSTOMER, request_id: requestId };
   return transition(transaction, undefined, id, 'cancel', act, { status_reason: 'cancelled_by_customer' });
 }
 
 /**
- * Notes once that the customer of an expired payment wants a new link. Raises `invalid_status` where it has not expired, or
+ * Notes once that the customer of an expired payment wants a new link. Throws `invalid_status` where it has not expired, or
  * was asked for before.
  */
 export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {

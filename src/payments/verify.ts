@@ -1,4 +1,4 @@
-// What the history says of payments and kept answers, for holding their rows against it.
+// What the history says of payments and stored responses, for holding their rows against it.
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
@@ -33,7 +33,7 @@ export const verifyPayments: RowCheck = async (view, tick) => ({
   ),
 });
 
-/** Up to when a forgetting took answers away, in milliseconds since 1970. Raises `HistoryBroken`. */
+/** Up to when a forgetting took answers away, in milliseconds since 1970. Throws `HistoryBroken`. */
 function forgottenUntil(entry: AuditEntry): number {
   const { until } = entryFacts(entry);
   if (typeof until === 'number') return until;

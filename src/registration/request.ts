@@ -28,7 +28,7 @@ export const registrationRequestSchema = z.object({
 const strictSchema = registrationRequestSchema.strict();
 
 /**
- * Checks a parsed body. `strict` refuses fields it does not know (`Prefer: handling=strict`, RFC 7240). Raises `validation_failed` with
+ * Checks a parsed body. `strict` refuses fields it does not know (`Prefer: handling=strict`, RFC 7240). Throws `validation_failed` with
  * every fault.
  */
 export function parseRegistration(

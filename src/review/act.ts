@@ -25,8 +25,8 @@ export interface Judgement {
 }
 
 /**
- * Does what `judge` says of the payment as it stands, or nothing where it says nothing; judged anew where another node changed it
- * meanwhile. Raises what `requireStanding` does, `not_found`, and what `judge` raises.
+ * Does what `judge` says of the payment as it stands, or undefined where it says nothing; judged anew where another node changed it
+ * meanwhile. Throws what `requireStanding` does, `not_found`, and what `judge` throws.
  */
 export async function actOn(
   transaction: Transaction,
@@ -75,7 +75,7 @@ export function withAct(
   return JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
 }
 
-/** Raises `invalid_status` where a payment is not under review, saying who decided it and when. */
+/** Throws `invalid_status` where a payment is not under review, saying who decided it and when. */
 export async function refuseUnlessUnderReview(
   transaction: Transaction,
   payment: Payment,
@@ -88,7 +88,7 @@ export async function refuseUnlessUnderReview(
   throw wrongStatus(status, move);
 }
 
-/** Raises `conflict` where somebody else has claimed a payment, saying who and until when. */
+/** Throws `conflict` where somebody else has claimed a payment, saying who and until when. */
 export async function refuseOthersClaim(
   transaction: Transaction,
   payment: Payment,
@@ -99,7 +99,7 @@ export async function refuseOthersClaim(
     throw new OperationalError('conflict', await whoClaimed(transaction, claim));
 }
 
-/** Raises `conflict` where a payment is not the version that was looked at, saying what happened since. */
+/** Throws `conflict` where a payment is not the version that was looked at, saying what happened since. */
 export async function refuseOtherVersion(
   transaction: Transaction,
   payment: Payment,

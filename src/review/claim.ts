@@ -9,7 +9,7 @@ export { CLAIM_MS, type Claim, claimOf } from './claim-time.ts';
 
 /**
  * Takes a payment under review, or renews one's own claim; `force` takes it from whoever has it, which the history says. Commit it
- * with the payment's id as `row`. Raises `not_found`, `invalid_status` (who decided, when), `conflict` where another has it
+ * with the payment's id as `row`. Throws `not_found`, `invalid_status` (who decided, when), `conflict` where another has it
  * (who, until when).
  */
 export function claim(
@@ -34,7 +34,7 @@ export function claim(
 }
 
 /**
- * Lets one's own claim go; where one has none, nothing changes. Commit it with the payment's id as `row`. Raises `not_found`.
+ * Lets one's own claim go; where one has none, nothing changes. Commit it with the payment's id as `row`. Throws `not_found`.
  */
 export function release(
   transaction: Transaction,

@@ -23,7 +23,7 @@ const UNCLAIMED = { claimed_by: null, claimed_until: null };
 /**
  * Approves a payment under review; above the amount in `fourEyesAbove` (minor units by currency) the first approval is recorded and
  * that of another administrator approves; that of one who may not decide any more does not count. Commit it with the payment's id as
- * `row`. Raises `not_found`; `invalid_status`, which says who decided and when; `conflict` where another has claimed it or its version is not `approval.version`; `forbidden` where the
+ * `row`. Throws `not_found`; `invalid_status`, which says who decided and when; `conflict` where another has claimed it or its version is not `approval.version`; `forbidden` where the
  * same administrator would be both.
  */
 export async function approve(
@@ -56,7 +56,7 @@ export async function approve(
   return { payment, outcome: payment.status === 'approved' ? 'approved' : 'awaiting_second' };
 }
 
-/** Rejects a payment under review, which one administrator may always do. Raises as `approve` does, but for `forbidden`. */
+/** Rejects a payment under review, which one administrator may always do. Throws as `approve` does, but for `forbidden`. */
 export async function reject(
   transaction: Transaction,
   principal: Principal,

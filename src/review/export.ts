@@ -18,7 +18,7 @@ export const EXPORT_TYPES: Record<ExportFormat, string> = {
 
 const PAGE = 500;
 
-/** What may come out of JSON that is kept: text, or nothing. */
+/** What may come out of JSON that is kept: text, or undefined. */
 type Kept = Readonly<Record<string, unknown>>;
 const kept = (text: string | null): Kept => (text === null ? {} : ((JSON.parse(text) as Kept | null) ?? {}));
 const textIn = (values: Kept, name: string) => {
@@ -136,7 +136,7 @@ export interface ExportOptions {
 
 /**
  * Gives the payments that `filter` lets through, newest first, some lines at a time; those created meanwhile are left out.
- * Returns how many those were. Raises `DatabaseError`.
+ * Returns how many those were. Throws `DatabaseError`.
  */
 export async function* exportPayments(
   database: Pick<Queryable, 'query'>,

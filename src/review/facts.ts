@@ -45,7 +45,7 @@ const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(
 
 /**
  * The facts about a payment at `now` (milliseconds since 1970), those about the payment itself first. `money` writes an amount
- * (minor units, currency). Raises `DatabaseError`.
+ * (minor units, currency). Throws `DatabaseError`.
  */
 export async function factsOf(
   database: Reader,
@@ -147,7 +147,7 @@ interface Alike {
   rejected: number;
 }
 
-/** The newest other payments that share something, or nothing where none does. */
+/** The newest other payments that share something, or undefined where none does. */
 async function alike(
   database: Reader,
   trait: Trait,

@@ -37,7 +37,7 @@ export class ReviewFigures {
     this.#parts = parts;
   }
 
-  /** The whole queue; counted once for all who ask while nothing is committed. Raises `DatabaseError`. */
+  /** The whole queue; counted once for all who ask while nothing is committed. Throws `DatabaseError`. */
   waiting(): Promise<QueueCount> {
     const { database, journal, clock } = this.#parts;
     const at = clock.now();
@@ -53,7 +53,7 @@ export class ReviewFigures {
     return count;
   }
 
-  /** The last 30 days, today the last of them. Raises `DatabaseError`. */
+  /** The last 30 days, today the last of them. Throws `DatabaseError`. */
   async days(): Promise<DayFigures[]> {
     const { database, clock, timeZone } = this.#parts;
     const now = clock.now();
@@ -69,7 +69,7 @@ export class ReviewFigures {
     return figures;
   }
 
-  /** The newest decision; nothing where none was made. Raises `DatabaseError`. */
+  /** The newest decision; undefined where none was made. Throws `DatabaseError`. */
   lastDecision(): Promise<LastDecision | null> {
     return lastDecision(this.#parts.database);
   }

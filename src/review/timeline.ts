@@ -45,7 +45,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /**
  * All that the history says of a payment, oldest first. Of an erased payment what was written is gone, and everything else
- * is there. Raises `DatabaseError`, the system's errors.
+ * is there. Throws `DatabaseError`, the system's errors.
  */
 export async function timelineOf(
   database: Pick<Database, 'query'>,

@@ -4,8 +4,8 @@ import { creditorReference, idRangeOf, qrReference } from '../methods/transfer/c
 import { idsBetween } from './search-queries.ts';
 
 /**
- * The id of the payment whose transfer carries `reference`, of either form and however it is grouped; nothing where that is no
- * reference of ours. Raises `DatabaseError`.
+ * The id of the payment whose transfer carries `reference`, of either form and however it is grouped; undefined where that is no
+ * reference of ours. Throws `DatabaseError`.
  */
 export async function findByTransferReference(
   database: Pick<Queryable, 'query'>,

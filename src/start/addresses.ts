@@ -4,7 +4,7 @@ import { freePort, holdPorts, PORTS_TRIED } from '../http/free-port.ts';
 import { type Places, placesOf } from '../settings/places.ts';
 
 /**
- * Where everything will be, with the port that is taken. All addresses were listened on for a moment, together. Raises
+ * Where everything will be, with the port that is taken. All addresses were listened on for a moment, together. Throws
  * `ConfigurationError`, and the system's errors where one cannot be listened on (`EADDRINUSE`), with the name
  * of its `setting` where that is not `port`.
  */

@@ -17,7 +17,7 @@ import type { Places, Site } from '../settings/places.ts';
 const METRICS_CONNECTIONS = 64;
 
 /**
- * Listens on the addresses of all sites, which `build` builds. What was opened is closed when another cannot be; raises the system's
+ * Listens on the addresses of all sites, which `build` builds. What was opened is closed when another cannot be; throws the system's
  * errors (`EADDRINUSE`).
  */
 export async function openListeners(
@@ -44,7 +44,7 @@ export async function openListeners(
   return opened;
 }
 
-/** Listens for whoever reads the measurements. Raises the system's errors (`EADDRINUSE`). */
+/** Listens for whoever reads the measurements. Throws the system's errors (`EADDRINUSE`). */
 export async function openMetrics(
   address: { host: string; port: number },
   measurements: Measurements,

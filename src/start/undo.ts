@@ -14,7 +14,7 @@ export class Undo {
     this.#steps.push(step);
   }
 
-  /** Takes all steps, each once, one after the other. Raises nothing: what a step raises is logged. */
+  /** Takes all steps, each once, one after the other. Throws nothing: what a step throws is logged. */
   async run(): Promise<void> {
     for (const step of this.#steps.splice(0).reverse()) {
       try {

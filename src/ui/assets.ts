@@ -10,7 +10,7 @@ export interface Asset {
   content: Buffer;
 }
 
-/** The asset in `file`. Raises the system's error where it is missing. */
+/** The asset in `file`. Throws the system's error where it is missing. */
 export function asset(file: URL, type: string): Asset {
   const content = readFileSync(file);
   const [stem, ending] = basename(file.pathname).split(/\.(?=\w+$)/);

@@ -33,7 +33,7 @@ const HEADER_MAXIMUM = 256;
 const PREFERENCES_MAXIMUM = 8;
 const HEADERS_REMEMBERED = 500;
 
-/** The messages of one language. Raises the system's error where the file is missing. */
+/** The messages of one language. Throws the system's error where the file is missing. */
 export function messagesOf(tag: string): Record<Key, string> {
   return JSON.parse(readFileSync(new URL(`languages/${tag}.json`, import.meta.url), 'utf8'));
 }
@@ -62,7 +62,7 @@ export class Languages {
     this.#timeZone = timeZone;
   }
 
-  /** The language of a tag; nothing where there is none. */
+  /** The language of a tag; undefined where there is none. */
   #locale(tag: string): Words | undefined {
     const known = this.#locales.get(tag);
     if (known) return known;

@@ -25,7 +25,7 @@ const THEIRS = {
   requireUserVerification: false,
 };
 
-/** What `work` gives, or the error that it raises. */
+/** What `work` gives, or the error that it throws. */
 async function outcome<T>(work: () => T | Promise<T>): Promise<T | Error> {
   try {
     return await work();

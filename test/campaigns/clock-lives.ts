@@ -16,7 +16,7 @@ const UNSURE_MS = 500;
 export interface Life {
   name: string;
   endsAt: number;
-  /** Whether it works. Raises where it neither works nor has properly ended. */
+  /** Whether it works. Throws where it neither works nor has properly ended. */
   works(server: Harness): Promise<boolean>;
 }
 

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 export interface Crowd {
   port: number;
   connections: number;
-  /** How often each connection asks for /health; nothing where it says nothing at all. */
+  /** How often each connection asks for /health; undefined where it says nothing at all. */
   everyMs?: number;
   /** How long they stay when all are there. */
   stayMs: number;
@@ -79,7 +79,7 @@ async function crowd({ port, connections, everyMs, stayMs, beyond = 0 }: Crowd):
   process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));
 }
 
-/** Milliseconds until one more is closed; nothing where it is not. */
+/** Milliseconds until one more is closed; undefined where it is not. */
 function turnedAway(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const begun = performance.now();

@@ -1,4 +1,4 @@
-// Disks that fail: whichever write or sync of the server is refused, nobody is told of what is not there, and a start mends all.
+// Disks that fail: whichever write or sync of the server is refused, nobody is told of what is not there, and a start fixes all.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ interface Outcome {
   created: number;
   /** 503, and answers that did not come. */
   refused: number;
-  /** How it ended by itself; nothing where it had to be told. */
+  /** How it ended by itself; undefined where it had to be told. */
   ended: number | null | undefined;
   server: ServerProcess | undefined;
 }

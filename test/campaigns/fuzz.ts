@@ -62,7 +62,7 @@ const TELL_TALES = new RegExp(
 /** What a page is sent with, besides 200: the payment's state, or what is wrong with a form. */
 const PAGE_STATUSES = new Set([400, 403, 404, 408, 410, 413, 414, 415, 422, 429, 431]);
 
-/** Raises where an answer is not one that the interface allows, whatever was asked. */
+/** Throws where an answer is not one that the interface allows, whatever was asked. */
 function check(answer: WireAnswer): void {
   const { status, headers, body } = answer;
   assert.ok(status < 500, `answered ${status}: ${body}`);

@@ -6,7 +6,7 @@ import { NO_SEAL, type Seal, sealEntries } from '../../src/journal/seal.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
-/** What the intruder works with. `?` stands for a value. A statement the engine refuses raises, and another is drawn. */
+/** What the intruder works with. `?` stands for a value. A statement the engine refuses throws, and another is drawn. */
 export interface Access {
   engine: 'sqlite' | 'postgres';
   rows<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;

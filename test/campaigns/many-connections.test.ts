@@ -10,7 +10,7 @@ import { type Store, temporaryStore } from '../support/stores.ts';
 import { residentMib, runApart } from './apart.ts';
 import type { Crowd, Crowded } from './crowd.ts';
 
-/** Each process needs a file for each: Node raises its own limit to the hard one by itself. */
+/** Each process needs a file for each: Node throws its own limit to the hard one by itself. */
 const CONNECTIONS = Number(process.env.COUNTERFOIL_RUNS) || 2000;
 const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
 /** What keeps a connection: a request in less than the five seconds after which one without is closed. */

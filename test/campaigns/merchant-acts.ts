@@ -41,7 +41,7 @@ async function changeKey({ service }: Harness, random: SeededRandom, key: KnownK
   ])();
 }
 
-/** One thing that is done to merchants or their keys. Raises what the domain raises where it is not open to what was drawn. */
+/** One thing that is done to merchants or their keys. Throws what the domain throws where it is not open to what was drawn. */
 export async function manageMerchants(harness: Harness, random: SeededRandom): Promise<void> {
   const { database, journal, directory } = harness.service;
   const others = directory.merchants.filter(({ id }) => id !== CALLING);

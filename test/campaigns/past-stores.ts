@@ -103,7 +103,7 @@ function rowsOf(from: Store, table: string, names: readonly string[]): Row[] {
   }
 }
 
-/** A store of today: payments, some of them cancelled, with kept answers; with an administrator and a suspended merchant, too. */
+/** A store of today: payments, some of them cancelled, with stored responses; with an administrator and a suspended merchant, too. */
 async function history(isAdministered: boolean): Promise<Store> {
   const harness = await startHarness('sqlite');
   for (let i = 0; i < PAST_PAYMENTS; i++) {

@@ -110,7 +110,7 @@ export class Disk {
   readonly #names = new Map<string, (Node | undefined)[]>();
   readonly #descriptors = new Map<number, { path: string; node: Node }>();
 
-  /** Raises an error where a step is none of this disk's: the log lacks what came before it. */
+  /** Throws an error where a step is none of this disk's: the log lacks what came before it. */
   apply({ kind, descriptor, at, bytes }: Step): void {
     if (kind === 'answer') return;
     const path = bytes.toString();

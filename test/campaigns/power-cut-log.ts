@@ -26,7 +26,7 @@ export interface Step {
   bytes: Buffer;
 }
 
-/** Compiles the library that writes steps down. Returns what keeps it from being compiled, nothing where it lies in `file` now. */
+/** Compiles the library that writes steps down. Returns what keeps it from being compiled, undefined where it lies in `file` now. */
 export function compileWatcher(file: string): string | undefined {
   if (process.platform !== 'linux') return 'needs Linux, whose C library it stands in front of';
   try {

@@ -20,7 +20,7 @@ export interface Recovered {
 
 /**
  * Starts on the SQLite store in `storage` as a server does, as far as it does so before it listens, and ends as one does.
- * `checkoutBaseUrl`: of the server whose answers are compared. Raises whatever would keep a server from starting or from
+ * `checkoutBaseUrl`: of the server whose answers are compared. Throws whatever would keep a server from starting or from
  * signing, and whatever is wrong with the store.
  */
 export async function recover(storage: string, checkoutBaseUrl: string): Promise<Recovered> {

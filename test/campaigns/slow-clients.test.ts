@@ -13,7 +13,7 @@ import type { Attack, Casualties } from '../support/slow-attacker.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
 
 const ATTACKER = fileURLToPath(new URL('../support/slow-attacker.ts', import.meta.url));
-/** Node raises its limit of open files to the hard one by itself; that must be above this in each process. */
+/** Node throws its limit of open files to the hard one by itself; that must be above this in each process. */
 const HALF_OPEN = Number(process.env.COUNTERFOIL_RUNS) || 5000;
 const SLOW_BODIES = process.env.COUNTERFOIL_RUNS ? 1000 : 200;
 const HEADERS_CUT_WITHIN_MS = 12_000;

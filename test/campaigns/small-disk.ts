@@ -22,7 +22,7 @@ export interface SmallDisk {
 /** From large pieces to single bytes: nothing is left that a piece would fit into. */
 const PIECES = [1024 * 1024, 4096, 1];
 
-/** Why such a file system cannot be had here; nothing where it can. */
+/** Why such a file system cannot be had here; undefined where it can. */
 export function whyNoSmallDisk(kind: DiskKind): string | undefined {
   if (process.geteuid?.() !== 0) return 'mounting a small file system needs root';
   try {
@@ -33,14 +33,14 @@ export function whyNoSmallDisk(kind: DiskKind): string | undefined {
   }
 }
 
-/** Why a test need not, or cannot, be run as the root of a namespace of its own; nothing where it is to be. */
+/** Why a test need not, or cannot, be run as the root of a namespace of its own; undefined where it is to be. */
 export function whyNoNamespace(): string | undefined {
   if (process.geteuid?.() === 0) return 'root needs none';
   const { status } = spawnSync('unshare', ['-rm', 'true'], { stdio: 'ignore' });
   return status === 0 ? undefined : 'this system gives its users no namespaces (unshare -rm)';
 }
 
-/** Mounts one of `mib` MiB. Raises what `mount` says. */
+/** Mounts one of `mib` MiB. Throws what `mount` says. */
 export function mountSmallDisk(kind: DiskKind, mib: number): SmallDisk {
   const parent = mkdtempSync(join(tmpdir(), 'counterfoil-disk-'));
   const directory = join(parent, 'disk');

@@ -15,7 +15,7 @@ export interface Move {
   readers: readonly string[];
   /** The key that was sent, which a move of the same batch may end. */
   key?: OwnKey;
-  /** What was asked for is unknown to whoever asks: the answer is, byte for byte, the same for everybody. */
+  /** What was asked for is unknown to the caller: the answer is, byte for byte, the same for everybody. */
   isAbsent?: boolean;
   heard?(answer: Answer): void;
 }
@@ -96,7 +96,7 @@ export function by(
   return { ...rest, statuses: move.statuses.includes(409) ? [403, 409] : [403] };
 }
 
-/** The same about something that is not there for whoever asks. */
+/** The same about something that is not there for the caller. */
 export const absent = { statuses: [404], isAbsent: true };
 
 /**

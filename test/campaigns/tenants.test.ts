@@ -44,7 +44,7 @@ for (const engine of ENGINES) {
       return harness.request(path.startsWith('/payment.php') ? `/../checkout${path}` : path, options);
     }
 
-    /** Holds an answer against what its move allows. Raises what is wrong with it. */
+    /** Holds an answer against what its move allows. Throws what is wrong with it. */
     function judge(move: Move, answer: Answer): void {
       const { route, options, statuses, readers, key, isAbsent, heard } = move;
       const { status, text } = answer;

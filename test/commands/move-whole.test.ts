@@ -1,4 +1,4 @@
-// A store that was moved serves on: everything read is what it was to the byte, keys, sessions and kept answers work, and back again.
+// A store that was moved serves on: everything read is what it was to the byte, keys, sessions and stored responses work, and back again.
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

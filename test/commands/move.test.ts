@@ -31,7 +31,7 @@ const onBroken = (error: Error) => {
   throw error;
 };
 
-/** Gives the command its arguments in this process. Raises what it ends with. */
+/** Gives the command its arguments in this process. Throws what it ends with. */
 async function command(...args: string[]): Promise<void> {
   const said: string[] = [];
   const command = moveCommand().exitOverride();

@@ -35,7 +35,7 @@ import { temporaryStore } from '../support/stores.ts';
 const OF_NODE = /^(Debugger |For help, see: |Warning: |\(node:\d+\)|\(Use `node)/;
 
 interface Case {
-  /** The check that refuses; nothing where the configuration cannot even be read. */
+  /** The check that refuses; undefined where the configuration cannot even be read. */
   id?: string;
   what: string;
   said: RegExp;

@@ -28,7 +28,7 @@ const WEAK_CLIENT = 'ALL:COMPLEMENTOFALL:@SECLEVEL=0';
 const tls = ({ certificate, key }: { certificate: string; key: string }) =>
   `tls: { certificate: ${certificate}, key: ${key} }\n`;
 
-/** How `openssl s_client` fares with these arguments: the protocol and suite agreed on, or nothing where it was refused. */
+/** How `openssl s_client` fares with these arguments: the protocol and suite agreed on, or undefined where it was refused. */
 async function handshake(port: number, ...args: string[]): Promise<string | undefined> {
   const target = ['-connect', `127.0.0.1:${port}`, '-servername', 'localhost'];
   const client = spawn('openssl', ['s_client', ...target, ...args], {

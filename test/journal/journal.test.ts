@@ -15,7 +15,7 @@ const BATCH = 100;
 /** As many as may wait, in `journal.ts`. */
 const LONGEST_QUEUE = 16_384;
 
-/** A row that wants nothing but its key: a kept answer that answers nothing. */
+/** A row that wants nothing but its key: a stored response that answers nothing. */
 function keep(transaction: Transaction, scope: string): void {
   const row = { scope, request_digest: '', status: 200, body: '', created_at: transaction.now };
   transaction.insert(KEPT_ANSWERS, row);

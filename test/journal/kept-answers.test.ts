@@ -1,4 +1,4 @@
-// What the history says of kept answers tells nothing of them once they are gone: their digests have a salt.
+// What the history says of stored responses tells nothing of them once they are gone: their digests have a salt.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sha256 } from '../../src/lib/secrets.ts';

@@ -25,7 +25,7 @@ export async function startChromium(): Promise<Browser> {
   });
 }
 
-/** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or nothing. */
+/** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or undefined. */
 export async function loaded(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent('load'), act()]);
 }

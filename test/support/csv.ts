@@ -1,6 +1,6 @@
 // Reads CSV as RFC 4180 has it, and nothing more generously: a spreadsheet that is strict reads the same.
 
-/** The records of `text`, each ended by CR LF. Raises where a quote, a comma or a line end stands where none may. */
+/** The records of `text`, each ended by CR LF. Throws where a quote, a comma or a line end stands where none may. */
 export function readCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './free-ports.ts';
 
-/** Where its programs are; nothing where it is not installed. */
+/** Where its programs are; undefined where it is not installed. */
 export const debianPostgres = globSync('/usr/lib/postgresql/*/bin/initdb')
   .sort()
   .at(-1)

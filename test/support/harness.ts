@@ -120,7 +120,7 @@ export interface Harness {
   /** Creates a payment and returns its `data`; fails the test when that is refused. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   create(fields?: object, options?: RequestOptions): Promise<any>;
-  /** Verifies the history as `counterfoil audit verify` does. Raises `HistoryBroken`. */
+  /** Verifies the history as `counterfoil audit verify` does. Throws `HistoryBroken`. */
   verify(): Promise<Verification>;
   /** Stops the service and keeps the store; `start` runs it again. */
   stop(): Promise<void>;

@@ -19,7 +19,7 @@ export function strictly(text: string): { elements: Element[]; faults: string[] 
     if ('childNodes' in node) node.childNodes.forEach(walk);
   };
   walk(tree);
-  // A parser mends tags that do not match without a word.
+  // A parser fixes tags that do not match without a word.
   let ends = 0;
   for (const { tagName, sourceCodeLocation: place } of elements) {
     const isClosedItself = VOID.has(tagName) || (place && text[place.startTag!.endOffset - 2] === '/');

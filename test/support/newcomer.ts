@@ -25,7 +25,7 @@ export interface Newcomer {
   told(step: Step): void;
 }
 
-/** The link that the banner shows beside `words`. Raises where there is none. */
+/** The link that the banner shows beside `words`. Throws where there is none. */
 function linkBeside(words: string, terminal: string): string {
   const banner = plainText(terminal);
   const [, link] = new RegExp(`^ *${words} +(http\\S+)$`, 'm').exec(banner) ?? [];
@@ -33,7 +33,7 @@ function linkBeside(words: string, terminal: string): string {
   return link;
 }
 
-/** Pays the sample payment, sets up who reviews, and approves it. Raises the step that failed, and why. */
+/** Pays the sample payment, sets up who reviews, and approves it. Throws the step that failed, and why. */
 export async function reviewFirstPayment(newcomer: Newcomer, terminal: string): Promise<void> {
   const checkout = linkBeside('Checkout', terminal);
   const review = linkBeside('Review it', terminal);

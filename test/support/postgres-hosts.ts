@@ -19,7 +19,7 @@ const isRoot = process.getuid?.() === 0;
 /** PostgreSQL refuses to run as root: then it is the account that Debian's package makes. */
 const account = isRoot ? accountNamed('postgres') : undefined;
 
-/** Why no standby can be made on this machine; nothing where one can. */
+/** Why no standby can be made on this machine; undefined where one can. */
 export const NO_STANDBY =
   BINARIES === undefined
     ? "Debian's PostgreSQL (initdb, pg_basebackup) is not installed here"

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 /** The package is CommonJS, whose types put the function one deeper than it is. */
 export const decode = jsQr as unknown as typeof jsQr.default;
 
-/** What the QR code in a picture (PNG) says; nothing where there is none. `page` makes pixels of it. */
+/** What the QR code in a picture (PNG) says; undefined where there is none. `page` makes pixels of it. */
 export async function scan(page: Page, picture: Buffer): Promise<string | undefined> {
   const { width, height, grey } = await page.evaluate<{
     width: number;

@@ -23,7 +23,7 @@ export async function viewSqlite<T>(
   }
 }
 
-/** Verifies the history in `file` against itself and the checkpoints in `storage`. Raises `HistoryBroken`. */
+/** Verifies the history in `file` against itself and the checkpoints in `storage`. Throws `HistoryBroken`. */
 export function verifySqlite(file: string, storage: string): Promise<Verification> {
   const reading = readCheckpoints(storage);
   return verifyHistory({ engine: 'sqlite', snapshot: (look) => viewSqlite(file, look) }, reading, ROW_CHECKS);

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 export interface Attack {
   port: number;
   connections: number;
-  /** What connections begin with, in turn, and what each then sends once a second; nothing where that is empty. */
+  /** What connections begin with, in turn, and what each then sends once a second; undefined where that is empty. */
   ways: { opening: string; drip: string }[];
 }
 

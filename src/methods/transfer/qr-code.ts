@@ -19,7 +19,7 @@ export interface Rectangle {
   dark: boolean;
 }
 
-/** The QR code of `payload` (UTF-8) at level M, as all schemes want it. Raises a `RangeError` for more than version 40 holds. */
+/** The QR code of `payload` (UTF-8) at level M, as all schemes want it. Throws a `RangeError` for more than version 40 holds. */
 export function qrPath(payload: string): QrCode {
   const { size, data } = encode(payload, { ecc: 'M', border: QUIET_MODULES });
   return { size, path: pathOf(data) };
