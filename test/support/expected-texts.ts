@@ -30,13 +30,14 @@ export function expectedTexts(body: Buffer): object {
   }
   const { customer, metadata = null } = sent;
   const text = (value: unknown) => value ?? null;
+  const url = (value: string | null | undefined) => (value == null ? null : new URL(value).href); // WHATWG URL, 4.5
   return {
     amount: amountAsWritten(amounts.get(sent)!),
     currency: (sent.currency ?? 'USD').toUpperCase(),
     merchant_reference: text(sent.merchant_reference),
     description: text(sent.description),
-    return_url: text(sent.return_url),
-    cancel_url: text(sent.cancel_url),
+    return_url: url(sent.return_url),
+    cancel_url: url(sent.cancel_url),
     customer: customer
       ? { name: text(customer.name), email: text(customer.email), phone: text(customer.phone) }
       : null,
