@@ -69,8 +69,11 @@ for (const engine of ENGINES) {
 
     const secrets = (...args: string[]) => run(['secrets', ...args], { env });
     const listed = async () => JSON.parse((await secrets('list', '--json')).stdout);
-    const keysNow = async () =>
-      new Set((await totpSecrets(nodes[0]!.service.database)).map(({ key }) => key));
+    const keysNow = async () => {
+      const { database } = nodes[0]!.service;
+      database.refresh(); // the commands write from processes of their own
+      return new Set((await totpSecrets(database)).map(({ key }) => key));
+    };
     const idsHeld = () => readSecretKeys(place).map(({ id }) => id);
 
     /** The page that asks for the code, on a node. */
