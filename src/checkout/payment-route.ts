@@ -67,11 +67,12 @@ export class PaymentRoute implements PageRoute<Name> {
     ]);
   }
 
-  async show(visit: CheckoutVisit): Promise<PageAnswer> {
+  async show(opened: CheckoutVisit): Promise<PageAnswer> {
     const { directory, offer } = this.#parts;
-    const { method: wanted, view } = visit.asked;
-    const payment = await this.#find(visit);
-    if (!payment) return missing(visit);
+    const { method: wanted, view } = opened.asked;
+    const payment = await this.#find(opened);
+    if (!payment) return missing(opened);
+    const visit = inLanguageOf(payment, opened);
     const subject = this.#subjectOf(payment, visit);
     if (payment.status !== 'pending') return statePage(visit, subject);
     if (directory.isSuspended(payment.merchant_id)) return suspended(visit, subject);
@@ -82,11 +83,12 @@ export class PaymentRoute implements PageRoute<Name> {
     return { text: pendingPage(visit, { ...subject, methods, method }) };
   }
 
-  async take(visit: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {
+  async take(opened: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {
     const { ring } = this.#parts;
-    const { request, asked } = visit;
-    const payment = await this.#find(visit);
-    if (!payment) return missing(visit);
+    const { request, asked } = opened;
+    const payment = await this.#find(opened);
+    if (!payment) return missing(opened);
+    const visit = inLanguageOf(payment, opened);
     const { id } = payment;
     const isOurs = isSameOrigin(request.headers, this.#origin, true);
     const action = isOurs ? actionOf(ring, payment, form, asked.method) : undefined;
@@ -142,6 +144,13 @@ export class PaymentRoute implements PageRoute<Name> {
     const profile = directory.profile(payment.merchant_id);
     return { payment, profile, words, amount, isLong: isLongAmount(amount), ring };
   }
+}
+
+/** The visit in the language that the merchant asks for, unless the customer chose one. */
+function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): CheckoutVisit {
+  if (locale === null) return visit;
+  const { site, asked, request } = visit;
+  return { ...visit, words: site.languages.choose(asked.lang, locale, request.headers['accept-language']) };
 }
 
 const missing = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });

@@ -10,6 +10,7 @@ import {
   type Whole,
 } from '../administrators/sign-in-at-once.ts';
 import { note } from '../http/request-log.ts';
+import { timeFormat } from '../lib/locale.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Shown } from './route.ts';
 import { type Carried, passkeyOptions, type SignInParts, signInPage } from './sign-in-page.ts';
@@ -83,8 +84,7 @@ export async function tooMany(
 /** A moment as the minute after it, so that whoever waits until then is let in. */
 export function timeOfDay(timeZone: string, ms: number): string {
   const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
-  const format = { hour: '2-digit', minute: '2-digit', timeZone, timeZoneName: 'short' } as const;
-  return new Intl.DateTimeFormat('en-GB', { ...format, hourCycle: 'h23' }).format(minute);
+  return new Intl.DateTimeFormat('en-GB', timeFormat(timeZone)).format(minute);
 }
 
 /** What a browser sent of a passkey; `null`, which is no passkey, where it is not JSON. */

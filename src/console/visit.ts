@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../administrators/administrator.ts';
 import { openCookie } from '../administrators/session.ts';
 import { note, noteFields } from '../http/request-log.ts';
-import { Locale, MOMENT } from '../lib/locale.ts';
+import { Locale, momentFormat } from '../lib/locale.ts';
 import { derivedSecret } from '../lib/secrets.ts';
 import { pathOf } from '../lib/web-address.ts';
 import { isRandom, newRandom } from '../pages/form-token.ts';
@@ -36,7 +36,7 @@ export function placeOf(parts: ConsoleParts, routes: readonly Route[]): Place {
     pages: new Map(routes.flatMap((route) => (route.method === 'GET' ? [[route.path, route]] : []))),
     money: (minor, currency) => locale.money(minor, currency),
     moment(ms) {
-      moments ??= new Intl.DateTimeFormat('en-GB', { ...MOMENT, timeZone });
+      moments ??= new Intl.DateTimeFormat('en-GB', momentFormat(timeZone));
       return moments.format(ms);
     },
   };

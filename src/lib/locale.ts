@@ -22,16 +22,23 @@ export interface Language {
 export type TextValues = Readonly<Record<string, string | number>>;
 export type HtmlValues = Readonly<Record<string, string | number | Html>>;
 
-/** A moment as people read it, to the minute, with its time zone. */
-export const MOMENT: Intl.DateTimeFormatOptions = {
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
+/** A time of day as people read it, in `timeZone` and with its name: `14:05 GMT+2`. */
+export const timeFormat = (timeZone: string): Intl.DateTimeFormatOptions => ({
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
-  timeZoneName: 'short',
-};
+  timeZone,
+  // An offset in every language. The short name is one only in some: `MESZ` in German is `GMT+2` in Japanese.
+  timeZoneName: timeZone === 'UTC' ? 'short' : 'shortOffset',
+});
+
+/** A moment as people read it, to the minute, with its time zone. */
+export const momentFormat = (timeZone: string): Intl.DateTimeFormatOptions => ({
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  ...timeFormat(timeZone),
+});
 
 /** One language with its messages, which are known by `Key`. */
 export class Locale<Key extends string> implements Language {
@@ -153,7 +160,7 @@ export class Locale<Key extends string> implements Language {
     const minute = Math.floor(ms / MINUTE_MS);
     let text = this.#minutes.get(minute);
     if (text === undefined) {
-      this.#moments ??= new Intl.DateTimeFormat(this.tag, { ...MOMENT, timeZone: this.#timeZone });
+      this.#moments ??= new Intl.DateTimeFormat(this.tag, momentFormat(this.#timeZone));
       text = this.#moments.format(ms);
       this.#minutes.set(minute, text);
     }

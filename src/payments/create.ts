@@ -35,6 +35,7 @@ export function createPayment(
     cancel_url: request.cancel_url,
     customer: request.customer && JSON.stringify(request.customer),
     metadata: request.metadata && JSON.stringify(request.metadata),
+    locale: request.locale,
     salt: newSalt(),
     version: 1,
     created_at: now,

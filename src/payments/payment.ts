@@ -74,6 +74,8 @@ export const PAYMENTS = table('payments', {
   claimed_until: integerOrNull(),
   /** The id of the way to pay, from when it was sent for review. */
   method: textOrNull(),
+  /** The language of its checkout page unless the customer chooses another, as a BCP 47 tag. */
+  locale: textOrNull(),
 });
 export type Payment = RowOf<typeof PAYMENTS>;
 

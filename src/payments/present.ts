@@ -62,6 +62,7 @@ export const paymentSchema = z.strictObject({
   link_requested_at: timestamp
     .nullable()
     .describe('When the customer asked for a new link, after this one had expired.'),
+  locale: optionalText.describe('Language of the checkout page, unless the customer chooses another.'),
 });
 
 /** The hosted page's name, which the specification fixes. */
@@ -92,6 +93,7 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"customer":${payment.customer},"metadata":${payment.metadata}` +
     `,"status_reason":${quoted(payment.status_reason)},"updated_at":"${formatTimestamp(payment.updated_at)}"` +
     `,"payment_details":${payment.payment_details}` +
-    `,"link_requested_at":${payment.link_requested_at === null ? null : `"${formatTimestamp(payment.link_requested_at)}"`}}`
+    `,"link_requested_at":${payment.link_requested_at === null ? null : `"${formatTimestamp(payment.link_requested_at)}"`}` +
+    `,"locale":${quoted(payment.locale)}}`
   );
 }

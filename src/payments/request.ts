@@ -45,6 +45,15 @@ const webAddress = text(URL_MAXIMUM, {
   },
 });
 
+function languageTagFault(tag: string): string | undefined {
+  try {
+    Intl.getCanonicalLocales(tag);
+    return undefined;
+  } catch {
+    return 'Must be a language tag such as de or pt-BR (BCP 47).';
+  }
+}
+
 const customerSchema = z.object(
   {
     name: text(255, { refuseCards: true }).describe("The customer's name."),
@@ -89,6 +98,9 @@ export const paymentRequestSchema = z.object(
       .meta({ type: 'object', additionalProperties: true })
       .nullish()
       .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels, no U+0000.'),
+    locale: text(35, { check: languageTagFault }).describe(
+      'Language of the checkout page (BCP 47), unless the customer chooses another. Default: what their browser asks for.',
+    ),
     expires_in: z
       .int('Must be a whole number.')
       .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
@@ -112,6 +124,8 @@ export interface PaymentRequest {
   cancel_url: string | null;
   customer: { name: string | null; email: string | null; phone: string | null } | null;
   metadata: Record<string, unknown> | null;
+  /** In the case that BCP 47 recommends. */
+  locale: string | null;
   expires_in: number | null;
 }
 
@@ -166,6 +180,7 @@ export function parsePaymentRequest(
       ? { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null }
       : null,
     metadata: rest.metadata ?? null,
+    locale: rest.locale ? Intl.getCanonicalLocales(rest.locale)[0]! : null,
     expires_in: rest.expires_in ?? null,
   };
 }

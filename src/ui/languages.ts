@@ -26,6 +26,8 @@ export const LANGUAGES: readonly Language[] = [
   { tag: 'hi', name: 'हिन्दी', direction: 'ltr' },
 ];
 const DEFAULT = 'en';
+/** What matches nothing (BCP 47, section 4.1). */
+const UNDETERMINED = 'und';
 const TAGS = LANGUAGES.map(({ tag }) => tag);
 
 /** How much of a header is read, how many of its languages are looked at, and how many headers are remembered. */
@@ -56,44 +58,57 @@ export class Languages {
   readonly #messages = new Map(TAGS.map((tag) => [tag, messagesOf(tag)]));
   /** Those that somebody asked for: formats take some time and memory to make. */
   readonly #locales = new Map<string, Words>();
-  readonly #chosen = new LRUCache<string, Words>({ max: HEADERS_REMEMBERED });
+  readonly #chosen = new LRUCache<string, Words | 'none'>({ max: HEADERS_REMEMBERED });
 
   constructor(timeZone: string) {
     this.#timeZone = timeZone;
   }
 
-  /** The language of a tag; undefined where there is none. */
-  #locale(tag: string): Words | undefined {
+  /** The language of one of our tags. */
+  #locale(tag: string): Words {
     const known = this.#locales.get(tag);
     if (known) return known;
-    const language = LANGUAGES.find((one) => one.tag === tag);
-    if (!language) return undefined;
+    const language = LANGUAGES.find((one) => one.tag === tag)!;
     const locale = new Locale<Key>(language, this.#messages.get(tag)!, this.#timeZone);
     this.#locales.set(tag, locale);
     return locale;
   }
 
-  /** The language named in the address, else the one that suits an Accept-Language header (RFC 9110, section 12.5.4) best. */
-  choose(named: string | undefined, header: string | undefined): Words {
-    const own = named === undefined ? undefined : this.#locale(named);
-    if (own) return own;
-    if (!header) return this.#locale(DEFAULT)!;
-    const acceptLanguage = header.slice(0, HEADER_MAXIMUM);
-    let chosen = this.#chosen.get(acceptLanguage);
-    if (!chosen) {
-      chosen = this.#locale(matching(acceptLanguage))!;
-      this.#chosen.set(acceptLanguage, chosen);
+  /**
+   * The language nearest to the first of `wanted` that has one, else English. Each is a language tag (BCP 47) in any case, or an
+   * Accept-Language header (RFC 9110, section 12.5.4).
+   */
+  choose(...wanted: readonly (string | null | undefined)[]): Words {
+    for (const tags of wanted) {
+      const words = tags && this.#nearest(tags.slice(0, HEADER_MAXIMUM));
+      if (words) return words;
     }
-    return chosen;
+    return this.#locale(DEFAULT);
+  }
+
+  #nearest(tags: string): Words | undefined {
+    let chosen = this.#chosen.get(tags);
+    if (chosen === undefined) {
+      const tag = nearest(tags);
+      chosen = tag === undefined ? 'none' : this.#locale(tag);
+      this.#chosen.set(tags, chosen);
+    }
+    return chosen === 'none' ? undefined : chosen;
   }
 }
 
-function matching(acceptLanguage: string): string {
-  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
+/** The tag of our language that suits `tags` best; undefined if none does. */
+function nearest(tags: string): string | undefined {
+  const wanted = new Negotiator({ headers: { 'accept-language': tags } })
     .languages()
     .filter(isLanguageTag)
     .slice(0, PREFERENCES_MAXIMUM);
-  return match(wanted, TAGS, DEFAULT);
+  const found = match(wanted, TAGS, UNDETERMINED);
+  if (found !== UNDETERMINED) return found;
+  // Another script of the same language is nearer than English: Traditional Chinese is answered in Simplified Chinese.
+  const primary = (tag: string) => new Intl.Locale(tag).language;
+  const languages = wanted.map(primary);
+  return TAGS.find((tag) => languages.includes(primary(tag)));
 }
 
 function isLanguageTag(text: string): boolean {

@@ -30,7 +30,7 @@ async function writePlain({ service }: Harness, { administrator, totpSecret }: A
 async function forgetKeys(store: Store): Promise<void> {
   const database = await openDatabase(store, () => {});
   await database.script(
-    `drop table secret_keys; drop index merchants_by_age;
+    `drop table secret_keys; drop index merchants_by_age; alter table payments drop column locale;
      delete from schema_migrations where version >= ${KEYS_SINCE}`,
   );
   await database.close();

@@ -69,6 +69,19 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('locale is a language tag, kept in the case of BCP 47, null when absent or null.', async () => {
+      for (const [sent, kept] of [
+        ['de', 'de'],
+        ['de-at', 'de-AT'],
+        ['ZH-hant-tw', 'zh-Hant-TW'],
+        [null, null],
+        [undefined, null],
+      ] as const)
+        assert.equal((await service.create({ locale: sent })).locale, kept);
+      for (const wrong of ['', 'd', 'de_DE', '*', 'en, de', 'x'.repeat(36), `de-x-${'a'.repeat(31)}`, 5, {}])
+        assertFaults(await post({ amount: 1, locale: wrong }), ['locale'], String(wrong));
+    });
+
     test('TAB and LF are text in description.', async () => {
       const description = 'Two jugs\n\t1 blue\n\t1 green';
       assert.equal((await service.create({ description })).description, description);

@@ -105,6 +105,21 @@ for (const engine of ENGINES) {
       );
     });
 
+    test('the page speaks the language of the payment, unless the customer chooses another.', async () => {
+      const { id } = await createAt(harness, 'details', { locale: 'de-AT' });
+      const browser = { 'accept-language': 'fr' };
+      const page = await open(harness, id, {}, browser);
+      assert.match(page.text, /<html lang="de"/);
+      assert.match((await open(harness, id, { lang: 'es' }, browser)).text, /<html lang="es"/);
+      const refused = await send(page, {}, { headers: browser });
+      assert.equal(refused.status, 422);
+      assert.match(refused.text, /<html lang="de"/);
+      const sent = await send(page, TYPED.details, { headers: browser });
+      assert.match(sent.text, /<html lang="de"/);
+      const unknown = await createAt(harness, 'details', { locale: 'ko' });
+      assert.match((await open(harness, unknown.id, {}, browser)).text, /<html lang="fr"/);
+    });
+
     test('the reviewer has what was typed whole, and of a card its brand and last four alone.', async () => {
       const { id } = await submitted(harness, 'card');
       const [row] = await harness.service.database.query<{ submission: string }>(
