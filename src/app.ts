@@ -9,6 +9,7 @@ import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
 import { v1 } from './api/v1.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
+import type { FrontLinks } from './checkout/front-page.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
 import type { Database } from './database/database.ts';
 import type { Installation } from './health/check.ts';
@@ -30,6 +31,7 @@ import { pathOf } from './lib/web-address.ts';
 import type { Directory } from './merchants/directory.ts';
 import type { KeyUses } from './merchants/key-uses.ts';
 import type { Offer } from './methods/offer.ts';
+import { addRootFiles } from './pages/root-files.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
@@ -103,6 +105,7 @@ export async function buildApp(
   });
   for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
   if (parts.security) addSecurityText(app, parts.security, { ...parts, origins: originsOf(site, places) });
+  addRootFiles(app, frontPathOf(site, places));
   const shared = { ...parts, checkoutBaseUrl, checkpoints: new CheckpointLookup(storage) };
   if (site.surfaces.includes('public')) addPublic(app, shared);
   if (site.surfaces.includes('admin')) {
@@ -113,6 +116,22 @@ export async function buildApp(
   return app;
 }
 
+/** The path of the first page that a person may come to; undefined if the site has none. */
+function frontPathOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places): string | undefined {
+  if (surfaces.includes('public')) return pathOf(checkoutBaseUrl) || '/';
+  return surfaces.includes('console') ? `${pathOf(baseUrls.console)}/console` : undefined;
+}
+
+/** What the page at the root leads to in development. */
+function frontLinks({ places, registration }: AppParts): FrontLinks {
+  const { baseUrls } = places;
+  return {
+    registerUrl: registration.mode === 'closed' ? undefined : `${baseUrls.public}/register`,
+    consoleUrl: `${baseUrls.console}/console`,
+    descriptionUrl: `${baseUrls.public}/openapi.json`,
+  };
+}
+
 /** Who sent a request, as its line in the log says. */
 function actorOf({ caller, principal }: FastifyRequest): object {
   return {
@@ -121,7 +140,7 @@ function actorOf({ caller, principal }: FastifyRequest): object {
   };
 }
 
-type Shared = AppParts & Omit<Checkout, 'limits'> & { checkpoints: CheckpointLookup };
+type Shared = AppParts & Omit<Checkout, 'limits' | 'front'> & { checkpoints: CheckpointLookup };
 
 /** What merchants and their customers reach. */
 function addPublic(app: FastifyInstance, shared: Shared): void {
@@ -149,9 +168,11 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     baseUrl,
     prefix: `${basePath}/register`,
   } satisfies RegistrationSettings & { prefix: string });
-  app.register(checkout, { ...shared, prefix: pathOf(checkoutBaseUrl) } satisfies Checkout & {
-    prefix: string;
-  });
+  app.register(checkout, {
+    ...shared,
+    front: shared.httpsOnly ? null : frontLinks(shared),
+    prefix: pathOf(checkoutBaseUrl),
+  } satisfies Checkout & { prefix: string });
 }
 
 function addConsole(app: FastifyInstance, shared: Shared): void {

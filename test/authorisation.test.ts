@@ -115,6 +115,9 @@ const ROWS: Row[] = [
   { route: 'GET /health', expected: OPEN, in: 200 },
   { route: 'GET /health/ready', expected: OPEN, in: 200 },
   { route: 'GET /openapi.json', expected: OPEN, in: 200 },
+  { route: 'GET /', expected: OPEN, in: 200 },
+  { route: 'GET /robots.txt', expected: OPEN, in: 200 },
+  { route: 'GET /favicon.ico', expected: OPEN, in: 200 },
 
   { route: 'GET /v1/payments', expected: MERCHANTS, in: 200 },
   { route: 'POST /v1/payments', expected: MERCHANTS, in: 422, body: {} },

@@ -1,21 +1,26 @@
 // The customer's pages: the list of their routes, and what the site answers where none of them can.
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../lib/time.ts';
+import { pathOf } from '../lib/web-address.ts';
 import type { FailureLog } from '../pages/failure.ts';
 import { servePages } from '../pages/surface.ts';
+import { type FrontLinks, FrontRoute } from './front-page.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';
 import { checkoutSite } from './visit.ts';
 
 export interface Checkout extends PaymentParts, FailureLog {
   clock: Clock;
   timeZone: string;
+  /** What the page at the root leads to; null in production. */
+  front: FrontLinks | null;
 }
 
 /** Registers the customer's pages, their forms and what they load on `app`. */
 export async function checkout(app: FastifyInstance, settings: Checkout): Promise<void> {
+  const { checkoutBaseUrl, timeZone } = settings;
   servePages(app, {
     ...settings,
-    site: checkoutSite(settings.checkoutBaseUrl, settings.timeZone),
-    routes: [new PaymentRoute(settings)],
+    site: checkoutSite(checkoutBaseUrl, timeZone),
+    routes: [new PaymentRoute(settings), new FrontRoute(pathOf(checkoutBaseUrl), settings.front)],
   });
 }

@@ -44,6 +44,7 @@ ${help(pending)}
     heading,
     brand: merchant,
     test: payment.mode === 'test',
+    amount: pending.amount,
     content,
     wide: true,
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
@@ -165,6 +166,7 @@ ${help(subject)}`;
     heading,
     brand: merchant,
     test: payment.mode === 'test',
+    amount,
     content,
     here: { view: 'cancel' },
   });

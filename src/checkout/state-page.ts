@@ -90,7 +90,7 @@ ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;
   const test = payment.mode === 'test';
-  const framing = { heading: words.text(heading, text), brand: merchant, test, content, wide: waits };
+  const framing = { heading: words.text(heading, text), brand: merchant, test, amount, content, wide: waits };
   return { status, text: framedPage(visit, framing) };
 }
 

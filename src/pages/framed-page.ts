@@ -11,6 +11,8 @@ export interface Framed<Name extends string = never> {
   /** The name at the top; the site's own if undefined. */
   brand?: string | undefined;
   test?: boolean;
+  /** For the title and previews of links: the amount, which tells one payment's page from another's. */
+  amount?: string;
   content: Html;
   wide?: boolean;
   /** Whether the page says what is wrong with a form. */
@@ -22,16 +24,18 @@ export interface Framed<Name extends string = never> {
 /** A whole page. */
 export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: Framed<Name>): string {
   const { words, theme, basePath, site } = visit;
-  const { heading, brand = site.brand, test, content, wide = false, wrong, here } = parts;
+  const { heading, brand = site.brand, test, amount, content, wide = false, wrong, here } = parts;
   const named =
     brand === undefined || heading.includes(brand)
       ? heading
       : words.text('title', { heading, merchant: brand });
+  const title = amount === undefined ? named : `${named} – ${amount}`;
   return page({
     language: words,
     theme,
     basePath,
-    title: wrong ? words.text('error.title', { title: named }) : named,
+    title: wrong ? words.text('error.title', { title }) : title,
+    preview: amount === undefined ? undefined : { title: named, description: amount },
     skip: words.html(site.words.skip),
     header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${
       test && html`<p class="ribbon">${words.html('test')}</p>`

@@ -62,6 +62,8 @@ export interface PageParts {
   /** Where assets lie below, without a slash at its end. */
   basePath: string;
   title: string;
+  /** What a preview of a link to the page shows (the Open Graph protocol); none if undefined. */
+  preview?: { title: string; description: string } | undefined;
   /** What the link past the header says. */
   skip: Html;
   header: Html | undefined;
@@ -78,7 +80,8 @@ export interface PageParts {
 
 /** A whole page. */
 export function page(parts: PageParts): string {
-  const { language, theme, basePath, title, skip, header, content, wide, footer, beside, script } = parts;
+  const { language, theme, basePath, title, preview, skip, header, content, wide, footer, beside, script } =
+    parts;
   return html`<!doctype html>
 <html lang="${language.tag}" dir="${language.direction}"${theme && html` data-theme="${theme}"`}>
 <head>
@@ -86,7 +89,13 @@ export function page(parts: PageParts): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="${theme ?? 'light dark'}">
 <title>${title}</title>
-<link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
+${
+  preview &&
+  html`<meta property="og:type" content="website">
+<meta property="og:title" content="${preview.title}">
+<meta property="og:description" content="${preview.description}">
+`
+}<link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
 <link rel="stylesheet" href="${basePath}/${stylesheet.name}">${script && html`\n<script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`}
 </head>
 <body${beside && html` class="console"`}>

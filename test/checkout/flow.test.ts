@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
         note: 'x'.repeat(141),
       });
       assert.equal(answer.status, 422);
-      assert.equal(answer.title, 'Error: Pay Corner Shop');
+      assert.equal(answer.title, 'Error: Pay Corner Shop – €49.90');
       assert.equal(answer.forms[0]!.values['payer-name'], 'Ada <Lovelace>');
       for (const message of [
         'Email address must look like name@example.com',

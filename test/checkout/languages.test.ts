@@ -23,7 +23,7 @@ const SAME = new Set(['fact.merchant', 'fact.payer_name', 'status.pending', 'tra
 
 /** Every character that a script other than Latin may share with it: names, abbreviations, placeholders. */
 const LATIN_NAMES =
-  /API|Cookie|IBAN|BIC|UPI|QR|PIX|name@example\.com|\{[^{}]*\}|\{\w+, plural,|\b(?:zero|one|two|few|many|other)\b/g;
+  /OpenAPI|API|Cookie|IBAN|BIC|UPI|QR|PIX|name@example\.com|\{[^{}]*\}|\{\w+, plural,|\b(?:zero|one|two|few|many|other)\b/g;
 
 test('there is a file for each language, and none besides.', () => {
   const files = readdirSync(new URL('../../src/ui/languages', import.meta.url)).sort();

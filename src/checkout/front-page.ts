@@ -1,0 +1,45 @@
+// The page at the root: tells a person who came without a payment's link what this site is, and in development where to begin.
+import { html } from '../lib/html.ts';
+import { framedPage } from '../pages/framed-page.ts';
+import type { PageAnswer, PageRoute } from '../pages/surface.ts';
+import type { CheckoutVisit, Name } from './visit.ts';
+
+/** Where a developer goes on. */
+export interface FrontLinks {
+  /** Undefined if nobody may register. */
+  registerUrl: string | undefined;
+  consoleUrl: string;
+  descriptionUrl: string;
+}
+
+const NO_PAYMENT = { payment_id: undefined };
+
+export class FrontRoute implements PageRoute<Name> {
+  readonly path: string;
+  readonly #links: FrontLinks | null;
+
+  /** `basePath`: of the site's base URL. `links`: null in production, where the page names no other place. */
+  constructor(basePath: string, links: FrontLinks | null) {
+    this.path = basePath === '' ? '/' : '';
+    this.#links = links;
+  }
+
+  show(visit: CheckoutVisit): PageAnswer {
+    const { words } = visit;
+    const content = html`<h1>${words.html('front.heading')}</h1>
+<p>${words.html('front.lead')}</p>
+<p>${words.html('front.customer')}</p>
+${this.#links && developers(visit, this.#links)}`;
+    const heading = words.text('front.heading');
+    return { text: framedPage(visit, { heading, brand: 'Counterfoil', content, here: NO_PAYMENT }) };
+  }
+}
+
+function developers({ words }: CheckoutVisit, { registerUrl, consoleUrl, descriptionUrl }: FrontLinks) {
+  return html`<h2>${words.html('front.developer')}</h2>
+<ul>
+${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
+<li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
+<li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>
+</ul>`;
+}

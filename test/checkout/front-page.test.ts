@@ -1,0 +1,72 @@
+// The page at the root, what every host is asked for, and what a link to a payment shows of it before it is opened.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { load, open } from '../support/customer.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { createAt, SHOP } from '../support/shop.ts';
+
+describe('the root in development', () => {
+  let harness: Harness;
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: SHOP });
+  });
+  after(() => harness.close());
+
+  test('/ tells a person what this is, and leads to registration, the console and the API.', async () => {
+    const page = await load(new URL('/', harness.origin), { headers: { 'accept-language': 'de' } });
+    assert.deepEqual([page.status, page.h1], [200, 'Zahlungsseiten']);
+    for (const [link, path, status] of [
+      [/registrieren/, '/register', 200],
+      [/Konsole/, '/console', 200],
+      [/OpenAPI/, '/openapi.json', 200],
+    ] as const) {
+      const address = page.link(link);
+      assert.equal(address.pathname, path);
+      assert.equal((await fetch(address)).status, status, path);
+    }
+    assert.equal((await harness.request('/', { method: 'POST' })).status, 404);
+  });
+
+  test('/robots.txt lets no crawler in, and /favicon.ico is an icon.', async () => {
+    assert.equal((await harness.request('/robots.txt')).text, 'User-agent: *\nDisallow: /\n');
+    const icon = await fetch(`${harness.origin}/favicon.ico`);
+    assert.equal(icon.headers.get('content-type'), 'image/x-icon');
+    assert.equal(
+      Buffer.from(await icon.arrayBuffer())
+        .subarray(0, 6)
+        .toString('hex'),
+      '000001000100',
+    );
+  });
+
+  test('the title and the preview of a payment show merchant and amount, and no id.', async () => {
+    const { id } = await createAt(harness, 'details', { amount: 1234.5, currency: 'EUR' });
+    for (const [query, title] of [
+      [{}, 'Pay Corner Shop – €1,234.50'],
+      [{ view: 'cancel' }, 'Cancel this payment? – Corner Shop – €1,234.50'],
+    ] as const) {
+      const page = await open(harness, id, query);
+      assert.equal(page.title, title);
+      const [head] = page.text.split('</head>');
+      assert.match(head!, /<meta property="og:title" content="[^"]*Corner Shop">/);
+      assert.match(head!, /<meta property="og:description" content="€1,234.50">/);
+      assert.ok(!head!.includes(id));
+    }
+    assert.doesNotMatch((await open(harness, 'pay_x')).text, /og:/);
+  });
+});
+
+test('in production / tells customers what this is and names no other place, also below a path.', async () => {
+  const proxy = '127.0.0.1';
+  const harness = await startHarness('sqlite', { environment: 'production', trustProxy: proxy });
+  try {
+    const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.7' };
+    const root = await fetch(new URL('/', harness.origin), { headers, redirect: 'manual' });
+    assert.deepEqual([root.status, root.headers.get('location')], [303, '/checkout']);
+    const page = await load(new URL('/checkout', harness.origin), { headers });
+    assert.deepEqual([page.status, page.h1], [200, 'Payment pages']);
+    assert.doesNotMatch(page.text, /register|console|openapi/i);
+  } finally {
+    await harness.close();
+  }
+});
