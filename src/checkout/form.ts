@@ -114,6 +114,7 @@ export function fieldPart(
   name: FieldName,
   merchant: string,
   typed: TypedPayment | undefined,
+  idPrefix?: string,
 ): Html {
   const field: Field = FIELDS[name];
   const again = name === 'card-number' && typed?.again;
@@ -123,6 +124,7 @@ export function fieldPart(
     fault: typed?.faults.find((one) => one.field === name)?.message,
     value: typed?.values.get(name) ?? '',
     lines: field.lines,
+    idPrefix,
     attributes: field.attributes,
   });
 }

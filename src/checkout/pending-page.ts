@@ -1,5 +1,5 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
-import { attributes, type Html, hidden, html } from '../lib/html.ts';
+import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
@@ -22,6 +22,8 @@ export interface Pending extends PaymentSubject {
   method: Method;
   /** A form that was refused: its values and faults. */
   typed?: TypedPayment | undefined;
+  /** Stands before the ids of the form's fields; none if undefined. */
+  idPrefix?: string;
 }
 
 /** The page of a pending payment: its ways to pay, the form of one of them, and the two ways out. */
@@ -34,9 +36,7 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const content = html`${typed && faultSummary(words, typed.faults)}
 ${slip(pending, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
 <div class="task">
-${methods.length > 1 && methodList(visit, methods, method)}
-<h2>${nameOfMethod(words, method)}</h2>
-${form(visit, pending)}
+${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
 ${leaving(visit, pending)}
 ${help(pending)}
 </div>`;
@@ -52,29 +52,37 @@ ${help(pending)}
   });
 }
 
-/** The methods as links, so that a choice needs neither a script nor a button. */
-function methodList({ words, address }: CheckoutVisit, methods: readonly Method[], chosen: Method): Html {
-  const rows = methods.map(
-    (method) =>
-      html`<li><a${attributes({
-        href: address({ method: method.id }),
-        'aria-current': method === chosen && 'true',
-      })}>${nameOfMethod(words, method)}</a></li>`,
-  );
+/** The methods as radio buttons, each with its form, so that a choice needs no other page and what was typed stays. */
+function ways(visit: CheckoutVisit, pending: Pending): Html {
+  const { words } = visit;
+  const { methods, method: chosen } = pending;
+  const rows = methods.map((method) => {
+    const id = `way-${method.id}`;
+    // Ids must differ. Those of the form that was refused are what the summary of its faults leads to.
+    const shown =
+      method === chosen ? pending : { ...pending, method, typed: undefined, idPrefix: `${method.id}-` };
+    return html`<div class="way">
+<label for="${id}"><input type="radio" name="way" id="${id}"${method === chosen && html` checked`}>
+<span>${nameOfMethod(words, method)}</span></label>
+<div class="panel">
+${form(visit, shown)}
+</div>
+</div>
+`;
+  });
   const more = rows.slice(METHODS_SHOWN);
   const isOpen = methods.indexOf(chosen) >= METHODS_SHOWN;
-  return html`<nav class="methods" aria-label="${words.text('methods.heading')}">
-<ul>${rows.slice(0, METHODS_SHOWN)}</ul>
-${
+  return html`<div class="ways" role="radiogroup" aria-label="${words.text('methods.heading')}">
+${rows.slice(0, METHODS_SHOWN)}${
   more.length > 0 &&
-  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><ul>${more}</ul></details>`
+  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><div class="ways">${more}</div></details>`
 }
-</nav>`;
+</div>`;
 }
 
 function form(visit: CheckoutVisit, pending: Pending): Html {
   const { words, address, asked } = visit;
-  const { payment, method, amount, typed } = pending;
+  const { payment, method, amount, typed, idPrefix } = pending;
   const { id, type } = method;
   const merchant = payment.merchant_name;
   const next = nextStep(words, type, merchant);
@@ -88,7 +96,7 @@ ${instructions && instructionsMarkup(pending, instructions)}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
 ${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}
-${missing.map(({ name }) => fieldPart(words, name, merchant, typed))}
+${missing.map(({ name }) => fieldPart(words, name, merchant, typed, idPrefix))}
 <button class="primary">${words.html(`submit.${type}`, { amount })}</button>
 <p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
 </form>`;

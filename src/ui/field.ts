@@ -26,15 +26,18 @@ export interface FieldMarkup {
   value?: string;
   /** Lines of a field that has several. */
   lines?: number | undefined;
+  /** Stands before its id, where a page has several fields of one name. */
+  idPrefix?: string | undefined;
   attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** A field that a form asks: with its label, its hint and, where there is one, its fault. */
 export function fieldMarkup(name: string, parts: FieldMarkup): Html {
-  const { label, hint, fault, value = '', lines } = parts;
-  const described = [hint && `${name}-hint`, fault && `${name}-error`].filter(Boolean).join(' ');
+  const { label, hint, fault, value = '', lines, idPrefix = '' } = parts;
+  const id = idPrefix + name;
+  const described = [hint && `${id}-hint`, fault && `${id}-error`].filter(Boolean).join(' ');
   const common = {
-    id: name,
+    id,
     name,
     dir: 'auto',
     ...parts.attributes,
@@ -45,9 +48,9 @@ export function fieldMarkup(name: string, parts: FieldMarkup): Html {
     ? html`<textarea${attributes({ ...common, rows: lines })}>\n${value}</textarea>`
     : html`<input${attributes({ type: 'text', ...common, value: value || undefined })}>`;
   return html`<div class="field${fault && ' wrong'}">
-<label for="${name}">${label}</label>
-${hint && html`<p class="hint" id="${name}-hint">${hint}</p>\n`}${
-  fault && html`<p class="error" id="${name}-error">${fault}</p>\n`
+<label for="${id}">${label}</label>
+${hint && html`<p class="hint" id="${id}-hint">${hint}</p>\n`}${
+  fault && html`<p class="error" id="${id}-error">${fault}</p>\n`
 }${control}
 </div>
 `;

@@ -230,6 +230,46 @@ describe('a customer without scripts', () => {
       await page.context().close();
     });
 
+  test('chooses a way to pay by keys or by hand: nothing typed is lost, and the page stays where it is.', async () => {
+    const { checkout_url } = await createAt(stage.harness, 'all');
+    const page = await newPage(stage, { viewport: { width: 390, height: 700 } });
+    await page.goto(checkout_url);
+    const way = (name: string) => page.getByRole('radio', { name });
+    const visible = () => page.locator('.panel form:visible').count();
+    const places = () => page.locator('.way > label').evaluateAll((all) => all.map((one) => one.offsetTop));
+    await page.fill('#payer-email', 'ada@example.org');
+    const before = await places();
+    await way('Test card').focus();
+    const scrolled = await page.evaluate('scrollY');
+    for (const [key, name] of [
+      ['ArrowDown', 'Bank transfer'],
+      ['ArrowDown', 'Cash on delivery'],
+      ['ArrowUp', 'Bank transfer'],
+    ] as const) {
+      await page.keyboard.press(key);
+      assert.ok(await way(name).isChecked(), name);
+      assert.equal(await visible(), 1);
+    }
+    await page.getByText('DE89 3704 0044 0532 0130 00').waitFor();
+    await way('Leave your contact details').focus();
+    await page.keyboard.press('Space');
+    assert.ok(await way('Leave your contact details').isChecked());
+    await way('Test card').click();
+    assert.equal(await page.inputValue('#payer-email'), 'ada@example.org');
+    assert.deepEqual(await places(), before, 'the rows stay where they are');
+    assert.equal(await page.evaluate('scrollY'), scrolled);
+    assert.equal(page.url(), checkout_url);
+    await way('Cash on delivery').click();
+    await page.fill('#cash-payer-name', 'Ada Lovelace');
+    await page.fill('#cash-payer-email', 'ada@');
+    await loaded(page, () => page.getByRole('button', { name: 'Confirm this way to pay' }).click());
+    assert.ok(await way('Cash on delivery').isChecked(), 'the refused form is shown');
+    await page.locator('.errors a').click();
+    assert.equal(await page.evaluate('document.activeElement.id'), 'payer-email');
+    assert.equal(await page.inputValue('#payer-name'), 'Ada Lovelace');
+    await page.context().close();
+  });
+
   test('cancels through the disclosure and the question.', async () => {
     const { id, checkout_url } = await createAt(stage.harness, 'details');
     const page = await newPage(stage);
@@ -265,7 +305,7 @@ describe('a customer without scripts', () => {
     await loaded(page, () => page.getByRole('link', { name: 'Dunkel' }).click());
     const dark = await canvasOf(page);
     assert.notEqual(dark, light);
-    await loaded(page, () => page.locator('.methods a').last().click());
+    await loaded(page, () => page.goto(page.url()));
     assert.deepEqual([await page.locator('html').getAttribute('lang'), await canvasOf(page)], ['de', dark]);
     await page.goto((await createAt(stage.harness, 'card')).checkout_url);
     assert.equal(await canvasOf(page), dark);

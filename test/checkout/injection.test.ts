@@ -211,8 +211,10 @@ describe('injection', () => {
     return { status: response.status, text: await response.text() };
   };
   /** What a page's form sends along unseen. */
-  const hiddenIn = (text: string) => {
-    const inputs = text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
+  /** The hidden fields of a method's form. */
+  const hiddenIn = (page: string, method: string) => {
+    const [text] = page.slice(page.search(`<form[^>]*[?;]method=${method}[&#]`)).split('</form>');
+    const inputs = text!.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)">/g);
     return Object.fromEntries([...inputs].map(([, name, value]) => [name!, unescaped(value!)]));
   };
   const create = async (number: number, fields: object) =>
@@ -256,7 +258,7 @@ describe('injection', () => {
     const forms = new Map<Method, Record<string, string>>();
     for (const method of methods) {
       const at = { payment_id, method: method.id, edit: 'contact' };
-      const form = hiddenIn(note(`pending, ${method.type}`, 200, await get(at)));
+      const form = hiddenIn(note(`pending, ${method.type}`, 200, await get(at)), method.id);
       forms.set(method, form);
       note(`errors, ${method.type}`, 422, await post(at, { ...form, ...valuesOf(method) }));
     }
@@ -410,7 +412,7 @@ describe('injection', () => {
             page.evaluate(`(() => {
               for (const [name, value] of Object.entries(${JSON.stringify(values)}))
                 document.getElementById(name).value = value;
-              document.querySelector('form').submit();
+              document.getElementById(${JSON.stringify(Object.keys(values)[0])}).form.submit();
             })()`),
           );
         const names = method.fields.map(({ name }) => name);

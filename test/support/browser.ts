@@ -165,13 +165,13 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
         faults.push(`${called(one)} hides text below`);
       if (display !== 'inline' && one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !isInput)
         faults.push(`${called(one)} is too narrow for its text`);
-      if (!one.matches('a, button, input, textarea, summary')) continue;
+      // The label of a radio button is hit with it.
+      if (!one.matches('a, button, input:not([type=radio]), textarea, summary, label:has([type=radio])'))
+        continue;
       // A link within a sentence is as high as its line (WCAG 2.5.8).
       const isInSentence =
         display === 'inline' && one.parentElement!.textContent.trim() !== one.textContent.trim();
-      const least = one.matches(
-        'button, .primary, .secondary, input, textarea, .methods li a, .cancel summary',
-      )
+      const least = one.matches('button, .primary, .secondary, input, textarea, label, .cancel summary')
         ? controlHeight
         : 24;
       if (!isInSentence && (width < 24 || height < least))
@@ -214,25 +214,24 @@ export interface Stop {
   outlinePx: number;
 }
 
+/** What Tab stops at: of radio buttons the chosen one alone. */
+const STOPS = 'a[href], button, input:not([type=radio]:not(:checked)), textarea, summary';
+
 /** How many things can have focus, from where a page starts to be read, and whether it is read from the right. */
 export function focusable(page: Page): Promise<{ count: number; first: number; isRtl: boolean }> {
-  return page.evaluate(() => {
-    const all = [...document.querySelectorAll('a[href], button, input, textarea, summary')].filter((one) =>
-      one.checkVisibility(),
-    );
+  return page.evaluate((selector) => {
+    const all = [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
     const target = document.querySelector(':target');
     const first = target ? all.findIndex((one) => target.compareDocumentPosition(one) & 4) : 0;
     return { count: all.length, first, isRtl: document.documentElement.dir === 'rtl' };
-  });
+  }, STOPS);
 }
 
 /** Presses Tab and tells where that leads. */
 export async function tab(page: Page): Promise<Stop> {
   await page.keyboard.press('Tab');
-  return page.evaluate(() => {
-    const all = [...document.querySelectorAll('a[href], button, input, textarea, summary')].filter((one) =>
-      one.checkVisibility(),
-    );
+  return page.evaluate((selector) => {
+    const all = [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
     const one = document.activeElement;
     const { left, right, top, bottom } = one.getBoundingClientRect();
     const { outlineStyle, outlineWidth } = getComputedStyle(one);
@@ -243,7 +242,7 @@ export async function tab(page: Page): Promise<Stop> {
       isInView: top >= 0 && bottom <= innerHeight && left >= 0 && right <= innerWidth,
       outlinePx: outlineStyle === 'none' ? 0 : Number.parseFloat(outlineWidth!),
     };
-  });
+  }, STOPS);
 }
 
 /** What moves by itself, or would when touched. */

@@ -75,25 +75,29 @@ export async function read(url: URL, response: Response): Promise<CheckoutPage> 
   const first = (name: string) => all.find(({ tagName }) => tagName === name);
   const shown = (element: Element | undefined) =>
     element ? textOf(element).replace(/\s+/g, ' ').trim() : '';
-  const forms = all
-    .filter(({ tagName }) => tagName === 'form')
-    .map((form): Form => {
-      const inside = [...elements(form)];
-      const inputs = inside.filter(({ tagName }) => /^(input|textarea)$/.test(tagName));
-      return {
-        action: new URL(attribute(form, 'action')!, url),
-        values: Object.fromEntries(
-          inputs.map((input) => [
-            attribute(input, 'name')!,
-            input.tagName === 'textarea' ? textOf(input) : (attribute(input, 'value') ?? ''),
-          ]),
-        ),
-        fields: inputs
-          .filter((input) => attribute(input, 'type') !== 'hidden')
-          .map((input) => attribute(input, 'name')!),
-        button: shown(inside.find(({ tagName }) => tagName === 'button')),
-      };
-    });
+  const isChosen = (one: Element) => one.tagName === 'input' && attribute(one, 'checked') !== undefined;
+  const formsOf = (one: Element) => [...elements(one)].filter(({ tagName }) => tagName === 'form');
+  const ways = all.filter((one) => attribute(one, 'class') === 'way');
+  const unseen = new Set(ways.filter((way) => ![...elements(way)].some(isChosen)).flatMap(formsOf));
+  const inOrder = all.filter(({ tagName }) => tagName === 'form');
+  // The form that a browser shows comes first.
+  const forms = [...inOrder.filter((one) => !unseen.has(one)), ...unseen].map((form): Form => {
+    const inside = [...elements(form)];
+    const inputs = inside.filter(({ tagName }) => /^(input|textarea)$/.test(tagName));
+    return {
+      action: new URL(attribute(form, 'action')!, url),
+      values: Object.fromEntries(
+        inputs.map((input) => [
+          attribute(input, 'name')!,
+          input.tagName === 'textarea' ? textOf(input) : (attribute(input, 'value') ?? ''),
+        ]),
+      ),
+      fields: inputs
+        .filter((input) => attribute(input, 'type') !== 'hidden')
+        .map((input) => attribute(input, 'name')!),
+      button: shown(inside.find(({ tagName }) => tagName === 'button')),
+    };
+  });
   return {
     url,
     status: response.status,

@@ -131,7 +131,7 @@ async function pay(page: Page): Promise<void> {
   await page.locator('#card-expiry').fill('12/40');
   await page.locator('#card-name').fill('Ada Lovelace');
   await page.locator('#payer-email').fill('ada@example.org');
-  await loaded(page, () => page.locator('form button.primary').click());
+  await loaded(page, () => page.locator('form:visible button.primary').click());
   assert.match(await heading(page), /is checking your payment/);
 }
 
