@@ -15,7 +15,7 @@ function mustBe(text, value) {
   must(text === JSON.stringify(value), 'it is not written as an export is');
 }
 /** What has been read so far, and so what must come next. */
-const state = { line: 0, entry: 0, seal: 0, hash: '', checkpoints: 0, ended: false };
+const state = { line: 0, entry: 0, seal: 0, hash: '', checkpoints: 0, acknowledged: 0, ended: false };
 /** Checkpoints stand behind all seals, in their order: seals are read again beside them, and none is kept. */
 const again = {};
 let header, open, newest, key, keyName;
@@ -52,6 +52,7 @@ function addEntry(entry, text) {
   must(number === state.entry + 1, `entry ${state.entry + 1} is missing`);
   open.sum.update(`${text}\n`);
   state.entry = number;
+  if (entry[3] === 'history.acknowledged') state.acknowledged++;
 }
 
 /** Ends the seal whose entries were being read. */
@@ -164,7 +165,9 @@ try {
   const { entries, seals, first_entry: first } = header;
   const trust = first > 1 ? `; entries before ${first} are taken on trust` : '';
   const signed = `${state.checkpoints} checkpoints by the key ${given ? 'given' : 'inside'}`;
-  console.log(`Verified: ${entries} entries, ${seals} seals, ${signed}${trust}.`);
+  const { acknowledged } = state;
+  const known = acknowledged > 0 ? `; ${acknowledged} acknowledged fault${acknowledged > 1 ? 's' : ''}` : '';
+  console.log(`Verified: ${entries} entries, ${seals} seals, ${signed}${trust}${known}.`);
 } catch (error) {
   const isBroken = error instanceof Broken;
   console.log(isBroken ? `Broken in line ${state.line}: ${error.message}.` : error.message);

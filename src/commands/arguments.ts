@@ -72,3 +72,11 @@ export function parseFolder(text: string): string {
 export function parseFile(text: string): string {
   return resolve(parseText(text));
 }
+
+/** The number of an entry of the history. Throws `InvalidArgumentError`. */
+export function parseEntry(text: string): number {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number))
+    throw new InvalidArgumentError('It is not the number of an entry: 1, 2, 3 …');
+  return number;
+}

@@ -44,6 +44,8 @@ const listSchema = z.object({
   keys: z.object({ checkpoint: z.string().nullable(), secrets: z.array(z.string()).default([]) }).optional(),
   /** What was found wrong with it. Undefined if it was verified. */
   unverified: z.string().optional(),
+  /** How many faults of the store an operator had acknowledged; backups of earlier versions do not say. */
+  acknowledged: z.int().optional(),
   files: z.partialRecord(
     z.enum([...Object.values(DATABASE_FILE), ...CHECKPOINT_FILES, PRIVATE_KEY_FILE]),
     z.object({ bytes: z.int(), sha256: z.string() }),

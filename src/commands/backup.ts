@@ -11,7 +11,6 @@ import { lostKey } from '../journal/checkpoint-signer.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { parseFolder } from './arguments.ts';
-import { configured } from './audit.ts';
 import {
   type BackupList,
   backupNames,
@@ -20,6 +19,7 @@ import {
   requireElsewhere,
 } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
+import { configured, withKnown } from './store.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -122,7 +122,7 @@ function tell(
   }
   const older = deleted.length > 0 ? `, and deleted ${deleted.length} older` : '';
   console.log(
-    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified, in ${seconds.toFixed(1)} s${older}. No key is in it: counterfoil secrets backup saves those.`,
+    `Backed up ${counted(told.entries, 'entry', 'entries')} to ${shownPath(path)}, verified${withKnown(told.acknowledged)}, in ${seconds.toFixed(1)} s${older}. No key is in it: counterfoil secrets backup saves those.`,
   );
 }
 

@@ -174,7 +174,7 @@ function isStillOpen({ storage, database_url }: Configuration): boolean {
 }
 
 function told({ erased, kept_answers, left }: Erasure, { database_url }: Configuration): string {
-  const lines = [`Erased: ${counted(erased, 'payment')}, ${counted(kept_answers, 'kept answer')}.`];
+  const lines = [`Erased: ${counted(erased, 'payment')}, ${counted(kept_answers, 'stored response')}.`];
   if (database_url && erased > 0)
     lines.push('PostgreSQL keeps traces until VACUUM FULL payments, idempotency_keys: docs/erasure.md.');
   return [...lines, ...left.map((reason) => `Left as it is: ${reason}.`)].join('\n');

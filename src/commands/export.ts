@@ -11,8 +11,8 @@ import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
 import { EXPORT_FORMATS, type ExportFormat, exportPayments } from '../review/export.ts';
 import { parseId } from './arguments.ts';
-import { configured, withDatabase } from './audit.ts';
 import { writeFile, writeOut } from './output.ts';
+import { configured, withDatabase } from './store.ts';
 import { shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
 

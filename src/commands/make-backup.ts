@@ -10,7 +10,7 @@ import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
-import { HistoryBroken, type View, verifyHistory } from '../journal/verify.ts';
+import { HistoryBroken, type Verification, type View, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
@@ -74,7 +74,7 @@ type HistoryFacts = Pick<
   'schema' | 'entries' | 'seals' | 'newest_entry_at' | 'first_seal' | 'newest_seal'
 >;
 /** What is known of a copy. */
-type Examined = HistoryFacts & Pick<BackupList, 'unverified'>;
+type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'>;
 
 async function copyDatabase(
   configuration: Configuration,
@@ -129,8 +129,8 @@ async function examine(
   try {
     const facts = await readFacts(view);
     if (damage) throw new Failure(`the database is damaged, and so is its copy: ${damage}`);
-    await requireVerified(view, engine, unfinished);
-    return facts;
+    const { acknowledged } = await requireVerified(view, engine, unfinished);
+    return { ...facts, acknowledged };
   } catch (error) {
     const isFault = error instanceof Failure || error instanceof DatabaseError;
     if (!isFault || error instanceof NoStore) throw error;
@@ -142,12 +142,16 @@ async function examine(
   }
 }
 
-/** Throws `Failure` if the history is not as it was written, `DatabaseError`. */
-async function requireVerified(view: View, engine: 'sqlite' | 'postgres', unfinished: string): Promise<void> {
+/** Returns what was verified. Throws `Failure` if the history is not as it was written, `DatabaseError`. */
+async function requireVerified(
+  view: View,
+  engine: 'sqlite' | 'postgres',
+  unfinished: string,
+): Promise<Verification> {
   try {
     const reading = readCheckpoints(unfinished);
     const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
-    await withProgressBar('verifying', (onProgress) =>
+    return await withProgressBar('verifying', (onProgress) =>
       verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
     );
   } catch (error) {

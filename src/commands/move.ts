@@ -13,7 +13,7 @@ import { lostKey } from '../journal/checkpoint-signer.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { requireSchema } from './store.ts';
+import { requireSchema, withKnown } from './store.ts';
 import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
 
@@ -171,14 +171,19 @@ function told(options: MoveOptions, configuration: Configuration, moved: Moved):
   const { rows, verification, moved_before } = moved;
   const [from, to] = engines(options);
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
-  const { entries, seals, payments, checkpoints } = verification;
+  const { entries, seals, payments, checkpoints, acknowledged } = verification;
   const amount = `${counted(all, 'row')} of ${counted(Object.keys(rows).length, 'table')}`;
+  const held = [
+    `${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')}`,
+    counted(payments ?? 0, 'payment'),
+    counted(checkpoints, 'checkpoint'),
+  ];
   const way = `from ${NAMES[from]} to ${NAMES[to]}`;
   const done = moved_before
     ? `The store was moved ${way} before: nothing was written, ${amount} were compared again.`
     : `Moved ${amount} ${way}, every one compared.`;
   return `${done}
-Verified on both sides: ${counted(entries, 'entry', 'entries')} under ${counted(seals, 'seal')}, ${counted(payments ?? 0, 'payment')}, ${counted(checkpoints, 'checkpoint')}.
+Verified on both sides: ${held.join(', ')}${withKnown(acknowledged)}.
 
 Next:
 ${(to === 'postgres' ? stepsUp(configuration) : stepsDown(configuration)).map((step, i) => `  ${i + 1}. ${step}`).join('\n')}`;

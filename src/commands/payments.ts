@@ -12,7 +12,7 @@ import { searchPayments } from '../review/search-queries.ts';
 import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import { placesOf } from '../settings/places.ts';
 import { REQUEST_ID } from './arguments.ts';
-import { configured, withDatabase } from './audit.ts';
+import { configured, withDatabase } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
 

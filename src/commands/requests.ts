@@ -6,7 +6,7 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import { entriesOfRequest } from '../journal/search.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { parseRequestId } from './arguments.ts';
-import { configured, withDatabase } from './audit.ts';
+import { configured, withDatabase } from './store.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 

@@ -12,6 +12,7 @@ import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
+import { withKnown } from './store.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -111,18 +112,27 @@ function tell(
   { backup, storage, database_url, aside, reached, keys }: Restored,
   json: boolean | undefined,
 ): void {
-  const { entries, newest_entry_at, unverified = null } = list;
+  const { entries, newest_entry_at, unverified = null, acknowledged = 0 } = list;
   const lost = Math.max(0, reached - entries);
   const database = database_url === null ? null : databaseName(database_url);
   if (json) {
     const told = { restored: backup, storage, database, entries, newest_entry_at };
-    console.log(JSON.stringify({ ...told, unverified, keys, replaced: aside ?? null, lost_at_least: lost }));
+    console.log(
+      JSON.stringify({
+        ...told,
+        unverified,
+        acknowledged,
+        keys,
+        replaced: aside ?? null,
+        lost_at_least: lost,
+      }),
+    );
     return;
   }
   const newest = newest_entry_at === null ? '' : `, the newest of ${newest_entry_at}`;
   const place = [...(database ? [`the database ${database}`] : []), shownPath(storage)].join(' and ');
   const lines = [
-    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; ${unverified === null ? 'verified' : `NOT VERIFIED: ${unverified}`}.`,
+    `Restored ${counted(entries, 'entry', 'entries')}${newest}, to ${place}; ${unverified === null ? `verified${withKnown(acknowledged)}` : `NOT VERIFIED: ${unverified}`}.`,
     'Whatever was changed since is not in it.',
   ];
   if (lost > 0)

@@ -14,6 +14,7 @@ import { lostDatabaseFile } from '../health/lost-store.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { Fence } from '../journal/fence.ts';
 import { Journal } from '../journal/journal.ts';
+import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -57,6 +58,26 @@ export async function lendStore<T>(
     throw told(error);
   } finally {
     await journal.close();
+    await database.close();
+  }
+}
+
+/** The configuration of a command that reads a store. Throws `Failure` where there is none. */
+export function configured(file: string | undefined): Configuration {
+  const configuration = readConfiguration(configurationFile(file));
+  requireStore(configuration);
+  return configuration;
+}
+
+/** Lends the store to `use` and closes it. Throws `Failure` where its schema is not this program's. */
+export async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
+  const database = await openDatabase(configuration, (error) => {
+    throw error;
+  });
+  try {
+    await requireSchema(database, configuration);
+    return await use(database);
+  } finally {
     await database.close();
   }
 }
@@ -145,4 +166,9 @@ function told(error: unknown): unknown {
 /** A sentence as part of a line. */
 function asPart(sentence: string): string {
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}
+
+/** What is said behind `verified` of a store with faults that an operator acknowledged. Empty if there are none. */
+export function withKnown(acknowledged = 0): string {
+  return acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
 }

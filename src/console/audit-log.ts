@@ -6,6 +6,7 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import { checkpointFiles } from '../journal/checkpoint.ts';
 import { markCheckpoints } from '../journal/export.ts';
 import { type EntryFilter, sealHolding } from '../journal/queries.ts';
+import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
 import { type EntryPage, findEntries } from '../journal/search.ts';
 import { counted } from '../lib/counted.ts';
@@ -74,18 +75,23 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
   const at = moment(context, newest.at);
   switch (newest.is) {
     case 'verified': {
-      const { entries, seals, payments = 0, checkpoints: signed } = newest.found;
+      const { entries, seals, payments = 0, checkpoints: signed, acknowledged } = newest.found;
+      const known =
+        acknowledged > 0 &&
+        html`<p>${counted(acknowledged, 'fault')} acknowledged:
+<a href="${context.address('/audit', { action: ACKNOWLEDGED })}">see what was changed outside the service</a>.</p>`;
       return notice(
-        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')} and ${counted(signed, 'checkpoint')} are as the history says.</p>`,
+        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')} and ${counted(signed, 'checkpoint')} are as the history says.</p>${known}`,
       );
     }
     case 'broken': {
-      const { entry, problem } = newest;
+      const { entry, problem, rows: count } = newest;
+      const others = count > 1 && ` (and ${counted(count - 1, 'other row')})`;
       const where =
         entry === undefined
           ? null
           : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
-      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}${others}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
     }
     default:
       return notice(

@@ -1,15 +1,17 @@
 // The page of one payment: what it is, all that was asked and sent, what happened to it, and what administrators wrote.
 import { may } from '../administrators/administrator.ts';
+import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
+import { isPaymentAsRecorded } from '../payments/record.ts';
 import { addNote } from '../review/note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../review/review.ts';
-import { timelineOf } from '../review/timeline.ts';
+import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import { paymentOf } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { addressOfPayment, block, heading, panel, peopleFor } from './panel.ts';
-import { type Faults, field } from './parts.ts';
+import { type Faults, field, notice, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 import { placeInHistory, timeline } from './timeline.ts';
 
@@ -20,6 +22,7 @@ export async function paymentPage(context: Context, faults: Faults = {}): Promis
   const items = await timelineOf(database, payment, checkpoints);
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
   const content = html`${heading(context, payment, 'h1')}
+${await warnings(context, payment, items)}
 <div class="columns">
 <div class="column">
 ${await panel(context, payment, people, { from: 'payment', filters: {} })}
@@ -38,6 +41,26 @@ ${placeInHistory(context, items)}
 </div>
 </div>`;
   return { title, content, place: '/payments', faults };
+}
+
+/** What was changed outside the service: as long as nobody has acknowledged it, nobody can act on the payment. */
+async function warnings(
+  { database, address }: Context,
+  { id }: Payment,
+  items: readonly TimelineItem[],
+): Promise<Html | false> {
+  if (!(await isPaymentAsRecorded(database, id)))
+    return html`<div class="errors" role="alert"><p><strong>Changed outside the service.</strong>
+What stands here is not what the history says, so nobody can act on the payment. Pay nothing out on it.
+Ask the operator to run <code>counterfoil audit verify</code>.</p></div>`;
+  const known = items.findLast(({ action }) => action === ACKNOWLEDGED);
+  if (!known) return false;
+  const entry = address('/audit', { before: String(known.number + 1) });
+  return notice(
+    html`<p><strong>Changed outside the service.</strong>
+The operator recorded that in <a href="${entry}#entry-${known.number}">entry ${known.number}</a>: ${said(String(known.facts.reason))}</p>`,
+    'warn',
+  );
 }
 
 function noteForm({ address, token, form }: Context, { id }: Payment, faults: Faults): Html {

@@ -139,7 +139,7 @@ export interface Subject extends Installation {
 }
 
 export type VerificationOutcome =
-  | { is: 'verified'; at: number }
+  | { is: 'verified'; at: number; found: { acknowledged: number } }
   | { is: 'failed'; at: number }
   | { is: 'broken'; at: number; problem: string };
 

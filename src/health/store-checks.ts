@@ -194,7 +194,11 @@ const verification: Check = {
         'press Verify now in the audit log',
       );
     const at = formatTimestamp(outcome.at);
-    if (outcome.is === 'verified') return ok(`The history was verified at ${at}`);
+    if (outcome.is === 'verified') {
+      const { acknowledged } = outcome.found;
+      const known = acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
+      return ok(`The history was verified at ${at}${known}`);
+    }
     if (outcome.is === 'failed')
       return warning(`The verification at ${at} failed before it came to an end`, 'see why in the log');
     return failed(

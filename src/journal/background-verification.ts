@@ -10,7 +10,7 @@ import { type Verification, verifyHistory } from './verify.ts';
 /** What a verification came to. Moments in milliseconds since 1970. */
 export type BackgroundOutcome =
   | { is: 'verified'; at: number; found: Verification }
-  | { is: 'broken'; at: number; problem: string; entry: number | undefined }
+  | { is: 'broken'; at: number; problem: string; entry: number | undefined; rows: number }
   | { is: 'failed'; at: number };
 
 /** The service stops: what is being verified is given up. */
@@ -77,6 +77,7 @@ export class BackgroundVerification {
           },
         }),
       );
+    let acknowledged = 0;
     try {
       // The checkpoints before the view, so that none speaks of what is not in it.
       const reading = await readCheckpointsPatiently(this.#storage, rest);
@@ -84,15 +85,18 @@ export class BackgroundVerification {
         onProgress: (done, total) => {
           if (this.running && total > 0) this.running.part = done / total;
         },
+        onAcknowledged: () => {
+          acknowledged++;
+        },
       });
       this.newest = { is: 'verified', at: this.#clock.now(), found };
-      keepVerification(this.#storage, { at: this.newest.at, intact: true });
+      keepVerification(this.#storage, { at: this.newest.at, intact: true, acknowledged });
     } catch (error) {
       if (error instanceof Stopping) return;
       const at = this.#clock.now();
       if (error instanceof HistoryBroken) {
-        this.newest = { is: 'broken', at, problem: error.message, entry: error.entry };
-        keepVerification(this.#storage, { at, intact: false });
+        this.newest = { is: 'broken', at, problem: error.message, entry: error.entry, rows: error.rows };
+        keepVerification(this.#storage, { at, intact: false, acknowledged });
       } else {
         this.#report(error);
         this.newest = { is: 'failed', at };

@@ -36,7 +36,7 @@ export class CommitAttempt {
     const tables = new Map<string, object[]>();
     const outcomes: WorkOutcome[] = [];
     for (const { work } of works) {
-      const transaction = new Transaction(this.#queryable, now);
+      const transaction = new Transaction(this.#queryable, now, this.#entries);
       try {
         const pending = work(transaction);
         outcomes.push({ value: pending instanceof Promise ? await pending : pending });

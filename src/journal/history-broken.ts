@@ -5,7 +5,7 @@ export type Voucher = 'checkpoint' | 'copied checkpoint';
 
 /**
  * The first thing found wrong. `entry`, `seal` and `subject` say where, as far as that is known. `voucher` is set where the history
- * proves itself, but not the checkpoints.
+ * proves itself, but not the checkpoints. `rows` is how many rows are not as the history says, if the history itself is right.
  */
 export class HistoryBroken extends Error {
   override readonly name = 'HistoryBroken';
@@ -13,14 +13,22 @@ export class HistoryBroken extends Error {
   readonly seal: number | undefined;
   readonly subject: string | undefined;
   readonly voucher: Voucher | undefined;
+  readonly rows: number;
   constructor(
     problem: string,
-    place: { entry?: number; seal?: number; subject?: string; voucher?: Voucher } = {},
+    place: {
+      entry?: number | undefined;
+      seal?: number;
+      subject?: string;
+      voucher?: Voucher;
+      rows?: number;
+    } = {},
   ) {
     super(problem);
     this.entry = place.entry;
     this.seal = place.seal;
     this.subject = place.subject;
     this.voucher = place.voucher;
+    this.rows = place.rows ?? 0;
   }
 }

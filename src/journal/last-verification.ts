@@ -8,13 +8,15 @@ export interface LastVerification {
   /** Milliseconds since 1970. */
   at: number;
   intact: boolean;
+  /** How many faults were acknowledged. */
+  acknowledged: number;
 }
 
 /** Keeps what a verification came to. An account that may not write there keeps nothing. */
-export function keepVerification(storage: string, { at, intact }: LastVerification): void {
+export function keepVerification(storage: string, { at, intact, acknowledged }: LastVerification): void {
   const file = join(storage, FILE);
   try {
-    writeFileSync(`${file}.new`, JSON.stringify({ at, intact }), { mode: 0o600 });
+    writeFileSync(`${file}.new`, JSON.stringify({ at, intact, acknowledged }), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   } catch {
     // The verification itself is what counts.
@@ -24,8 +26,13 @@ export function keepVerification(storage: string, { at, intact }: LastVerificati
 /** The newest; undefined where the history was never verified from this storage directory. */
 export function lastVerification(storage: string): LastVerification | undefined {
   try {
-    const { at, intact } = JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
-    return { at, intact };
+    // A file that an earlier version wrote has no `acknowledged`.
+    const {
+      at,
+      intact,
+      acknowledged = 0,
+    } = JSON.parse(readFileSync(join(storage, FILE), 'utf8')) as LastVerification;
+    return { at, intact, acknowledged };
   } catch {
     return undefined;
   }

@@ -69,7 +69,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
         throw error;
       },
     );
-    const { checkpoints, ...counts } = verified;
+    const { checkpoints, acknowledged, ...counts } = verified;
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
     const end = async (moved: View): Promise<Moved> => ({
       rows: await compareAll(view, moved, progress(told('comparing'), rows)),

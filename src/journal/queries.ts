@@ -1,5 +1,5 @@
 // The SQL of the history.
-import { DatabaseError, type Queryable } from '../database/database.ts';
+import { DatabaseError, type Queryable, type Row } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
 
@@ -206,6 +206,17 @@ export function appliedMigrations(
   database: Reader,
 ): Promise<{ version: number; name: string; digest: string }[]> {
   return database.query('select version, name, digest from schema_migrations order by version');
+}
+
+/** The row of any table whose text column `key` has a value. */
+export async function findRow(
+  database: Reader,
+  table: string,
+  columns: readonly string[],
+  key: string,
+  value: string,
+): Promise<Row | undefined> {
+  return (await database.query(`select ${columns.join(', ')} from ${table} where ${key} = ?`, value))[0];
 }
 
 /** How many rows a table has. */

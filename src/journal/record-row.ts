@@ -26,15 +26,19 @@ export function recordRow<R extends { id: string }>(
   });
 }
 
+/** Reads rows and entries: a transaction, or a database outside of one. */
+export type RecordReader = Pick<Transaction, 'query'> & Partial<Pick<Transaction, 'entryBefore'>>;
+
 /**
  * Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken` and
  * `DatabaseError`.
  */
 export async function isAsRecorded<R extends { id: string }>(
-  transaction: Transaction,
+  database: RecordReader,
   { columns }: Table<R>,
   row: R,
 ): Promise<boolean> {
-  const [newest] = await newestEntriesAbout(transaction, row.id, 1);
+  const before = database.entryBefore?.(row.id);
+  const newest = before ? { ...before, number: 0 } : (await newestEntriesAbout(database, row.id, 1))[0];
   return newest !== undefined && entryFacts(newest).row === rowDigest(columns, row);
 }

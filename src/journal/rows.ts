@@ -3,10 +3,21 @@ import type { Table } from '../database/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
+import { ACKNOWLEDGED, type Acknowledgement, acknowledgementIn, type RowFault } from './row-fault.ts';
 import type { View } from './seal-walk.ts';
 
-/** A check of rows: throws `HistoryBroken`, returns how many it looked at. `tick` is told of entries as they are read. */
-export type RowCheck = (view: View, tick: (entries: number) => void) => Promise<Record<string, number>>;
+/** Called while rows are checked. */
+export interface RowReport {
+  /** Entries that were read. */
+  tick(entries: number): void;
+  /** A row that is not as the history says. */
+  fault(fault: RowFault): void;
+  /** An entry that acknowledges a fault, whatever has become of the row since. */
+  acknowledged(acknowledgement: Acknowledgement): void;
+}
+
+/** A check of rows: reports their faults, returns how many rows it looked at. Throws `HistoryBroken`. */
+export type RowCheck = (view: View, report: RowReport) => Promise<Record<string, number>>;
 
 const PAGE = 2000;
 /** Sorts behind every character of an id. */
@@ -15,11 +26,17 @@ const END = '~';
 /** What the history says of one subject. */
 export interface Told {
   subject: string;
-  /** How many entries speak of it. */
-  count: number;
-  /** The state that the actions lead to, where `stateAfter` knows one. */
+  /** The version that its entries make it. */
+  version: number;
+  /** The state that the actions lead to, where the table has states. */
   state: string | undefined;
-  last: { number: number; at: number; row: unknown };
+  last: {
+    number: number;
+    /** When it was last changed, milliseconds since 1970. An acknowledgement of a change counts if it is the first entry. */
+    at: number;
+    row: unknown;
+    isAcknowledgement: boolean;
+  };
 }
 
 export interface RowTable<R extends object> {
@@ -32,17 +49,16 @@ export interface RowTable<R extends object> {
   prefix: string;
   /** What stands before `key` in a subject, where the key itself has not the prefix. */
   keyPrefix?: string;
-  /** The state that an action leaves a row in; others leave it as it is. */
-  stateAfter?: ReadonlyMap<string, string>;
-  /** What the row says of its own history that the history says otherwise. */
-  fault?(row: R, told: Told): string | undefined;
+  states?: {
+    /** The state before any action. */
+    first: string;
+    /** The state that an action leaves a row in; others leave it as it is. */
+    after: ReadonlyMap<string, string>;
+    /** The state that a row is in. */
+    of(row: R): string;
+  };
   /** Whether the history accounts for the row's being gone. */
   mayBeGone?(told: Told): boolean;
-}
-
-/** What a row that counts its entries says otherwise than they. */
-export function versionFault({ version }: { version: number }, { count }: Told): string | undefined {
-  return version === count ? undefined : `counts ${version} entries, the history has ${count}`;
 }
 
 /** The facts of an entry, read. Throws `HistoryBroken` where they are none: somebody else wrote them. */
@@ -57,82 +73,123 @@ export function entryFacts({ number, subject, facts }: Pick<AuditEntry, 'number'
   });
 }
 
-/** The check of one table whose rows have an `id` and count their entries, unless `fault` says otherwise. */
+/** The check of one table whose rows have an `id` and count their entries. */
 export function rowCheck<R extends { id: string; version: number }>(
   table: Omit<RowTable<R>, 'key'>,
 ): RowCheck {
-  return async (view, tick) => ({
-    [table.table.name]: await compareRows<R>(view, { key: 'id', fault: versionFault, ...table }, tick),
+  return async (view, report) => ({
+    [table.table.name]: await compareRows<R>(view, { key: 'id', ...table }, report),
   });
 }
 
-/** Walks rows and entries in the same order, side by side. Returns how many rows there were. Throws `HistoryBroken`. */
+/**
+ * Walks rows and entries in the same order, side by side, and reports each row that differs. Returns how many rows there were. Throws
+ * `HistoryBroken`.
+ */
 export async function compareRows<R extends object>(
   view: View,
   table: RowTable<R>,
-  tick: (entries: number) => void,
+  report: RowReport,
 ): Promise<number> {
   const { noun, key, keyPrefix = '' } = table;
-  const told = tellings(view, table, tick);
-  const place = (one: Told) => ({ entry: one.last.number, subject: one.subject });
+  const told = tellings(view, table, report);
+  let faults = 0;
+  const found = (fault: RowFault) => {
+    faults++;
+    report.fault(fault);
+  };
   let rows = 0;
   let next = await told.next();
   const passGone = async (until: string | undefined) => {
     while (!next.done && (until === undefined || next.value.subject < until)) {
-      if (!table.mayBeGone?.(next.value)) {
-        throw new HistoryBroken(
-          `${noun} ${next.value.subject} is missing, though the history speaks of it`,
-          place(next.value),
-        );
-      }
+      const one = next.value;
+      const isKnown = one.last.isAcknowledgement && one.last.row === null;
+      if (!isKnown && !table.mayBeGone?.(one)) found(faultOf(table, undefined, one)!);
       next = await told.next();
     }
   };
   for await (const row of walk(view, table)) {
+    rows++;
     const subject = keyPrefix + String(row[key]);
     await passGone(subject);
-    if (next.done || next.value.subject !== subject) {
-      throw new HistoryBroken(`${noun} ${subject} stands in no entry of the history`, { subject });
-    }
-    const one = next.value;
-    if (one.last.row !== rowDigest(table.table.columns, row)) {
-      throw new HistoryBroken(`${noun} ${subject} is not as entry ${one.last.number} left it`, place(one));
-    }
-    const fault = table.fault?.(row, one);
-    if (fault) throw new HistoryBroken(`${noun} ${subject} ${fault}`, place(one));
-    rows++;
-    next = await told.next();
+    const one = !next.done && next.value.subject === subject ? next.value : undefined;
+    const fault = faultOf(table, row, one);
+    if (fault) found(fault);
+    if (one) next = await told.next();
   }
   await passGone(undefined);
   // Counted another way than by walking them.
   const count = await countRows(view, table.table.name);
-  if (rows !== count)
+  if (rows !== count && faults === 0)
     throw new HistoryBroken(`of ${count} rows that are each a ${noun}, ${rows} are found`, { subject: noun });
   return rows;
 }
 
+/** What is wrong with a row, or with its being gone if `row` is undefined. `told` is undefined if no entry speaks of it. */
+function faultOf<R extends object>(
+  table: RowTable<R>,
+  row: R | undefined,
+  told: Told | undefined,
+): RowFault | undefined {
+  const { noun, key, keyPrefix = '', prefix } = table;
+  const subject = told?.subject ?? keyPrefix + String(row![key]);
+  const digest = row ? rowDigest(table.table.columns, row) : null;
+  const { version } = (row ?? {}) as { version?: number };
+  const state = row && table.states?.of(row);
+  const fault = (kind: RowFault['kind'], problem: string): RowFault => ({
+    kind,
+    problem: `${noun} ${subject} ${problem}`,
+    subject,
+    entry: told?.last.number,
+    row: digest,
+    version,
+    state,
+    isNameable: subject.startsWith(prefix) && subject < prefix + END,
+    place: { table: table.table, key, value: subject.slice(keyPrefix.length) },
+  });
+  if (!row) return fault('missing', 'is missing, though the history speaks of it');
+  if (!told) return fault('added', 'stands in no entry of the history');
+  const { last } = told;
+  if (last.row !== digest) return fault('changed', `is not as entry ${last.number} left it`);
+  if (state !== told.state) return fault('contradictory', `is ${state}, its entries make it ${told.state}`);
+  if (version !== undefined && version !== told.version)
+    return fault('contradictory', `counts ${version} entries, the history has ${told.version}`);
+  return undefined;
+}
+
 async function* tellings<R extends object>(
   view: View,
-  { prefix, stateAfter }: RowTable<R>,
-  tick: (entries: number) => void,
+  { prefix, states }: RowTable<R>,
+  report: RowReport,
 ): AsyncGenerator<Told> {
   let told: Told | undefined;
   let after = { subject: prefix, number: 0 };
   for (;;) {
     const entries = await entriesBySubject(view, after, prefix + END, PAGE);
-    for (const { subject, number, at, action, facts } of entries) {
-      const last = { number, at, row: entryFacts({ number, subject, facts }).row };
-      if (told?.subject === subject) {
-        told.count++;
-        told.state = stateAfter?.get(action) ?? told.state;
-        told.last = last;
+    for (const entry of entries) {
+      const { subject, number, at, action } = entry;
+      if (told && told.subject !== subject) yield told;
+      const before = told?.subject === subject ? told : undefined;
+      const facts = entryFacts(entry);
+      const isAcknowledgement = action === ACKNOWLEDGED;
+      const last = { number, at, row: facts.row, isAcknowledgement };
+      const state = before?.state ?? states?.first;
+      if (isAcknowledgement) {
+        report.acknowledged(acknowledgementIn(entry, facts));
+        // What follows is held to the row as it was acknowledged.
+        told = {
+          subject,
+          version: typeof facts.version === 'number' ? facts.version : (before?.version ?? 0),
+          state: typeof facts.state === 'string' ? facts.state : state,
+          last: { ...last, at: before?.last.at ?? at },
+        };
       } else {
-        if (told) yield told;
-        told = { subject, count: 1, state: stateAfter?.get(action), last };
+        const version = (before?.version ?? 0) + 1;
+        told = { subject, version, state: states?.after.get(action) ?? state, last };
       }
       after = { subject, number };
     }
-    tick(entries.length);
+    report.tick(entries.length);
     if (entries.length < PAGE) break;
   }
   if (told) yield told;

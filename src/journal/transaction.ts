@@ -1,7 +1,7 @@
 // What a work sees of its transaction: reads at once, inserts gathered, and an entry for whatever it changes.
 import type { Queryable, Row, Value } from '../database/database.ts';
 import type { Table } from '../database/table.ts';
-import type { Entry } from './audit-entry.ts';
+import type { AuditEntry, Entry } from './audit-entry.ts';
 
 /**
  * A work's side of one journal transaction. A work has no effect outside it, since it may be run again after a rollback,
@@ -16,10 +16,22 @@ export class Transaction {
   probing = false;
   glancing = false;
   readonly #database: Queryable;
+  readonly #before: readonly Pick<AuditEntry, 'subject' | 'facts'>[];
 
-  constructor(database: Queryable, now: number) {
+  /** `before`: the entries of the works that ran before in the same commit. */
+  constructor(
+    database: Queryable,
+    now: number,
+    before: readonly Pick<AuditEntry, 'subject' | 'facts'>[] = [],
+  ) {
     this.#database = database;
     this.now = now;
+    this.#before = before;
+  }
+
+  /** The newest entry about a subject by a work that ran before in the same commit: it stands in no table yet. */
+  entryBefore(subject: string): Pick<AuditEntry, 'subject' | 'facts'> | undefined {
+    return this.#before.findLast((entry) => entry.subject === subject);
   }
 
   /** Reads rows. Throws `DatabaseError`. */

@@ -7,7 +7,8 @@ import { sha256 } from '../lib/secrets.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
-import type { RowCheck } from './rows.ts';
+import type { Acknowledgement, RowFault } from './row-fault.ts';
+import type { RowCheck, RowReport } from './rows.ts';
 import { type View, type Vouchers, walkSeals } from './seal-walk.ts';
 
 export { HistoryBroken, type View };
@@ -15,6 +16,10 @@ export { HistoryBroken, type View };
 export interface VerifyOptions {
   /** Told how many of how many entries and rows are done. */
   onProgress?(done: number, total: number): void;
+  /** Called for each row that is not as the history says. */
+  onFault?(fault: RowFault): void;
+  /** Called for each entry that acknowledges such a row. */
+  onAcknowledged?(acknowledgement: Acknowledgement): void;
   /** The first entry whose seal is recomputed; 1 unless given. Rows are held to their entries all the same. */
   since?: number | undefined;
   /** Checkpoints that somebody kept elsewhere. Read before those of the server. */
@@ -25,6 +30,8 @@ export interface Verification {
   entries: number;
   seals: number;
   checkpoints: number;
+  /** Faults that an operator acknowledged: they count as known. */
+  acknowledged: number;
   [counted: string]: number;
 }
 
@@ -52,8 +59,9 @@ function verifyState(
   database: Verifiable,
   reading: CheckpointReading,
   rowChecks: readonly RowCheck[],
-  { onProgress = () => {}, since = 1, copy }: VerifyOptions,
+  options: VerifyOptions,
 ): Promise<Verification> {
+  const { onProgress = () => {}, since = 1, copy } = options;
   return database.snapshot(async (unmoving) => {
     // SQLite answers without waiting for anything: between two pages others get a turn, such as a signal that ends it.
     const view: View = { query: (...asked) => turn().then(() => unmoving.query(...asked)) };
@@ -85,6 +93,7 @@ function verifyState(
       entries: head.entries,
       seals: head.seals,
       checkpoints: reading.checkpoints.length,
+      acknowledged: 0,
     };
     if (copy) result.copied_checkpoints = copy.checkpoints.length;
     if (since > 1)
@@ -93,12 +102,40 @@ function verifyState(
         trusted_entries: trusted?.last_entry ?? 0,
         trusted_seals: trusted?.number ?? 0,
       });
-    for (const check of rowChecks) Object.assign(result, await check(view, tick));
+    Object.assign(result, await checkRows(view, rowChecks, tick, options));
     // Last: whoever took a trigger away and then changed something is told what was changed.
     requireGuards(faults);
     onProgress(total, total);
     return result;
   });
+}
+
+/** Returns how many rows of each table there are and how many acknowledged faults. Throws `HistoryBroken` for the first row at fault. */
+async function checkRows(
+  view: View,
+  rowChecks: readonly RowCheck[],
+  tick: RowReport['tick'],
+  { onFault, onAcknowledged }: VerifyOptions,
+): Promise<Record<string, number>> {
+  let first: RowFault | undefined;
+  let rows = 0;
+  let acknowledged = 0;
+  const report: RowReport = {
+    tick,
+    fault(fault) {
+      first ??= fault;
+      rows++;
+      onFault?.(fault);
+    },
+    acknowledged(acknowledgement) {
+      acknowledged++;
+      onAcknowledged?.(acknowledgement);
+    },
+  };
+  const counts: Record<string, number> = {};
+  for (const check of rowChecks) Object.assign(counts, await check(view, report));
+  if (first) throw new HistoryBroken(first.problem, { entry: first.entry, subject: first.subject, rows });
+  return { ...counts, acknowledged };
 }
 
 function requireReadable({ fault }: CheckpointReading, noun: Voucher): void {

@@ -38,7 +38,8 @@ export async function changeMerchantState(
   return commitChange(journal, merchantId, (transaction) => change(transaction, merchantId, act, who, text));
 }
 
-function reasonFault(reason: string): string | undefined {
+/** What is wrong with the reason of an act, which the history or a row keeps. */
+export function reasonFault(reason: string): string | undefined {
   if (reason === '') return 'Enter a reason.';
   if (holdsCardNumber(reason)) return 'Must not contain a card number.';
   return textFault(reason, REASON_MAXIMUM, true);

@@ -205,10 +205,12 @@ export class Measurements {
     this.#gauge(
       'counterfoil_verification_intact',
       'Whether the history was intact when it was last verified: 1 or 0.',
-      () => {
-        const last = lastVerification();
-        return last && Number(last.intact);
-      },
+      () => lastVerification() && Number(lastVerification()?.intact),
+    );
+    this.#gauge(
+      'counterfoil_verification_acknowledged_faults',
+      'How many faults the last verification found that an operator has acknowledged.',
+      () => lastVerification()?.acknowledged,
     );
   }
 

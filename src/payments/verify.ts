@@ -2,7 +2,7 @@
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { HistoryBroken } from '../journal/history-broken.ts';
 import { entriesOf } from '../journal/queries.ts';
-import { compareRows, entryFacts, type RowCheck, versionFault } from '../journal/rows.ts';
+import { compareRows, entryFacts, type RowCheck, rowCheck } from '../journal/rows.ts';
 import { ANSWER_SUBJECT_PREFIX, FORGOTTEN_SUBJECT } from './idempotency.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, STATUSES } from './payment.ts';
 import { KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
@@ -13,24 +13,11 @@ const STATUS_AFTER = new Map<string, string>([
   ...STATUSES.map((status): [string, string] => [`payment.${status}`, status]),
 ]);
 
-export const verifyPayments: RowCheck = async (view, tick) => ({
-  payments: await compareRows<Payment>(
-    view,
-    {
-      table: PAYMENTS,
-      key: 'id',
-      noun: 'payment',
-      prefix: PAYMENT_ID_PREFIX,
-
-      stateAfter: STATUS_AFTER,
-      fault: (payment, told) =>
-        versionFault(payment, told) ??
-        (payment.status === told.state
-          ? undefined
-          : `is ${payment.status}, its entries make it ${told.state ?? 'nothing'}`),
-    },
-    tick,
-  ),
+export const verifyPayments = rowCheck<Payment>({
+  table: PAYMENTS,
+  noun: 'payment',
+  prefix: PAYMENT_ID_PREFIX,
+  states: { first: 'nothing', after: STATUS_AFTER, of: ({ status }) => status },
 });
 
 /** Up to when a forgetting took answers away, in milliseconds since 1970. Throws `HistoryBroken`. */
@@ -43,7 +30,7 @@ function forgottenUntil(entry: AuditEntry): number {
   });
 }
 
-export const verifyKeptAnswers: RowCheck = async (view, tick) => {
+export const verifyKeptAnswers: RowCheck = async (view, report) => {
   // What was forgotten is rightly gone up to the latest moment that a forgetting names; nodes' clocks differ a little.
   const forgettings = await entriesOf(view, FORGOTTEN_SUBJECT);
   const until = forgettings.map(forgottenUntil).reduce((latest, one) => Math.max(latest, one), 0);
@@ -52,14 +39,14 @@ export const verifyKeptAnswers: RowCheck = async (view, tick) => {
     {
       table: KEPT_ANSWERS,
       key: 'scope',
-      noun: 'kept answer',
+      noun: 'stored response',
       prefix: ANSWER_SUBJECT_PREFIX,
       keyPrefix: ANSWER_SUBJECT_PREFIX,
 
       // An erased one's last entry says that there is no row.
       mayBeGone: ({ last }) => last.row === null || last.at <= until,
     },
-    tick,
+    report,
   );
   return { kept_answers };
 };

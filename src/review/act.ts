@@ -6,7 +6,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
-import { recordPayment } from '../payments/record.ts';
+import { isPaymentAsRecorded, recordPayment } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import { claimOf } from './claim-time.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
@@ -26,7 +26,7 @@ export interface Judgement {
 
 /**
  * Does what `judge` says of the payment as it stands, or undefined where it says nothing; judged anew where another node changed it
- * meanwhile. Throws what `requireStanding` does, `not_found`, and what `judge` throws.
+ * meanwhile. Throws what `requireStanding` and `refuseChangedOutside` do, `not_found`, and what `judge` throws.
  */
 export async function actOn(
   transaction: Transaction,
@@ -36,6 +36,7 @@ export async function actOn(
   judge: (payment: Payment) => Promise<Judgement | undefined>,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
+  await refuseChangedOutside(transaction, id);
   for (let look = 0; look < LOOKS; look++) {
     const payment = await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();
@@ -56,6 +57,18 @@ export async function actOn(
     return changed;
   }
   throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');
+}
+
+/**
+ * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of the act would
+ * record the changed row, and verifying could not find it any more.
+ */
+async function refuseChangedOutside(transaction: Transaction, id: string): Promise<void> {
+  if (await isPaymentAsRecorded(transaction, id)) return;
+  throw new OperationalError(
+    'conflict',
+    'The payment was changed outside the service, so nobody can act on it. Ask the operator to run counterfoil audit verify.',
+  );
 }
 
 /** The acts of a payment with one more, as it is written. */

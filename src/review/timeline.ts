@@ -6,6 +6,7 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
+import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
 import type { Payment } from '../payments/payment.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
@@ -59,12 +60,15 @@ export async function timelineOf(
   const items: TimelineItem[] = [];
   let seal: Seal | undefined;
   let checkpoint: TimelineItem['checkpoint'] = null;
+  let version = 0;
   for (const [index, { number, at, actor, action, request_id }] of entries.entries()) {
     // Entries of one commit are closed by one seal.
     if (!seal || number > seal.last_entry) seal = await sealHolding(database, number);
     if (seal && (checkpoint?.seal ?? 0) < seal.number)
       checkpoint = await firstVouching(database, checkpoints, seal.number);
     const actor_name = nameOf(actor, payment, names);
+    const isAct = action !== ACKNOWLEDGED;
+    version = isAct ? version + 1 : Number(facts[index]!.version ?? version);
     items.push({
       number,
       at,
@@ -74,7 +78,7 @@ export async function timelineOf(
       sentence: `${actor_name} ${done(action, facts[index]!, names)}.`,
       request_id,
       facts: facts[index]!,
-      ...written(acts.get(index + 1)),
+      ...written(isAct ? acts.get(version) : undefined),
       seal: seal ? { number: seal.number, hash: seal.hash } : null,
       checkpoint: seal ? checkpoint : null,
     });
@@ -126,6 +130,8 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
       return 'added a note';
     case 'payment.erased':
       return 'erased its personal data';
+    case ACKNOWLEDGED:
+      return `recorded that it was changed outside the service: ${facts.reason}`;
     default:
       return `did ${action}`; // of a newer program, or a test
   }

@@ -4,7 +4,7 @@ import { isFirstUntold, SECRET_KEY_PREFIX } from './change.ts';
 import { SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
 /** The check of `secret_keys`, for `verifyHistory`. */
-export const verifySecretKeys: RowCheck = async (view, tick) => {
+export const verifySecretKeys: RowCheck = async (view, report) => {
   if (await isFirstUntold(view, await storedSecretKeys(view))) return { secret_keys: 1 };
   const table = {
     table: SECRET_KEYS,
@@ -13,5 +13,5 @@ export const verifySecretKeys: RowCheck = async (view, tick) => {
     keyPrefix: SECRET_KEY_PREFIX,
     noun: 'key for secrets',
   } as const;
-  return { secret_keys: await compareRows<StoredSecretKey>(view, table, tick) };
+  return { secret_keys: await compareRows<StoredSecretKey>(view, table, report) };
 };

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { withDatabase } from '../../src/commands/audit.ts';
+import { withDatabase } from '../../src/commands/store.ts';
 import { Failure } from '../../src/commands/terminal.ts';
 import { readConfiguration } from '../../src/config.ts';
 import { DatabaseError } from '../../src/database/database.ts';

@@ -48,7 +48,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([code, stderr], [0, '']);
       assert.match(
         stdout,
-        /^Verified: 5 entries under \d seals?, 5 payments, 0 kept answers, \d checkpoints?\.\n$/,
+        /^Verified: 5 entries under \d seals?, 5 payments, 0 stored responses, \d checkpoints?\.\n$/,
       );
       assert.doesNotMatch(stdout, ANSI);
     });
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
       const { administrator } = await createAccount(harness);
       await addToken(harness, administrator.id, 'administrator');
       const { stdout } = await commandLine('audit', 'verify');
-      assert.match(stdout, / 0 kept answers, 1 administrator, 1 session, 1 token, \d checkpoints?\.\n$/);
+      assert.match(stdout, / 0 stored responses, 1 administrator, 1 session, 1 token, \d checkpoints?\.\n$/);
     });
 
     test('--json gives the numbers', async () => {
@@ -71,7 +71,10 @@ for (const engine of ENGINES) {
       await tamper(harness, "update payments set amount_minor = 1 where merchant_reference = 'ORDER-2'");
       const { code, stdout, stderr } = await commandLine('audit', 'verify');
       assert.deepEqual([code, stderr], [1, '']);
-      assert.match(stdout, /^Broken at entry 3: payment pay_\w+ is not as entry 3 left it\.\n$/);
+      assert.match(
+        stdout,
+        /^Broken at entry 3: payment pay_\w+ is not as entry 3 left it\.\nNext: docs\/operating\/runbook\.md/,
+      );
       const json = await commandLine('audit', 'verify', '--json');
       assert.equal(json.code, 1);
       const { verified, entry, subject } = JSON.parse(json.stdout);

@@ -124,7 +124,10 @@ for (const engine of ENGINES) {
       const output = join(service.store.storage, 'export.ndjson');
       assert.equal((await command('audit', 'export', '--output', output)).code, 0);
       assert.deepEqual(found((await rows(...ALL)) + readFileSync(output, 'utf8')), []);
-      assert.match((await command('audit', 'verify')).stdout, /^Verified: .* 12 payments, 0 kept answers/);
+      assert.match(
+        (await command('audit', 'verify')).stdout,
+        /^Verified: .* 12 payments, 0 stored responses/,
+      );
       assert.match((await verifyExport(output)).said, /^Verified: /);
 
       const { data } = (await service.request(`/v1/payments/${id}`)).json;
@@ -203,7 +206,7 @@ for (const engine of ENGINES) {
 
       const { code, stdout } = await erase('--email', EMAIL, '--yes');
       assert.equal(code, 1, 'one is left');
-      assert.match(stdout, /^Erased: 2 payments, 1 kept answer\.\n/);
+      assert.match(stdout, /^Erased: 2 payments, 1 stored response\.\n/);
       assert.match(stdout, new RegExp(`Left as it is: the payment ${pending} is pending; .* erased\\.\n$`));
       const left = await service.service.database.query<{ id: string }>(
         'select id from payments where description is not null or customer is not null',
@@ -211,7 +214,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(left.map(({ id }) => id).sort(), [pending, other].sort());
       assert.ok(named);
       const again = await erase('--email', `nobody-${EMAIL}`, '--yes');
-      assert.deepEqual([again.code, again.stdout], [0, 'Erased: 0 payments, 0 kept answers.\n']);
+      assert.deepEqual([again.code, again.stdout], [0, 'Erased: 0 payments, 0 stored responses.\n']);
       await service.verify();
     });
 

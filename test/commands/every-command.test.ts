@@ -42,6 +42,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   requests: ['req_7hm2k4q9x0w3v5b8'],
   'audit verify': [],
   'audit export': [],
+  'audit acknowledge': ['pay_1', '--reason', 'Edited by hand'],
   'audit restored': [],
   'accept-clock': [],
   doctor: [],

@@ -621,7 +621,7 @@ function records({ ana, olga, ids }: Stage, verification: BackgroundVerification
   };
   const found = { entries: 1284, seals: 611, payments: 431, checkpoints: 118 };
   const verified = { is: 'verified', at: now(), found } as unknown as BackgroundVerification['newest'];
-  const broken = { is: 'broken', at: now() } as const;
+  const broken = { is: 'broken', at: now(), rows: 1 } as const;
   const problem = `payment ${ids.plain} is not as entry 128 says`;
   return [
     { name: 'payments', path: '/payments', who: ana },

@@ -18,6 +18,7 @@ import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { verifyKeptAnswers } from '../../src/payments/verify.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
+const IGNORED = { tick() {}, fault() {}, acknowledged() {} };
 const ENTRY = { number: 7, at: 0, actor: 'clock', action: 'x', subject: 'answers', request_id: null };
 
 test('an infinite number, which JSON writes as null, is another value than null, and than its negative', () => {
@@ -37,17 +38,10 @@ test('facts that are not the JSON of an object are a broken history, with their 
     const broken = (error: unknown) => error instanceof HistoryBroken && error.entry === 7;
     assert.throws(() => entryFacts({ ...ENTRY, facts }), broken, facts);
     const view = { query: async () => [{ ...ENTRY, facts }] as never };
-    await assert.rejects(
-      verifyKeptAnswers(view, () => {}),
-      broken,
-      facts,
-    );
+    await assert.rejects(verifyKeptAnswers(view, IGNORED), broken, facts);
   }
   const forgot = { query: async () => [{ ...ENTRY, facts: '{"until":"x"}' }] as never };
-  await assert.rejects(
-    verifyKeptAnswers(forgot, () => {}),
-    { name: 'HistoryBroken', entry: 7 },
-  );
+  await assert.rejects(verifyKeptAnswers(forgot, IGNORED), { name: 'HistoryBroken', entry: 7 });
 });
 
 describe('verifying', () => {
@@ -90,7 +84,7 @@ test('docs/audit-format.md lists the columns that digests cover', () => {
   const [, payments] = /For a payment \(all its columns\):\n\n([\s\S]*?)\n\n/.exec(text)!;
   assert.deepEqual(payments!.trim().split(/,\s+/), PAYMENTS.columns);
   const others = {
-    'kept answer': KEPT_ANSWERS,
+    'stored response': KEPT_ANSWERS,
     administrator: ADMINISTRATORS,
     passkey: PASSKEYS,
     session: SESSIONS,

@@ -1,0 +1,60 @@
+// A row that is not as the history says, and the entry with which an operator acknowledges that.
+import type { AuditEntry, Entry } from './audit-entry.ts';
+
+/** The action of an entry that acknowledges a fault. Its subject is the row's. */
+export const ACKNOWLEDGED = 'history.acknowledged';
+
+/** A row that is not as the history says. */
+export interface RowFault {
+  /** `contradictory`: the row is as its last entry says, but its version or state is not what its entries lead to. */
+  kind: 'changed' | 'missing' | 'added' | 'contradictory';
+  /** In words, without a full stop. */
+  problem: string;
+  /** The subject of entries about the row. */
+  subject: string;
+  /** The last entry about it; undefined if there is none. */
+  entry: number | undefined;
+  /** The digest of the row as it was found; null if it is missing. */
+  row: string | null;
+  /** The version and the state of the row as it was found, in tables that have them. */
+  version: number | undefined;
+  state: string | undefined;
+  /** Whether an entry can speak of it: its id is one that the program could have made. */
+  isNameable: boolean;
+  /** Where to find the row. */
+  place: { table: { name: string; columns: readonly string[] }; key: string; value: string };
+}
+
+/** An entry that acknowledges a fault, as it is reported. */
+export interface Acknowledgement {
+  /** The number of the entry. */
+  entry: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  subject: string;
+  fault: string;
+  reason: string;
+}
+
+/** The facts of the entry that acknowledges `fault`. Later entries about the row are held to them. */
+export function acknowledgementFacts(
+  { kind, entry, row, version, state }: RowFault,
+  reason: string,
+): Entry['facts'] {
+  return {
+    fault: kind,
+    reason,
+    entry: entry ?? null,
+    ...(version !== undefined && { version }),
+    ...(state !== undefined && { state }),
+    row,
+  };
+}
+
+/** Reads what `acknowledgementFacts` wrote into an entry, as far as it is reported. */
+export function acknowledgementIn(
+  { number, at, subject }: Pick<AuditEntry, 'number' | 'at' | 'subject'>,
+  { fault, reason }: Record<string, unknown>,
+): Acknowledgement {
+  return { entry: number, at, subject, fault: String(fault), reason: String(reason) };
+}
