@@ -22,6 +22,9 @@ export interface PaymentSubject {
   ring: KeyRing;
 }
 
+/** A way to pay whose form says that money will come, and not that it was paid. */
+export type Announced = Exclude<Method['type'], 'test_card'>;
+
 /** A payment's status as customers are told it; expiry is one of its own to them. */
 export type ShownStatus = Payment['status'] | 'expired';
 export const shownStatus = ({
@@ -39,8 +42,8 @@ const ICONS: Record<ShownStatus, IconName> = {
   expired: 'late',
 };
 
-export function stamp(words: Words, status: ShownStatus): Html {
-  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${status}`)}</span></p>`;
+function stamp(words: Words, status: ShownStatus, announced: Announced | undefined): Html {
+  return html`<p class="stamp ${status}">${icon(ICONS[status])}<span>${words.html(`status.${announced ?? status}`)}</span></p>`;
 }
 
 /** The name of a method: the configured one, else ours. */
@@ -60,10 +63,11 @@ export function slip(
   money: Html,
   rows: readonly Fact[],
   next?: Html | null,
+  announced?: Announced,
 ): Html {
   const { payment, words, amount, isLong } = subject;
   return html`<div class="slip">
-${stamp(words, shownStatus(payment))}
+${stamp(words, shownStatus(payment), announced)}
 <h1>${heading}</h1>
 <p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
 <p class="money">${money}</p>

@@ -9,6 +9,7 @@ import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
 import {
+  type Announced,
   help,
   nameOfMethod,
   outTo,
@@ -22,7 +23,7 @@ import type { CheckoutVisit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
 interface Details {
-  type: 'bank_transfer' | 'manual' | 'details' | 'test_card';
+  type: Announced | 'test_card';
   name: string | null;
   payer_name?: string;
   payer_email?: string;
@@ -55,8 +56,12 @@ const STATES: Record<Exclude<ShownStatus, 'pending'>, State> = {
   ],
   expired: [410, 'expired.heading', 'money.none', 'expired.next', null, 'cancel_url'],
 };
-/** A transfer that was announced. */
-const WAITING: State = [200, 'waiting.heading', 'waiting.money', 'review.next', null, 'return_url'];
+/** What is under review may be no payment yet: it was announced, agreed or asked about. */
+const ANNOUNCED: Record<Announced, State> = {
+  bank_transfer: [200, 'waiting.heading', 'waiting.money', 'review.next', null, 'return_url'],
+  manual: [200, 'manual.heading', 'manual.money', 'review.next', null, 'return_url'],
+  details: [200, 'details.heading', 'next.details', 'review.next', null, 'return_url'],
+};
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
 export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { status: number; text: string } {
@@ -65,8 +70,9 @@ export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { stat
   const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
   const details: Details | null =
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
-  const waits = shown === 'requires_review' && details?.type === 'bank_transfer';
-  const [status, heading, money, next, when, out] = waits ? WAITING : STATES[shown];
+  const announced =
+    shown === 'requires_review' && details && details.type !== 'test_card' ? details.type : undefined;
+  const [status, heading, money, next, when, out] = announced ? ANNOUNCED[announced] : STATES[shown];
   const isOwn = payment.status_reason === 'cancelled_by_customer';
   const text = { merchant, amount };
   const content = html`${slip(
@@ -75,6 +81,7 @@ export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { stat
     words.html(money, text),
     factsOf(subject, when, details),
     words.html(isOwn ? 'cancelled.by_customer' : next, text),
+    announced,
   )}
 <div class="task">
 ${
@@ -90,7 +97,14 @@ ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;
   const test = payment.mode === 'test';
-  const framing = { heading: words.text(heading, text), brand: merchant, test, amount, content, wide: waits };
+  const framing = {
+    heading: words.text(heading, text),
+    brand: merchant,
+    test,
+    amount,
+    content,
+    wide: announced === 'bank_transfer',
+  };
   return { status, text: framedPage(visit, framing) };
 }
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { SECOND_MS } from '../../src/lib/time.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Payment } from '../../src/payments/payment.ts';
-import { type CheckoutPage, FROM_OUR_PAGE, load, TYPED } from '../support/customer.ts';
+import { type CheckoutPage, FROM_OUR_PAGE, HEADINGS, load, TYPED } from '../support/customer.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { KEYS, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -91,7 +91,7 @@ for (const engine of ENGINES) {
     }
 
     const SHOWN: Record<string, [status: number, heading: string]> = {
-      requires_review: [200, 'Corner Shop is checking your payment'],
+      requires_review: [200, HEADINGS.details],
       cancelled: [200, 'This payment was cancelled'],
       expired: [410, 'This payment link has expired'],
     };

@@ -11,7 +11,7 @@ import { addPerson } from '../support/admin.ts';
 import { awakeMs } from '../support/awake.ts';
 import { plainEnvironment, ROOT } from '../support/command.ts';
 import { MANY_SIGN_INS, newClient, signIn } from '../support/console.ts';
-import { open, send, TYPED } from '../support/customer.ts';
+import { HEADINGS, open, send, TYPED } from '../support/customer.ts';
 import { KEY, secretsOf } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { createAt, KEYS, SHOP } from '../support/shop.ts';
@@ -89,7 +89,7 @@ describe('several nodes', () => {
       const payment = await createAt(site.harness, 'details');
       await assertStatus(payment.id, 'pending', KEYS.details);
       const sent = await send(await open(site.harness, payment.id), TYPED.details);
-      assert.equal(sent.h1, 'Corner Shop is checking your payment', sent.body);
+      assert.equal(sent.h1, HEADINGS.details, sent.body);
       await assertStatus(payment.id, 'requires_review', KEYS.details);
       const decided = await site.harness.request(`/admin/payments/${payment.id}/${act}`, {
         method: 'POST',

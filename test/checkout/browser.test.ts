@@ -21,7 +21,7 @@ import {
   unfold,
 } from '../support/browser.ts';
 import { loaded } from '../support/chromium.ts';
-import { TYPED } from '../support/customer.ts';
+import { HEADINGS, TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
 
@@ -220,9 +220,7 @@ describe('a customer without scripts', () => {
       for (const [name, value] of Object.entries(TYPED[offer])) await page.locator(`#${name}`).fill(value);
       await loaded(page, () => page.locator('form button').click());
       await page.waitForURL((url) => !url.searchParams.has('method'));
-      const expected =
-        offer === 'transfer' ? 'Waiting for your transfer' : 'Corner Shop is checking your payment';
-      assert.equal(await heading(page), expected);
+      assert.equal(await heading(page), HEADINGS[offer]);
       const { status, payment_details } = await read(id, offer);
       assert.equal(status, 'requires_review');
       assert.ok(!JSON.stringify(payment_details).includes('Ada'));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseConfiguration } from '../../src/config.ts';
-import { type CheckoutPage, open, send, TYPED } from '../support/customer.ts';
+import { type CheckoutPage, HEADINGS, open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -44,13 +44,6 @@ const MASKED: Record<Method, object> = {
     payer_phone: '••• 58',
     note: 'After six, thank you.',
   },
-};
-
-const HEADINGS: Record<Method, string> = {
-  card: 'Corner Shop is checking your payment',
-  transfer: 'Waiting for your transfer',
-  cash: 'Corner Shop is checking your payment',
-  details: 'Corner Shop is checking your payment',
 };
 
 for (const engine of ENGINES) {
@@ -197,9 +190,9 @@ for (const engine of ENGINES) {
     test('a second form finds the payment moved, and is shown what it is.', async () => {
       const { id } = await createAt(harness, 'details');
       const [page, question] = [await open(harness, id), await open(harness, id, { view: 'cancel' })];
-      assert.equal((await send(page, TYPED.details)).h1, 'Corner Shop is checking your payment');
+      assert.equal((await send(page, TYPED.details)).h1, HEADINGS.details);
       for (const late of [await send(page, TYPED.details), await send(question)])
-        assert.equal(late.h1, 'Corner Shop is checking your payment');
+        assert.equal(late.h1, HEADINGS.details);
       assert.equal((await entries(id)).length, 2);
     });
 

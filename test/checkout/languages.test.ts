@@ -43,6 +43,11 @@ for (const { tag, direction } of others) {
       for (const key of keys) assert.deepEqual(valuesOf(messages[key]), valuesOf(english[key]), key);
     });
 
+    test('names the order, the transfer and the payment differently.', () => {
+      const labels = ['fact.reference', 'transfer.reference', 'fact.payment'] as const;
+      assert.equal(new Set(labels.map((key) => messages[key])).size, labels.length);
+    });
+
     test('leaves no English over.', () => {
       const same = keys.filter((key) => messages[key] === english[key] && !SAME.has(key));
       assert.ok(same.length <= 4, same.join(', '));

@@ -140,6 +140,14 @@ export async function send(
   return read(form.action, response);
 }
 
+/** The heading of the page once each is sent. */
+export const HEADINGS: Record<keyof typeof TYPED, string> = {
+  card: 'Corner Shop is checking your payment',
+  transfer: 'Waiting for your transfer',
+  cash: 'Corner Shop knows how you will pay',
+  details: 'Corner Shop has your contact details',
+};
+
 /** What a customer types for each method, without a fault. */
 export const TYPED = {
   card: {
