@@ -1,11 +1,12 @@
 // What the customer is told to do outside this page: the transfer's rows and its QR code, or the merchant's own words.
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
-import { formatAmount } from '../lib/money.ts';
+import { formatAmount, hasMinorUnit } from '../lib/money.ts';
 import type { Instructions } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
-import { type QrCode, qrPath, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
+import { type QrCode, qrPath, qrPicture, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
+import type { Payment } from '../payments/payment.ts';
 import type { Words } from '../ui/languages.ts';
 import { qrSvg } from '../ui/qr-svg.ts';
 import type { PaymentSubject } from './parts.ts';
@@ -13,26 +14,48 @@ import type { PaymentSubject } from './parts.ts';
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-/** The markup of what a customer is told to do. */
-export function instructionsMarkup(subject: PaymentSubject, instructions: Instructions): Html {
-  if (instructions.kind === 'transfer') return transfer(subject, instructions);
+/**
+ * The markup of what a customer is told to do. `pictureUrl`: where the code is as a picture.
+ */
+export function instructionsMarkup(
+  subject: PaymentSubject,
+  instructions: Instructions,
+  pictureUrl: string,
+): Html {
+  if (instructions.kind === 'transfer') return transfer(subject, instructions, pictureUrl);
   return html`<div class="instructions words" dir="auto">${instructions.text}</div>`;
+}
+
+/** The code of a transfer as a PNG; undefined if there is none. */
+export function codePicture(payment: Payment, instructions: Instructions | null): Buffer | undefined {
+  if (instructions?.kind !== 'transfer') return undefined;
+  const { account, reference } = instructions;
+  const [quick] = quickPayments(account, payment, reference);
+  if (!quick) return undefined;
+  const { size } = codes.memo(quick.payload);
+  return qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross(size) : []);
 }
 
 function transfer(
   { payment, words, amount }: PaymentSubject,
   { account, reference }: Instructions & { kind: 'transfer' },
+  pictureUrl: string,
 ): Html {
   const merchant = payment.merchant_name;
   const quick = quickPayments(account, payment, reference);
-  const rows: [term: Html | string, value: string | undefined, note?: Html][] = [
-    [words.html('transfer.holder'), account.holder],
+  const isKnownName = folded(account.holder) === folded(merchant);
+  const rows: [term: Html | string, value: string | undefined, note?: Html | false, beside?: string][] = [
+    [
+      words.html('transfer.holder'),
+      account.holder,
+      !isKnownName && words.html('transfer.holder.note', { merchant }),
+    ],
     ['IBAN', account.iban && grouped(account.iban)],
     ['BIC', account.bic],
     ['UPI', account.upi_id],
     ['PIX', account.pix_key],
     ...(account.rows ?? []).map(({ label, value }): [string, string] => [label, value]),
-    [words.html('transfer.amount'), `${formatAmount(payment.amount_minor)} ${payment.currency}`],
+    [words.html('transfer.amount'), bankAmount(payment), false, payment.currency],
     [
       words.html('transfer.reference'),
       grouped(reference),
@@ -42,20 +65,29 @@ function transfer(
   return html`<div class="instructions">
 ${payment.mode === 'test' && html`<p class="notice warn">${words.html('transfer.test')}</p>`}
 <p>${words.html('transfer.lead', { amount })}</p>
+<p class="hint screen">${words.html('transfer.select')}</p>
 <dl class="rows">
 ${rows
   .filter(([, value]) => value)
   .map(
-    ([term, value, note]) =>
-      html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${
+    ([term, value, note, beside]) =>
+      html`<div><dt>${term}</dt><dd><bdi class="copy" translate="no">${value}</bdi>${beside && ` ${beside}`}${
         note && html`<p class="hint">${note}</p>`
       }</dd></div>\n`,
   )}</dl>
-${quick.map((one) => quickPay(words, one))}
+${quick.map((one) => quickPay(words, one, pictureUrl))}
 </div>`;
 }
 
-function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay): Html {
+const folded = (name: string) => name.normalize('NFKC').toLowerCase();
+
+/** An amount as banks take it: without a fraction where the currency has none. */
+function bankAmount({ amount_minor, currency }: Payment): string {
+  const amount = formatAmount(amount_minor);
+  return hasMinorUnit(currency) ? amount : amount.replace(/\.00$/, '');
+}
+
+function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay, pictureUrl: string): Html {
   const target = link === undefined ? undefined : safeUrl(link);
   return html`${target && html`<p><a class="secondary" href="${target}">${words.html('transfer.open')}</a></p>`}${
     copyable &&
@@ -63,7 +95,8 @@ function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay): 
   }
 <figure>
 ${qrCode(words, scheme, payload)}
-<figcaption>${words.html('transfer.scan')}</figcaption>
+<figcaption>${words.html('transfer.scan')}
+<a class="plain" href="${pictureUrl}">${words.html('transfer.save')}</a></figcaption>
 </figure>`;
 }
 

@@ -56,15 +56,21 @@ export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' |
 const LONG_AMOUNT = 10;
 export const isLongAmount = (amount: string): boolean => amount.length > LONG_AMOUNT;
 
-/** The slip: what the request is, up to the tear line. `rows` stand behind the reference and the payment's number. */
-export function slip(
-  subject: PaymentSubject,
-  heading: Html,
-  money: Html,
-  rows: readonly Fact[],
-  next?: Html | null,
-  announced?: Announced,
-): Html {
+/** What a slip says of a payment, from top to bottom. */
+interface Slip {
+  announced?: Announced | undefined;
+  heading: Html;
+  money: Html;
+  /** What happens next. */
+  next?: Html;
+  /** The way on, so that a phone shows it without scrolling. */
+  onward?: Html;
+  /** They stand between the reference and the payment's number. */
+  rows: readonly Fact[];
+}
+
+/** The slip: what the request is, up to the tear line. */
+export function slip(subject: PaymentSubject, { announced, heading, money, next, onward, rows }: Slip): Html {
   const { payment, words, amount, isLong } = subject;
   return html`<div class="slip">
 ${stamp(words, shownStatus(payment), announced)}
@@ -72,6 +78,7 @@ ${stamp(words, shownStatus(payment), announced)}
 <p class="amount${isLong && ' long'}"><bdi>${amount}</bdi></p>
 <p class="money">${money}</p>
 ${next && html`<p>${next}</p>`}
+${onward}
 ${payment.description && html`<p class="description" dir="auto">${payment.description}</p>`}
 ${facts([
   [words.html('fact.reference'), payment.merchant_reference],

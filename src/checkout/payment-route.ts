@@ -6,6 +6,7 @@ import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
+import type { Instructions } from '../methods/method.ts';
 import type { Offer } from '../methods/offer.ts';
 import { isSameOrigin } from '../pages/form.ts';
 import { busyPage, refusedPage } from '../pages/problem.ts';
@@ -17,6 +18,7 @@ import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
+import { codePicture } from './instructions.ts';
 import { isLongAmount, type PaymentSubject } from './parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { missingPage, suspendedPage, unofferedPage } from './problem-page.ts';
@@ -74,12 +76,15 @@ export class PaymentRoute implements PageRoute<Name> {
     if (!payment) return missing(opened);
     const visit = inLanguageOf(payment, opened);
     const subject = this.#subjectOf(payment, visit);
+    if (view === 'code' && payment.status === 'requires_review')
+      return codeOf(payment, JSON.parse(payment.submission ?? '{}').instructions) ?? missing(visit);
     if (payment.status !== 'pending') return statePage(visit, subject);
     if (directory.isSuspended(payment.merchant_id)) return suspended(visit, subject);
     if (view === 'cancel') return { text: cancelPage(visit, subject) };
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return unoffered(visit);
+    if (view === 'code') return codeOf(payment, method.instructions(payment)) ?? missing(visit);
     return { text: pendingPage(visit, { ...subject, methods, method }) };
   }
 
@@ -151,6 +156,13 @@ function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): CheckoutVisit 
   if (locale === null) return visit;
   const { site, asked, request } = visit;
   return { ...visit, words: site.languages.choose(asked.lang, locale, request.headers['accept-language']) };
+}
+
+/** The code of a transfer as a picture, opened in the browser: from there a phone saves it among its photos. */
+function codeOf(payment: Payment, instructions: Instructions | null): SentPage | undefined {
+  const text = codePicture(payment, instructions);
+  const headers = { 'content-type': 'image/png', 'content-disposition': 'inline; filename="transfer.png"' };
+  return text && { text, headers };
 }
 
 const missing = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });

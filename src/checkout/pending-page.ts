@@ -34,7 +34,7 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const heading = words.text('pending.heading', { merchant });
   const rows: Fact[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
   const content = html`${typed && faultSummary(words, typed.faults)}
-${slip(pending, words.html('pending.heading', { merchant }), words.html('money.none'), rows)}
+${slip(pending, { heading: words.html('pending.heading', { merchant }), money: words.html('money.none'), rows })}
 <div class="task">
 ${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
 ${leaving(visit, pending)}
@@ -92,7 +92,7 @@ function form(visit: CheckoutVisit, pending: Pending): Html {
   const missing = method.fields.filter(({ name }) => !known.has(name));
   const edit = asked.edit === CONTACT ? CONTACT : undefined;
   return html`${next && html`<p>${next}</p>`}
-${instructions && instructionsMarkup(pending, instructions)}
+${instructions && instructionsMarkup(pending, instructions, address({ method: id, view: 'code' }))}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
 ${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}

@@ -75,14 +75,14 @@ export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { stat
   const [status, heading, money, next, when, out] = announced ? ANNOUNCED[announced] : STATES[shown];
   const isOwn = payment.status_reason === 'cancelled_by_customer';
   const text = { merchant, amount };
-  const content = html`${slip(
-    subject,
-    words.html(heading, text),
-    words.html(money, text),
-    factsOf(subject, when, details),
-    words.html(isOwn ? 'cancelled.by_customer' : next, text),
+  const content = html`${slip(subject, {
     announced,
-  )}
+    heading: words.html(heading, text),
+    money: words.html(money, text),
+    next: words.html(isOwn ? 'cancelled.by_customer' : next, text),
+    onward: onward(visit, subject, out),
+    rows: factsOf(subject, when, details),
+  })}
 <div class="task">
 ${
   shown === 'rejected' &&
@@ -90,9 +90,8 @@ ${
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
-${shown === 'requires_review' && repeated(subject)}
+${shown === 'requires_review' && repeated(visit, subject)}
 ${shown === 'expired' && ask(visit, subject)}
-${onward(visit, subject, out)}
 ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;
@@ -133,7 +132,7 @@ function moneyMayBeUnderWay(shown: ShownStatus, details: Details | null): boolea
 }
 
 /** What the customer was told to do, again, as it stood when they said they would. */
-function repeated(subject: PaymentSubject): Html | null {
+function repeated({ address }: CheckoutVisit, subject: PaymentSubject): Html | null {
   const { payment, words } = subject;
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
     Details & { instructions: Instructions }
@@ -144,7 +143,7 @@ function repeated(subject: PaymentSubject): Html | null {
       ? words.html('transfer.heading')
       : nameOfMethod(words, { type: type!, name: name! });
   return html`<h2>${heading}</h2>
-${instructionsMarkup(subject, instructions)}`;
+${instructionsMarkup(subject, instructions, address({ view: 'code' }))}`;
 }
 
 /** The request for a new link: a button once, then when it was pressed. */

@@ -17,9 +17,9 @@ interface Sent {
   /** `set-cookie` and the like. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
-/** A whole page. */
+/** A whole page, or a picture with a `content-type` of its own. */
 export interface SentPage extends Sent {
-  text: string;
+  text: string | Buffer;
   /** 200 if undefined. */
   status?: number;
   /** For the log: why it shows nothing else. */
@@ -33,7 +33,10 @@ export interface Redirect extends Sent {
 }
 export type PageAnswer = SentPage | Redirect;
 
-export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<string | FastifyReply>;
+export type Handler = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<string | Buffer | FastifyReply>;
 
 /** One address. Handlers throw errors: an `OperationalError` becomes the page of a refusal or of a failure. */
 export interface PageRoute<Name extends string = never> {

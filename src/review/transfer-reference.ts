@@ -1,10 +1,15 @@
 // Finds the payment that a transfer on a bank statement is for, by the reference it carries.
 import type { Queryable } from '../database/database.ts';
-import { creditorReference, idRangeOf, qrReference } from '../methods/transfer/creditor-reference.ts';
+import {
+  creditorReference,
+  idRangeOf,
+  qrReference,
+  shortReference,
+} from '../methods/transfer/creditor-reference.ts';
 import { idsBetween } from './search-queries.ts';
 
 /**
- * The id of the payment whose transfer carries `reference`, of either form and however it is grouped; undefined where that is no
+ * The id of the payment whose transfer carries `reference`, of any form and however it is grouped; undefined where that is no
  * reference of ours. Throws `DatabaseError`.
  */
 export async function findByTransferReference(
@@ -16,7 +21,7 @@ export async function findByTransferReference(
   const electronic = reference.replaceAll(/\s/g, '').toUpperCase();
   // The reference tells the moment of creation; which of that moment's payments it is, only they can tell.
   const found = (await idsBetween(database, ...range)).find((one) =>
-    [creditorReference(one), qrReference(one)].includes(electronic),
+    [creditorReference(one), shortReference(one), qrReference(one)].includes(electronic),
   );
   return found?.id;
 }

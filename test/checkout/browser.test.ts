@@ -24,9 +24,12 @@ import { loaded } from '../support/chromium.ts';
 import { HEADINGS, TYPED } from '../support/customer.ts';
 import { scan } from '../support/qr-reader.ts';
 import { createAt, KEYS, type OfferName } from '../support/shop.ts';
+import { RETURN } from './scenes.ts';
 
 const THEME_COOKIE = 'counterfoil_theme';
 const WIDTHS = [320, 1280];
+/** What a small phone shows of a page of 390 px before it is scrolled. */
+const FIRST_SCREEN_PX = 664;
 /** A language that is read from the left, and one from the right. */
 const DIRECTIONS = ['en', 'ar'];
 /** WCAG 1.4.12. */
@@ -214,13 +217,18 @@ describe('a customer without scripts', () => {
 
   for (const offer of Object.keys(TYPED) as (keyof typeof TYPED)[])
     test(`pays by ${offer}, and the merchant has it to review.`, async () => {
-      const { id, checkout_url } = await createAt(stage.harness, offer);
+      const { id, checkout_url } = await createAt(stage.harness, offer, RETURN);
       const page = await newPage(stage, { viewport: size(390) });
       await page.goto(checkout_url);
       for (const [name, value] of Object.entries(TYPED[offer])) await page.locator(`#${name}`).fill(value);
       await loaded(page, () => page.locator('form button').click());
       await page.waitForURL((url) => !url.searchParams.has('method'));
       assert.equal(await heading(page), HEADINGS[offer]);
+      const back = await page.getByRole('link', { name: 'Return to Corner Shop' }).boundingBox();
+      assert.ok(
+        back!.y + back!.height < FIRST_SCREEN_PX,
+        `the way back ends at ${back!.y + back!.height} px`,
+      );
       const { status, payment_details } = await read(id, offer);
       assert.equal(status, 'requires_review');
       assert.ok(!JSON.stringify(payment_details).includes('Ada'));
@@ -344,6 +352,11 @@ test('a code can be scanned off the screen, in light, dark and forced colours.',
       await show(stage, page, stage.scene(`pending, transfer in ${currency}`));
       const scanned = await scan(reader, await page.locator('.qr').screenshot());
       assert.ok(scanned?.startsWith(begins), `${currency} in ${look.colorScheme}: ${scanned}`);
+      if (look.forcedColors === 'active') continue;
+      const link = page.getByRole('link', { name: 'Save the code as a picture' });
+      const picture = await fetch(new URL((await link.getAttribute('href'))!, page.url()));
+      assert.equal(picture.headers.get('content-type'), 'image/png');
+      assert.equal(await scan(reader, Buffer.from(await picture.arrayBuffer())), scanned);
     }
   await page.context().close();
   await reader.context().close();

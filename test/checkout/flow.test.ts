@@ -98,6 +98,42 @@ for (const engine of ENGINES) {
       );
     });
 
+    test('a transfer is copied as banks take it, and a name that is not the shop’s is explained.', async () => {
+      const copied = async (currency: string, amount: number) => {
+        const { id } = await createAt(harness, 'transfer', { currency, amount });
+        const { text } = await open(harness, id);
+        const values = [...text.matchAll(/<bdi class="copy" translate="no">([^<]*)<\/bdi>([^<]*)/g)];
+        return { text, values: values.map(([, value, beside]) => [value, beside!.trim()]) };
+      };
+      const yen = await copied('JPY', 12800);
+      assert.deepEqual(yen.values.at(-2), ['12800', 'JPY']);
+      const euro = await copied('EUR', 1234.5);
+      assert.deepEqual(euro.values.at(-2), ['1234.50', 'EUR']);
+      assert.match(euro.text, /Corner Shop<\/bdi> is paid under this name/);
+      const pound = await copied('GBP', 1);
+      assert.match(pound.values.at(-1)![0]!, /^\d\d[0-9A-Z]{15}$/);
+      assert.doesNotMatch(pound.text, /is paid under this name/);
+    });
+
+    test('the code of a transfer is a picture as well, also once it was announced.', async () => {
+      const { id } = await createAt(harness, 'transfer');
+      const page = await open(harness, id);
+      const picture = async (address: URL) => {
+        const answer = await fetch(address);
+        return [
+          answer.status,
+          answer.headers.get('content-type'),
+          (await answer.arrayBuffer()).byteLength,
+        ] as const;
+      };
+      const first = await picture(page.link('Save the code as a picture'));
+      assert.deepEqual(first.slice(0, 2), [200, 'image/png']);
+      const sent = await send(page, TYPED.transfer);
+      assert.deepEqual(await picture(sent.link('Save the code as a picture')), first);
+      const { id: other } = await createAt(harness, 'details');
+      assert.equal((await open(harness, other, { view: 'code' })).status, 404);
+    });
+
     test('the page speaks the language of the payment, unless the customer chooses another.', async () => {
       const { id } = await createAt(harness, 'details', { locale: 'de-AT' });
       const browser = { 'accept-language': 'fr' };

@@ -73,7 +73,7 @@ function configured(number: number, payload: string, instructions = payload) {
   - id: ${ids[2]}
     type: bank_transfer
     name: ${name}
-    accounts: [{ currency: INR, holder: ${quoted(plain(payload, 70))}, upi_id: shop@bank, rows: [${row}] }]
+    accounts: [{ currency: INR, holder: ${quoted(plain(`Z ${payload}`, 70))}, upi_id: shop@bank, rows: [${row}] }]
   - { id: ${ids[3]}, type: test_card, name: ${name} }
 `,
   };

@@ -17,6 +17,7 @@ import {
   isCreditorReference,
   isQrReference,
   qrReference,
+  shortReference,
 } from '../../src/methods/transfer/creditor-reference.ts';
 
 const payments = fc.record({
@@ -79,6 +80,20 @@ test('every QR reference is 27 digits whose check digit is right, and says the s
       assert.deepEqual(idRangeOf(reference), idRangeOf(creditorReference(payment)));
       const wrongDigit = (Number(reference[26]) + 1) % 10;
       assert.equal(idRangeOf(reference.slice(0, 26) + wrongDigit), undefined);
+    }),
+  );
+});
+
+test('the short reference fits 18 characters, is shown without spaces, and finds no payment with another digit or letter in it', () => {
+  fc.assert(
+    fc.property(payments, fc.nat(16), (payment, at) => {
+      const reference = shortReference(payment);
+      assert.equal(`RF${reference}`, creditorReference(payment));
+      assert.ok(grouped(reference).length <= 18);
+      assert.deepEqual(idRangeOf(reference.toLowerCase()), idRangeOf(creditorReference(payment)));
+      const [one, next] = /\d/.test(reference[at]!) ? ['7', '8'] : ['X', 'Y'];
+      const other = reference[at] === one ? next : one;
+      assert.equal(idRangeOf(reference.slice(0, at) + other + reference.slice(at + 1)), undefined);
     }),
   );
 });

@@ -59,6 +59,7 @@ test('a QR-IBAN gets a QR reference, every other account one of ISO 11649', () =
   assert.match(of('CH44 3199 9123 0008 8901 2'), /^\d{27}$/);
   assert.ok(isCreditorReference(of(SWISS)));
   assert.ok(isCreditorReference(transferReference({ ...HOLDER, currency: 'USD' }, payment('USD'))));
+  assert.equal(transferReference({ ...HOLDER, currency: 'GBP' }, payment('GBP')).length, 17);
 });
 
 test('no code shows a random character of the id', () => {

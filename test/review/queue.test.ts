@@ -7,7 +7,12 @@ import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
-import { creditorReference, grouped, qrReference } from '../../src/methods/transfer/creditor-reference.ts';
+import {
+  creditorReference,
+  grouped,
+  qrReference,
+  shortReference,
+} from '../../src/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { requestLink } from '../../src/payments/submit.ts';
@@ -151,6 +156,7 @@ for (const engine of ENGINES) {
         const payment = await row(id);
         for (const text of [
           creditorReference(payment),
+          shortReference(payment),
           grouped(creditorReference(payment)).toLowerCase(),
           qrReference(payment),
         ])

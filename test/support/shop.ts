@@ -31,6 +31,15 @@ methods:
         rows:
           - { label: Account number, value: "000123456789" }
           - { label: Routing number, value: "021000021" }
+      - currency: GBP
+        holder: Corner Shop
+        rows:
+          - { label: Sort code, value: 12-34-56 }
+          - { label: Account number, value: "12345678" }
+      - currency: JPY
+        holder: コーナーショップ
+        rows:
+          - { label: 口座番号, value: "1234567" }
   - id: cash
     type: manual
     name: Cash on delivery

@@ -1,4 +1,4 @@
-// The references a transfer carries, so that money received finds its payment: ISO 11649, and the Swiss QR reference.
+// The references a transfer carries, so that money received finds its payment: ISO 11649, a shorter form of it, and the Swiss QR reference.
 import { createHmac } from 'node:crypto';
 
 /** Crockford's base 32 in upper case, as payment ids are written in lower case. */
@@ -10,6 +10,8 @@ const BODY = /^[0-9A-HJKMNP-TV-Z]{15}$/;
 /** Digits of a QR reference before its check digit. */
 const QR_DIGITS = 26;
 const QR_REFERENCE = /^\d{27}$/;
+/** A creditor reference of ours without its `RF`. */
+const SHORT_REFERENCE = /^\d\d[0-9A-HJKMNP-TV-Z]{15}$/;
 /** ISO 11649: at most 21 characters behind the check digits. */
 const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
 /** The carry that follows from each sum of carry and digit, modulo 10. */
@@ -29,6 +31,14 @@ export interface Referable {
 export function creditorReference(payment: Referable): string {
   const body = bodyOf(payment);
   return `RF${mod97CheckDigits(body)}${body}`;
+}
+
+/**
+ * The same without `RF`: 17 characters, for transfers in pounds, whose reference has at most 18 (Pay.UK, Faster Payments). The check digits
+ * are those of the whole.
+ */
+export function shortReference(payment: Referable): string {
+  return creditorReference(payment).slice(2);
 }
 
 /** The same as 27 digits for a QR-IBAN: 26 left padded with zeros, and the recursive modulo-10 check digit. */
@@ -62,20 +72,25 @@ export function isQrReference(text: string): boolean {
   );
 }
 
-/** A reference or an IBAN as people read it: in fours; a QR reference in fives behind its first two digits. */
+/**
+ * A reference or an IBAN as people read it: in fours; a QR reference in fives behind its first two digits; a short reference whole, because
+ * spaces would count among its 18 characters.
+ */
 export function grouped(reference: string): string {
   const text = electronic(reference);
+  if (SHORT_REFERENCE.test(text)) return text;
   return QR_REFERENCE.test(text)
     ? text.replace(/^..|.{5}(?=.)/g, '$& ')
     : text.replace(/.{4}(?=.)/gsu, '$& ');
 }
 
 /**
- * The payment ids that may have `reference`, of either form: `low <= id && id < high`, bytewise. Which of them has it is told
+ * The payment ids that may have `reference`, of any of its forms: `low <= id && id < high`, bytewise. Which of them has it is told
  * by computing theirs. Nothing where no payment can have it: check digits are wrong, or it was not made here.
  */
 export function idRangeOf(reference: string): [low: string, high: string] | undefined {
-  const text = electronic(reference);
+  const written = electronic(reference);
+  const text = SHORT_REFERENCE.test(written) ? `RF${written}` : written;
   const body = QR_REFERENCE.test(text)
     ? bodyOfQrReference(text)
     : isCreditorReference(text)

@@ -1,6 +1,6 @@
 // Which codes and links pay into an account at one go, by currency and account; and what is wrong with a configured account.
 import { electronicFormatIBAN, isQRIBAN, isSEPACountry, isValidBIC, isValidIBAN } from 'ibantools';
-import { creditorReference, qrReference } from './creditor-reference.ts';
+import { creditorReference, qrReference, shortReference } from './creditor-reference.ts';
 import { epcPayload } from './epc.ts';
 import { asciiFolded } from './payload-text.ts';
 import { isPixKey, pixPayload } from './pix.ts';
@@ -43,9 +43,10 @@ export interface QuickPay {
   link: string | undefined;
 }
 
-/** The reference a transfer into `account` has to carry: a QR reference into a QR-IBAN, which takes no other; else ISO 11649. */
+/** The reference of a transfer: a QR reference into a QR-IBAN, which takes no other; a short one in pounds; else that of ISO 11649. */
 export function transferReference(account: Account, payment: Transferable): string {
-  return isQRIBAN(electronicIban(account)) ? qrReference(payment) : creditorReference(payment);
+  if (isQRIBAN(electronicIban(account))) return qrReference(payment);
+  return account.currency === 'GBP' ? shortReference(payment) : creditorReference(payment);
 }
 
 /**
