@@ -42,6 +42,15 @@ const idempotencyKey = {
     'Makes a retry safe: the same key with the same request gets the first answer again for 7 days, with `Idempotency-Replayed: true`. Sent at most once.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
 };
+const created = () =>
+  answer('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
+    Location: { schema: { type: 'string' }, description: 'The payment itself.' },
+    'Counterfoil-Ignored': {
+      required: false,
+      description: 'To a test key: the unknown fields that were ignored, each with the one probably meant.',
+      schema: { type: 'string', examples: ['"curency" (currency?)'] },
+    },
+  });
 /** A merchant's key, as everything under /v1 asks for. */
 export const security = [{ apiKey: [] }];
 
@@ -97,9 +106,7 @@ export const apiDescription = (): Description => ({
         ],
         requestBody: { required: true, ...json(ref('PaymentRequest')) },
         responses: {
-          201: answer('Created, `pending`. Send the customer to `data.checkout_url`.', 'PaymentAnswer', {
-            Location: { schema: { type: 'string' }, description: 'The payment itself.' },
-          }),
+          201: created(),
           ...refusals([
             'unsupported_media_type',
             'payload_too_large',

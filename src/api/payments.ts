@@ -16,6 +16,7 @@ import { textFault } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { createPayment } from '../payments/create.ts';
 import { type Answer, Idempotency } from '../payments/idempotency.ts';
+import { ignoredFields, ignoredHeader } from '../payments/ignored-fields.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { findPaymentOf, listPayments, type Tenant } from '../payments/queries.ts';
@@ -52,7 +53,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     const body = parseJson(bytes);
     const strict = prefersStrictHandling(request.headers);
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
-    if (strict) reply.headers(STRICT_APPLIED);
+    reply.headers(strict ? STRICT_APPLIED : ignoredIn(body, request));
     const act: Act = { actor: request.caller.actor, request_id: request.id };
     const text = await answer(request, reply, answering, 'POST /v1/payments', bytes, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
@@ -125,6 +126,15 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     ignoreBody(scope);
     scope.post('/payments/:payment_id/cancel', cancel);
   });
+}
+
+/** The header that names ignored fields to a developer. The log gets those that were probably meant: other names are the caller's. */
+function ignoredIn(body: unknown, request: FastifyRequest): Record<string, string> {
+  if (request.caller.key.mode !== 'test') return {};
+  const ignored = ignoredFields(body);
+  if (ignored.length > 0)
+    note(request, { ignored: [...new Set(ignored.map(({ meant }) => meant ?? 'other'))] });
+  return ignoredHeader(ignored);
 }
 
 /** What an answer that may be given again needs. */

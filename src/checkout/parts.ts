@@ -139,7 +139,6 @@ export function help({ payment, profile, words }: PaymentSubject): Html {
   const contact = profile.support === null ? null : contactLink(profile.support, payment.id);
   return html`<div class="help">
 <h2>${words.html('help.heading')}</h2>
-<p>${words.html('help.text', { merchant })}</p>
-${contact && html`<p>${words.html('help.contact', { merchant, contact })}</p>`}
+<p>${contact ? words.html('help.contact', { merchant, contact }) : words.html('help.text', { merchant })}</p>
 </div>`;
 }

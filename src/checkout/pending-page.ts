@@ -3,6 +3,7 @@ import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
 import { FIELDS } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
+import { isFallback } from '../methods/offer.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { faultSummary } from '../pages/problem.ts';
 import { type Fact, facts } from '../ui/facts.ts';
@@ -36,6 +37,7 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const content = html`${typed && faultSummary(words, typed.faults)}
 ${slip(pending, { heading: words.html('pending.heading', { merchant }), money: words.html('money.none'), rows })}
 <div class="task">
+${payment.mode === 'test' && isFallback(method) && developerNote(pending)}
 ${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
 ${leaving(visit, pending)}
 ${help(pending)}
@@ -50,6 +52,10 @@ ${help(pending)}
     here: { method: asked.method, edit: asked.edit === CONTACT ? CONTACT : undefined },
     wrong: typed !== undefined,
   });
+}
+
+function developerNote({ words, payment }: Pending): Html {
+  return html`<p class="notice warn">${words.html('methods.none.test', { currency: payment.currency })}</p>`;
 }
 
 /** The methods as radio buttons, each with its form, so that a choice needs no other page and what was typed stays. */

@@ -13,6 +13,8 @@ export interface Answers {
   registration: 'open' | 'invite' | 'closed';
   /** The first merchant, with the SHA-256 of its key. */
   merchant: { id: string; name: string; key_sha256: string } | null;
+  /** Where the merchant's customers get help. */
+  support: string | null;
   account: { iban: string; holder: string; currency: string } | null;
   allow_root: boolean;
 }
@@ -81,14 +83,14 @@ function methodsText({ account }: Answers): string {
         iban: ${value(account.iban)}`;
 }
 
-function merchantsText({ merchant }: Answers): string {
+function merchantsText({ merchant, support }: Answers): string {
   if (merchant === null)
     return `# Who may create payments. The first: counterfoil keys create --merchant "Corner Shop" --live
 merchants: []`;
   return `# Who may create payments. Further keys: counterfoil keys create --merchant ${merchant.id} --live
 merchants:
   - id: ${merchant.id}
-    name: ${value(merchant.name)}
+    name: ${value(merchant.name)}${support === null ? '' : `\n    support: ${value(support)}`}
     keys:
       - key_sha256: ${value(merchant.key_sha256)}
         mode: live`;

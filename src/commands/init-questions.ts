@@ -14,6 +14,7 @@ export interface InitFlags {
   storage?: string;
   registration?: string;
   merchant?: string;
+  support?: string;
   iban?: string;
   holder?: string;
   currency?: string;
@@ -92,6 +93,13 @@ export const QUESTIONS: readonly Question[] = [
     otherwise: () => '',
   },
   {
+    flag: 'support',
+    option: '--support',
+    asks: 'Where its customers get help: an e-mail address, phone number or https address (empty: none)',
+    otherwise: () => '',
+    needs: ['merchant', '--merchant'],
+  },
+  {
     flag: 'iban',
     option: '--iban',
     asks: 'IBAN for bank transfers (empty: contact details alone)',
@@ -100,7 +108,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     flag: 'holder',
     option: '--holder',
-    asks: 'Holder of that account',
+    asks: 'Holder of that account, spelled exactly as the bank has it',
     needs: ['iban', '--iban'],
   },
   {
@@ -131,6 +139,7 @@ export function answersOf(flags: InitFlags, merchant: Answers['merchant'] = null
     registration: (flags.registration ?? 'closed') as Answers['registration'],
     merchant:
       merchant ?? (flags.merchant ? { id: 'mer_0', name: flags.merchant, key_sha256: '0'.repeat(64) } : null),
+    support: flags.support || null,
     account: iban ? { iban, holder: holder ?? 'Holder', currency: currency ?? 'EUR' } : null,
     allow_root: flags.allowRoot ?? false,
   };

@@ -140,7 +140,12 @@ const sample_accounts: SettingsCheck = {
           written.place(['methods', m, 'accounts', a]),
         );
     }
-    return ok('No account is a sample');
+    const accounts = methods.flatMap((method) => method.accounts);
+    if (accounts.length === 0) return ok('No account is a sample');
+    const holders = new Set(accounts.map(({ holder, currency }) => `${currency} ${holder}`));
+    return ok(
+      `No account is a sample. Payers' banks compare the holder letter by letter: ${[...holders].join(', ')}`,
+    );
   },
 };
 

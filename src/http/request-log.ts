@@ -10,6 +10,8 @@ export interface Noted {
   code?: string;
   /** The names of the fields at fault. */
   fields?: readonly string[];
+  /** Fields whose names were probably mistyped and that were ignored, by their right names; `other` for names like none of ours. */
+  ignored?: readonly string[];
   /** The limit that was met. */
   limit?: Limit;
   /** What became of the idempotency key. */

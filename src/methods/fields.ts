@@ -62,7 +62,7 @@ export const FIELDS = {
   'transfer-name': {
     keptAs: 'transfer_name',
     maximum: 140,
-    attributes: { autocomplete: 'off' },
+    attributes: { autocomplete: 'name' },
     mask: maskName,
   },
   'transfer-iban': {

@@ -14,6 +14,9 @@ const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
 
 const FALLBACK = details({ id: 'details', name: null });
 
+/** Whether a method is there only because no configured one fits. */
+export const isFallback = (method: Method): boolean => method === FALLBACK;
+
 /** Who knows which methods a merchant chose, by their ids: null where it chose all, undefined where there is no such merchant. */
 export interface Choices {
   methodsOf(merchantId: string): readonly string[] | null | undefined;

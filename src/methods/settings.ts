@@ -50,7 +50,9 @@ const rowSchema = z.strictObject({
 const accountSchema = z
   .strictObject({
     currency: currency.describe('The currency of payments this account takes.'),
-    holder: text(70).describe('Account holder.'),
+    holder: text(70).describe(
+      'Account holder, spelled exactly as the bank has it. Before a transfer in euros the bank of the payer compares it with the IBAN (Verification of Payee) and warns where they differ.',
+    ),
     iban: z
       .string()
       .optional()

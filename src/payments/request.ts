@@ -54,7 +54,7 @@ function languageTagFault(tag: string): string | undefined {
   }
 }
 
-const customerSchema = z.object(
+export const customerSchema = z.object(
   {
     name: text(255, { refuseCards: true }).describe("The customer's name."),
     email: text(254, {

@@ -69,6 +69,34 @@ for (const engine of ENGINES) {
       });
     }
 
+    test('a test key is told which unknown fields were ignored, in a header and in the log.', async () => {
+      const ignored = async (fields: object, key?: string) =>
+        (
+          await service.request('/v1/payments', {
+            method: 'POST',
+            body: { amount: 1, ...fields },
+            ...(key && { key }),
+          })
+        ).headers.get('counterfoil-ignored');
+      service.logged.length = 0;
+      assert.equal(
+        await ignored({ curency: 'EUR', customer: { nmae: 'A' } }),
+        '"curency" (currency?), "customer.nmae" (customer.name?)',
+      );
+      const [line] = service.logged.map((text) => JSON.parse(text)).filter(({ msg }) => msg === 'request');
+      assert.deepEqual(line.ignored, ['currency', 'customer.name']);
+      service.logged.length = 0;
+      assert.equal(await ignored({ colour: 1, '4242424242424242': 1, '<b>': 1 }), '"colour", "*", "*"');
+      assert.doesNotMatch(service.logged.join(), /colour|4242|<b>/);
+      assert.equal(await ignored({ metadata: { curency: 1 } }), null);
+      const wide = await ignored(
+        Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x${i}`.padEnd(60, 'y'), 1])),
+      );
+      assert.ok(wide!.length < 1000, String(wide!.length));
+      const strict = await post({ amount: 1, curency: 'EUR' }, { prefer: 'handling=strict' });
+      assertFaults(strict, ['curency'], 'strict');
+    });
+
     test('locale is a language tag, kept in the case of BCP 47, null when absent or null.', async () => {
       for (const [sent, kept] of [
         ['de', 'de'],

@@ -115,6 +115,14 @@ for (const engine of ENGINES) {
       assert.doesNotMatch(pound.text, /is paid under this name/);
     });
 
+    test('a currency that no way to pay takes is said to the developer of a test payment.', async () => {
+      const note = /no configured way to pay takes (<bdi>)?SEK/;
+      const { id } = await createAt(harness, 'transfer', { currency: 'SEK' });
+      assert.match((await open(harness, id)).text, note);
+      const { id: wanted } = await createAt(harness, 'details', { currency: 'SEK' });
+      assert.doesNotMatch((await open(harness, wanted)).text, note);
+    });
+
     test('the code of a transfer is a picture as well, also once it was announced.', async () => {
       const { id } = await createAt(harness, 'transfer');
       const page = await open(harness, id);

@@ -33,6 +33,7 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const EVERYTHING = [
   ...['--base-url', 'https://pay.example', '--proxy', '10.0.0.1, 10.0.0.2', '--registration', 'invite'],
   ...['--merchant', `Brother's: "Café" #1`, '--iban', 'DE75 5121 0800 1245 1261 99', '--holder', 'Café GmbH'],
+  ...['--support', 'help@cafe.example'],
   ...['--storage', './private', '--administrator', 'ana@example.org', '--allow-root', '--yes'],
 ];
 
@@ -49,7 +50,7 @@ test('from flags it writes a configuration that says what was said, readable by 
   );
   assert.deepEqual([settings.storage, settings.database_url], [join(folder, 'private'), null]);
   const [merchant] = settings.merchants;
-  assert.equal(merchant!.name, `Brother's: "Café" #1`);
+  assert.deepEqual([merchant!.name, merchant!.support], [`Brother's: "Café" #1`, 'help@cafe.example']);
   assert.deepEqual(
     merchant!.keys.map(({ digest, mode }) => [digest, mode]),
     [[keyDigest(key), 'live']],
@@ -178,6 +179,7 @@ describe('where nobody can be asked, a usage error', () => {
     ],
     [[...url, '--yes', '--iban', 'DE00 1'], /^error: --iban must be an IBAN whose check digits are right/],
     [[...url, '--yes', '--merchant', 'x'.repeat(121)], /^error: --merchant must be at most 120 characters/],
+    [[...url, '--yes', '--merchant', 'A', '--support', 'x'], /^error: --support must be /],
     [[...url, '--yes', '--administrator', 'ana'], /^error: --administrator must be an e-mail address/],
     [[...url, '--yes', '--proxy', '::1', '--certificate', 'a.pem'], /exclude one another/],
   ];
@@ -209,6 +211,7 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     await answer(/Private folder.* \[\.\/storage\]: /, 'private');
     await answer(/Who may register.* \[closed\]: /, 'open');
     await answer(/Business name.*: /, 'Corner Shop');
+    await answer(/Where its customers get help.*: /, '');
     await answer(/IBAN.*: /, 'CH9300762011623852957');
     await answer(/Holder.*: /, 'Corner Shop AG');
     await answer(/Its currency \[CHF\]: /, '');
