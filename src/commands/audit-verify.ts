@@ -127,8 +127,8 @@ function toldPair({ checkpoints, database }: { checkpoints: string; database: st
 }
 
 /** A fault as it is printed. */
-const shownFault = ({ kind, problem, subject, entry, row }: RowFault) => {
-  return { kind, problem, subject, entry: entry ?? null, row };
+const shownFault = ({ kind, problem, subject, entry, row, place }: RowFault) => {
+  return { kind, problem, subject, entry: entry ?? null, row, table: place.table.name };
 };
 
 /** The rows at fault behind the first, and what to do about all. Empty if the fault is not one of rows. */
