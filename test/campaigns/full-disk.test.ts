@@ -4,10 +4,12 @@ import { chmodSync, chownSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import pg from 'pg';
+import { newSecret } from '../../src/lib/secrets.ts';
+import { keyDigest, keyId } from '../../src/merchants/merchant.ts';
 import { run } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';
 import { LIVE_KEY, startHarness } from '../support/harness.ts';
-import { installation } from '../support/production.ts';
+import { type Installation, installation, SAFE } from '../support/production.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { becomes, eventually } from '../support/waiting.ts';
@@ -23,9 +25,9 @@ interface Answer {
   text: string;
 }
 
-async function ask({ origin }: ServerProcess, path: string, body?: object): Promise<Answer> {
+async function ask({ origin }: ServerProcess, path: string, body?: object, key = LIVE_KEY): Promise<Answer> {
   const response = await fetch(origin + path, {
-    headers: { authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
   });
   return { status: response.status, text: await response.text() };
@@ -62,6 +64,17 @@ async function requireReading(server: ServerProcess, created: Map<string, string
   );
 }
 
+/** A key that is taken out of the file is refused, although the disk has no room to revoke it in the store. */
+async function requireKeyLeaves(server: ServerProcess, { write }: Installation, key: string): Promise<void> {
+  const status = async () => (await ask(server, '/v1/payments', undefined, key)).status;
+  const id = keyId(keyDigest(key));
+  assert.equal((await ask(server, `/v1/api_keys/${id}/revoke`, {})).status, 503);
+  assert.equal(await status(), 200);
+  write(SAFE);
+  server.child.kill('SIGHUP');
+  await becomes(401, status, BACK_WITHIN_MS);
+}
+
 async function requireBack(server: ServerProcess, disk: SmallDisk): Promise<void> {
   disk.free();
   await becomes(201, async () => (await create(server)).status, BACK_WITHIN_MS);
@@ -73,7 +86,8 @@ for (const end of ['SIGTERM', 'SIGKILL'] as const) {
     skip: whyNoSmallDisk('ext4') ?? false,
   }, async () => {
     const disk = mountSmallDisk('ext4', DISK_MIB);
-    const place = installation();
+    const leaving = newSecret('cfk_live_');
+    const place = installation(`${SAFE}      - key_sha256: ${keyDigest(leaving)}\n        mode: live\n`);
     const created = new Map<string, string>();
     let server: ServerProcess | undefined;
     try {
@@ -98,6 +112,7 @@ for (const end of ['SIGTERM', 'SIGKILL'] as const) {
       disk.fill();
       server = await start();
       await requireReading(server, created);
+      await requireKeyLeaves(server, place, leaving);
       await requireBack(server, disk);
       await requireAll(server, { acknowledged: created, refused: 0 }, LIVE_KEY);
       assert.equal(await server.end('SIGTERM'), 0, server.output.join('\n'));

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Row, Value } from '../../src/database/database.ts';
 import { entriesAbout, newestEntry } from '../../src/journal/queries.ts';
+import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
 import { Directory } from '../../src/merchants/directory.ts';
-import { directoryListeners, replaceConfigured } from '../../src/merchants/follow.ts';
-import type { MerchantWithKeys } from '../../src/merchants/merchant.ts';
+import { directoryListeners, lookUpCaller, replaceConfigured } from '../../src/merchants/follow.ts';
+import { keyDigest, keyId, type MerchantWithKeys } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import { otherNode } from '../administrators/people.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -90,6 +91,27 @@ for (const engine of ENGINES)
       await replaceConfigured(database, directory, [shopWith(over)]);
       assert.equal(directory.find(over.key, harness.clock.now()), undefined);
       assert.equal(directory.keysOf(over.merchant.id)[0]!.isConfigured, true);
+    });
+
+    test('a node that reads an older file takes its keys for itself alone.', async () => {
+      const { database } = harness.service;
+      const key = newSecret('cfk_test_');
+      const digest = keyDigest(key);
+      const keys = [{ id: keyId(digest), digest, mode: 'test', expires_at: null } as const];
+      const shop = { id: 'mer_rolling', name: 'Corner Shop', website: null, support: null, methods: null };
+      const [older, newer] = [new Directory([]), new Directory([])];
+      const load = async () => {
+        for (const directory of [older, newer])
+          for (const listener of directoryListeners(database, directory, harness.clock))
+            await listener.load();
+      };
+      await replaceConfigured(database, newer, [{ ...shop, limits: {}, keys: [] }]);
+      await replaceConfigured(database, older, [{ ...shop, limits: {}, keys }]);
+      await load();
+      assert.ok(older.find(key, harness.clock.now()));
+      const looked = await lookUpCaller(database, newer, key, harness.clock.now());
+      assert.deepEqual(looked, {});
+      assert.equal(newer.find(key, harness.clock.now()), undefined);
     });
 
     test('a key that is made beside the running server works at its next request.', async () => {
