@@ -154,7 +154,7 @@ export class Journal {
     let seal: Seal | undefined;
     try {
       const leftMs = Math.min(...batch.map(({ dueMs }) => dueMs)) - monotonicMs();
-      const work = (queryable: Queryable) => this.#perform(queryable, batch, settle);
+      const work = (queryable: Queryable) => this.#perform(queryable, batch, settle, this.#database.flushing);
       seal = await this.#database.transaction(work, leftMs, onWritten);
     } catch (error) {
       await this.#runFailed(batch, run, error);
@@ -209,6 +209,7 @@ export class Journal {
     const settle: (() => void)[] = [];
     try {
       await this.#database.transaction(async (queryable) => {
+        // Nothing may join: it would be answered, and rolled back with the rehearsal.
         await this.#perform(queryable, [rehearsal], settle);
         throw new Rehearsed();
       }, rehearsal.dueMs - monotonicMs());
@@ -219,10 +220,9 @@ export class Journal {
     }
   }
 
-  /** Returns the seal, or undefined where there was nothing to write. */
-  async #perform(queryable: Queryable, batch: Waiting[], settle: (() => void)[]): Promise<Seal | undefined> {
-    const attempt = new CommitAttempt(queryable, this.#database.engine);
-    let flushing = this.#database.flushing;
+  /** Runs a batch and what joins it while `flushing` lasts. Returns the seal, or undefined if there was nothing to write. */
+  async #perform(on: Queryable, batch: Waiting[], settle: (() => void)[], flushing?: Promise<void>) {
+    const attempt = new CommitAttempt(on, this.#database.engine);
     for (let works: readonly Waiting[] = [...batch]; ; works = await this.#join(batch, flushing)) {
       const outcomes = await attempt.run(works, this.#clock.now());
       for (const [i, { error, value }] of outcomes.entries())

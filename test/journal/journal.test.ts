@@ -1,6 +1,7 @@
 // What the journal promises every work and its neighbours, on both engines.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Database, DatabaseError } from '../../src/database/database.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
@@ -56,6 +57,21 @@ for (const engine of ENGINES) {
     const kept = async (scope: string) =>
       (await database.query<{ body: string }>('select body from idempotency_keys where scope = ?', scope))[0];
     const scopes = (prefix: string) => Array.from({ length: BATCH }, (_, i) => `${prefix}-${i}`);
+
+    test('what is answered is in the store, also beside rehearsals, of which nothing is', async () => {
+      const answered: string[] = [];
+      const works = scopes('beside').map(async (scope, i) => {
+        await delay(i % 10);
+        for (let again = 0; again < 10; again++) {
+          if (i % 10 === 0) await journal.rehearse(keepAndRecord(`rehearsed-${i}-${again}`), 5000);
+          answered.push(await journal.commit(keepAndRecord(`${scope}-${again}`)));
+        }
+      });
+      await Promise.all(works);
+      database.refresh();
+      for (const scope of answered) assert.ok(await kept(scope), `${scope} was answered and is not there`);
+      assert.equal(await kept('rehearsed-0-0'), undefined);
+    });
 
     test('works that arrive together share one commit and one seal', async () => {
       const [commits, seals] = [journal.counters.commits, await count('seals')];
