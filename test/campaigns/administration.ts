@@ -13,6 +13,7 @@ import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import { approve } from '../../src/review/decide.ts';
 import type { Harness } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
+import { acknowledgeSome } from './acknowledging.ts';
 import { act, forgetAnswers, submit } from './history.ts';
 import { manageMerchants, oneOfEachKey } from './merchant-acts.ts';
 
@@ -127,6 +128,7 @@ export async function buildHistory(
     for (let i = 0; i < 60; i++) await actOrAdminister(service, random);
     await Promise.all(Array.from({ length: 15 }, () => service.create())); // several entries under one seal
     if (run === 1) await forgetAnswers(service);
+    if (run === 2) await acknowledgeSome(service);
     if (run === 3) await oneOfEach(service, random);
     await service.stop();
     atEachStop();

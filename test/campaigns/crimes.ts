@@ -1,6 +1,7 @@
 // What an intruder with write access would want most: more rights, somebody's session, another decision. Each must be found by name.
 import type { Row, Value } from '../../src/database/database.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
+import { acknowledgeOwn } from './acknowledging.ts';
 import type { Access, Edit } from './intruder.ts';
 import { type Crime, SCHEMA_CRIMES } from './schema-crimes.ts';
 
@@ -68,6 +69,7 @@ function otherReview({ review, version, updated_at }: Row, random: SeededRandom)
 /** The intruder's name for each, and how to do it. Nothing back where the store holds nothing to do it to. */
 export const CRIMES: readonly Crime[] = [
   ...SCHEMA_CRIMES,
+  { kind: 'acknowledge for himself', edit: acknowledgeOwn },
   {
     kind: 'insert an administrator',
     edit: forge('administrators', (_, mark) => ({

@@ -50,6 +50,8 @@ export interface Edited {
   told: string;
   subject?: string;
   seal?: Seal;
+  /** How many acknowledgements it adds: then it may be taken for right, but must be told. */
+  acknowledges?: number;
 }
 
 /** Nothing back where there was nothing to do. */

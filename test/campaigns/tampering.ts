@@ -46,6 +46,8 @@ export interface Tally {
 /** What the verifiers say of one state. */
 export interface Judgement {
   ours: Error | undefined;
+  /** How many acknowledgements our verifier told of. */
+  acknowledged: number;
   /** Whether our verifier got past everything that an export tells. */
   walked: boolean;
   theirs: Verdict;
@@ -65,6 +67,10 @@ export class Judge {
 
   async look({ engine, rows }: Access): Promise<Judgement> {
     let walked = false;
+    let acknowledged = 0;
+    const onAcknowledged = () => {
+      acknowledged++;
+    };
     const passed = async () => {
       walked = true;
       return {};
@@ -74,16 +80,17 @@ export class Judge {
       { engine, snapshot: (look) => look(view) },
       readCheckpoints(this.#storage),
       [passed, ...ROW_CHECKS],
+      { onAcknowledged },
     ).then(
       () => undefined,
       (error) => error as Error,
     );
     const text = await exportText(view, this.#storage);
-    if (text === this.#right?.text) return { ours, walked, theirs: this.#right.verdict };
+    if (text === this.#right?.text) return { ours, acknowledged, walked, theirs: this.#right.verdict };
     writeFileSync(this.#file, text);
     const theirs = await verifyExport(this.#file);
     if (theirs.verified) this.#right = { text, verdict: theirs };
-    return { ours, walked, theirs };
+    return { ours, acknowledged, walked, theirs };
   }
 
   /** The same of a file, opened as `counterfoil audit verify` opens it. */
@@ -152,8 +159,17 @@ export async function commitCrimes(
   return misses;
 }
 
+/** Acknowledgements in the history that every edit begins with (`acknowledgeSome`). */
+const KNOWN = 3;
+
 /** Why what we say of an edit is not enough: nothing, or no place, or another than the edit's. */
-function missed({ subject, seal }: Edited, { ours }: Judgement): string | undefined {
+function missed({ subject, seal, acknowledges }: Edited, judgement: Judgement): string | undefined {
+  const { ours, acknowledged, theirs } = judgement;
+  if (!ours && acknowledges) {
+    const known = KNOWN + acknowledges;
+    const isTold = acknowledged === known && theirs.said.includes(`; ${known} acknowledged faults.`);
+    return isTold ? undefined : `not told: ${acknowledged} acknowledged, and "${theirs.said}"`;
+  }
   if (!ours) return 'unseen';
   if (!(ours instanceof HistoryBroken)) return ours.stack;
   const placed = ours.entry !== undefined || ours.seal !== undefined || ours.subject !== undefined;

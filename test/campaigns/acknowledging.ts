@@ -1,0 +1,70 @@
+// Acknowledged faults in campaigns: an operator's in an honest history, and those of an intruder who would acknowledge for himself.
+import assert from 'node:assert/strict';
+import { acknowledgeFaults } from '../../src/journal/acknowledge.ts';
+import type { AuditEntry } from '../../src/journal/audit-entry.ts';
+import { rowDigest } from '../../src/journal/audit-entry.ts';
+import { HistoryBroken } from '../../src/journal/history-broken.ts';
+import type { RowFault } from '../../src/journal/row-fault.ts';
+import { type Seal, sealEntries } from '../../src/journal/seal.ts';
+import { verifyHistory } from '../../src/journal/verify.ts';
+import { PAYMENTS } from '../../src/payments/payment.ts';
+import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
+import type { Harness } from '../support/harness.ts';
+import type { SeededRandom } from '../support/seeded-random.ts';
+import { type Access, anyRow, type Edited } from './intruder.ts';
+
+/** Changes a payment, deletes another and adds a third outside the service, and has an operator acknowledge all three. */
+export async function acknowledgeSome({ service: { database, journal } }: Harness): Promise<void> {
+  const [changed, gone] = await database.query<{ id: string }>('select id from payments order by id limit 2');
+  const [row] = await database.query('select * from payments where id = ?', gone!.id);
+  await database.script(`update payments set amount_minor = amount_minor + 1 where id = '${changed!.id}'`);
+  await database.script(`delete from payments where id = '${gone!.id}'`);
+  await database.transaction((one) => one.insert('payments', [{ ...row!, id: `${gone!.id}x`, version: 9 }]));
+  const faults: RowFault[] = [];
+  const onFault = (fault: RowFault) => faults.push(fault);
+  const verifying = verifyHistory(database, { checkpoints: [] }, ROW_CHECKS, { onFault });
+  await assert.rejects(verifying, HistoryBroken);
+  assert.deepEqual(faults.map(({ kind }) => kind).sort(), ['added', 'changed', 'missing']);
+  const act = { actor: 'operator', request_id: null };
+  await journal.commit((transaction) => acknowledgeFaults(transaction, act, faults, 'Zoë edited them.'));
+}
+
+/** Changes an amount and acknowledges that himself, with an entry, a seal and a head that are all right. */
+export async function acknowledgeOwn(access: Access, random: SeededRandom): Promise<Edited | undefined> {
+  const payment = await anyRow(access, random, 'payments');
+  const changed = { ...payment!, amount_minor: Number(payment!.amount_minor) + random.between(1, 1000) };
+  await access.rows('update payments set amount_minor = ? where id = ?', changed.amount_minor, payment!.id!);
+  const [last] = await access.rows<AuditEntry>(
+    'select * from audit_entries where subject = ? order by number desc limit 1',
+    payment!.id!,
+  );
+  const [seal] = await access.rows<Seal>('select * from seals order by number desc limit 1');
+  const facts = {
+    fault: 'changed',
+    reason: 'Nothing to see here',
+    entry: last!.number,
+    version: Number(payment!.version),
+    state: String(payment!.status),
+    row: rowDigest(PAYMENTS.columns, changed),
+  };
+  const entry = {
+    number: seal!.last_entry + 1,
+    at: seal!.at,
+    actor: 'operator',
+    action: 'history.acknowledged',
+    subject: String(payment!.id),
+    request_id: null,
+    facts: JSON.stringify(facts),
+  };
+  const closing = sealEntries(seal!.number + 1, seal!.hash, seal!.at, [entry]);
+  await insert(access, 'audit_entries', entry);
+  await insert(access, 'seals', closing);
+  await access.rows('update journal_head set entries = ?, seals = ?', entry.number, closing.number);
+  return { told: `changed ${entry.subject} and acknowledged it`, acknowledges: 1 };
+}
+
+async function insert(access: Access, table: string, row: object): Promise<void> {
+  const columns = Object.keys(row);
+  const marks = columns.map(() => '?').join(', ');
+  await access.rows(`insert into ${table} (${columns.join(', ')}) values (${marks})`, ...Object.values(row));
+}
