@@ -16,7 +16,7 @@ import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
 import type { Defect } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
-import { at, openApiDocument } from './http/openapi.ts';
+import { openApiDocument, withServer } from './http/openapi.ts';
 import type { RateLimits } from './http/rate-limit.ts';
 import type { Refuse } from './http/refused-keys.ts';
 import { addSecurityText, type SecurityContact } from './http/security-text.ts';
@@ -156,7 +156,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         apiDescription(),
         apiKeyDescription(),
         registrationDescription(),
-        at(adminServer, adminDescription()),
+        withServer(adminServer, adminDescription()),
       ]),
     );
     return reply.headers(API_HEADERS).send(document);

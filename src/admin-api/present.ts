@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import type { Database } from '../database/database.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { claimOf } from '../review/claim.ts';
@@ -87,7 +87,6 @@ interface People {
   barred: ReadonlySet<string>;
 }
 
-const when = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
 const personOf = (id: string, names: Names) => ({ id, name: names.get(id) ?? null });
 
 /** Adds fields to the JSON text of an object. */
@@ -105,8 +104,8 @@ function presentReviewed(
   return withFields(presentPayment(payment, checkoutBaseUrl, now), {
     merchant_id: payment.merchant_id,
     version: payment.version,
-    submitted_at: when(payment.submitted_at),
-    decided_at: when(payment.decided_at),
+    submitted_at: timestampOrNull(payment.submitted_at),
+    decided_at: timestampOrNull(payment.decided_at),
     awaiting_second: awaitsSecond(payment, barred),
     claim: claim ? { by: personOf(claim.by, names), until: formatTimestamp(claim.until) } : null,
   });

@@ -1,7 +1,7 @@
 // Wrong passwords of strangers beyond a rate: kept in memory and counted in one entry a minute, so that they cannot fill the history.
 import { LRUCache } from 'lru-cache';
 import type { Journal } from '../journal/journal.ts';
-import { inTurn } from '../lib/in-turn.ts';
+import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
 
@@ -74,7 +74,7 @@ export class FailureTally {
 
 /** Writes what was counted once a minute and at the stop. */
 export function startFailureTally(tally: FailureTally, log: Logger): { stop(): Promise<void> } {
-  const write = inTurn(() => tally.write(), log, 'failed sign-ins are counted in the history later');
+  const write = inSequence(() => tally.write(), log, 'failed sign-ins are counted in the history later');
   const timer = setInterval(write, MINUTE_MS);
   return {
     stop() {

@@ -6,7 +6,7 @@ import {
   json,
   jsonSchema,
   query,
-  REQUEST_ID,
+  REQUEST_ID_HEADER,
   ref,
   success,
 } from '../http/openapi.ts';
@@ -65,7 +65,7 @@ export const apiDescription = (): Description => ({
           200: success('It works.', 'Health'),
           503: {
             description: 'The store takes no writes.',
-            headers: REQUEST_ID,
+            headers: REQUEST_ID_HEADER,
             ...json({ anyOf: [ref('Health'), ref('Error')] }),
           },
           ...failures(ALWAYS.filter((code) => code !== 'unavailable')),
@@ -83,7 +83,7 @@ export const apiDescription = (): Description => ({
           200: success('It takes requests.', 'Readiness'),
           503: {
             description: 'Send requests elsewhere for now; `failing` says why.',
-            headers: REQUEST_ID,
+            headers: REQUEST_ID_HEADER,
             ...json({ anyOf: [ref('Readiness'), ref('Error')] }),
           },
           ...failures(ALWAYS.filter((code) => code !== 'unavailable')),

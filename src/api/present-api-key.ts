@@ -1,7 +1,7 @@
 // An API key as the API shows it, and the schemas that promise so.
 import { z } from 'zod';
 import { listSchema } from '../http/list.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import { timestampOrNull } from '../lib/time.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import { keyStatus } from '../merchants/stored-key.ts';
@@ -67,14 +67,12 @@ export function presentApiKey(
     name,
     prefix: KEY_PREFIX[mode],
     last_four,
-    created_at: at(created_at),
-    last_used_at: at(lastUsed === undefined ? null : Math.min(lastUsed, now)),
-    expires_at: at(expires_at),
-    revoked_at: at(revoked_at),
+    created_at: timestampOrNull(created_at),
+    last_used_at: timestampOrNull(lastUsed === undefined ? null : Math.min(lastUsed, now)),
+    expires_at: timestampOrNull(expires_at),
+    revoked_at: timestampOrNull(revoked_at),
     replaced_by,
     created_by: made_by,
     status: keyStatus(key, now),
   };
 }
-
-const at = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));

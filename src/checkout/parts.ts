@@ -5,7 +5,7 @@ import type { Method } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { contactLink } from '../ui/contact.ts';
-import { type Fact, facts } from '../ui/facts.ts';
+import { facts, type TermPair } from '../ui/facts.ts';
 import { type IconName, icon } from '../ui/icons.ts';
 import type { Words } from '../ui/languages.ts';
 
@@ -66,7 +66,7 @@ interface Slip {
   /** The way on, so that a phone shows it without scrolling. */
   onward?: Html;
   /** They stand between the reference and the payment's number. */
-  rows: readonly Fact[];
+  rows: readonly TermPair[];
 }
 
 /** The slip: what the request is, up to the tear line. */

@@ -6,7 +6,7 @@ import type { Method } from '../methods/method.ts';
 import { isFallback } from '../methods/offer.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { faultSummary } from '../pages/problem.ts';
-import { type Fact, facts } from '../ui/facts.ts';
+import { facts, type TermPair } from '../ui/facts.ts';
 import type { Words } from '../ui/languages.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
@@ -33,7 +33,7 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const { asked } = visit;
   const merchant = payment.merchant_name;
   const heading = words.text('pending.heading', { merchant });
-  const rows: Fact[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
+  const rows: TermPair[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
   const content = html`${typed && faultSummary(words, typed.faults)}
 ${slip(pending, { heading: words.html('pending.heading', { merchant }), money: words.html('money.none'), rows })}
 <div class="task">
@@ -131,7 +131,7 @@ function contacts(
     const value = known.get(name);
     return value === undefined ? null : FIELDS[name].mask(value);
   };
-  const rows: Fact[] = [
+  const rows: TermPair[] = [
     [words.html('fact.payer_name'), masked('payer-name')],
     [words.html('fact.payer_email'), masked('payer-email')],
     [words.html('fact.payer_phone'), masked('payer-phone')],

@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { checkoutUrl } from '../payments/present.ts';
-import type { Fact } from '../ui/facts.ts';
+import type { TermPair } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
 import { hiddenToken } from './form-guard.ts';
@@ -107,8 +107,8 @@ ${help(subject)}
   return { status, text: framedPage(visit, framing) };
 }
 
-function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: Details | null): Fact[] {
-  const rows: Fact[] = [];
+function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: Details | null): TermPair[] {
+  const rows: TermPair[] = [];
   if (details) {
     rows.push(
       [words.html('fact.method'), nameOfMethod(words, details)],

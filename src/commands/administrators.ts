@@ -9,7 +9,7 @@ import { setUpUrl } from '../administrators/set-up.ts';
 import { listTokens } from '../administrators/token.ts';
 import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
-import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseEmail } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
@@ -173,7 +173,6 @@ async function act(email: string, options: StoreOptions, work: typeof disable, w
 /** An administrator as these commands tell of them: nothing that proves who they are. */
 function shown(administrator: Administrator, passkeys: number) {
   const { id, email, name, role, password, totp_secret, recovery_codes } = administrator;
-  const moment = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
   return {
     id,
     email,
@@ -183,8 +182,8 @@ function shown(administrator: Administrator, passkeys: number) {
     authenticator_app: totp_secret !== null,
     passkeys,
     recovery_codes: codesLeft(recovery_codes),
-    setup_expires_at: moment(administrator.setup_expires_at),
-    disabled_at: moment(administrator.disabled_at),
+    setup_expires_at: timestampOrNull(administrator.setup_expires_at),
+    disabled_at: timestampOrNull(administrator.disabled_at),
     created_at: formatTimestamp(administrator.created_at),
   };
 }

@@ -16,7 +16,7 @@ import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { parseEmail, parseId } from './arguments.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
-import { Failure, shownPath, type Told, withProgressBar } from './terminal.ts';
+import { Failure, type Progress, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 /** Payments erased at a time; a server on the same PostgreSQL gets its turn between. */
@@ -129,7 +129,7 @@ async function confirm(count: number): Promise<void> {
 }
 
 /** Erases payment by payment, each in an entry of its own. Throws `Failure` where the store gives out on the way. */
-async function eraseAll(database: Database, ids: readonly string[], onProgress: Told): Promise<Erasure> {
+async function eraseAll(database: Database, ids: readonly string[], onProgress: Progress): Promise<Erasure> {
   const result: Erasure = { erased: 0, kept_answers: 0, left: [] };
   const journal = new Journal(database, systemClock);
   const act = { actor: 'operator', request_id: null };

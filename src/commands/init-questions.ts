@@ -146,7 +146,7 @@ export function answersOf(flags: InitFlags, merchant: Answers['merchant'] = null
 }
 
 /** What is wrong with the newest of the answers, as a clause; undefined where the configuration takes them. */
-export function faultOf(question: Question, flags: InitFlags, file: string): string | undefined {
+export function questionFault(question: Question, flags: InitFlags, file: string): string | undefined {
   const answer = String(flags[question.flag] ?? '');
   const own = question.fault?.(answer);
   if (own !== undefined) return own;

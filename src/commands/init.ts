@@ -24,7 +24,7 @@ import { canAsk } from './ask.ts';
 import { inspect } from './doctor.ts';
 import { configurationText } from './init-file.ts';
 import { nextSteps } from './init-next.ts';
-import { answersOf, faultOf, type InitFlags, QUESTIONS, type Question } from './init-questions.ts';
+import { answersOf, type InitFlags, QUESTIONS, type Question, questionFault } from './init-questions.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION } from './usage.ts';
 
@@ -124,7 +124,7 @@ async function answered(options: InitOptions, file: string, command: Command): P
     if (question.needs && !given[question.needs[0]])
       command.error(`error: ${question.option} has no use without ${question.needs[1]}`);
     Object.assign(judged, { [question.flag]: value });
-    const fault = faultOf(question, judged, file);
+    const fault = questionFault(question, judged, file);
     if (fault !== undefined) command.error(`error: ${question.option} ${fault}`);
   }
   const open = () =>
@@ -168,7 +168,7 @@ function terminalAnswers(file: string) {
           closed,
         ]);
         const answer = typed.trim() || (otherwise ?? '');
-        const fault = faultOf(question, { ...flags, [question.flag]: answer }, file);
+        const fault = questionFault(question, { ...flags, [question.flag]: answer }, file);
         if (fault === undefined) return answer;
         console.error(`  It ${fault}.`);
       }

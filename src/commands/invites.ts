@@ -1,7 +1,7 @@
 // counterfoil invites: links with which somebody registers as a merchant, once.
 import { Command } from 'commander';
 import type { Configuration } from '../config.ts';
-import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import {
   createInvite,
   INVITE_DAYS,
@@ -110,7 +110,6 @@ function stateOf(
 async function list(options: StoreOptions): Promise<void> {
   await withStore(options, async ({ database }) => {
     const now = systemClock.now();
-    const momentOf = (at: number | null) => (at === null ? null : formatTimestamp(at));
     const invites = (await listInvites(database)).map((one) => ({
       id: one.id,
       mode: one.mode,
@@ -119,8 +118,8 @@ async function list(options: StoreOptions): Promise<void> {
       merchant_id: one.merchant_id,
       created_at: formatTimestamp(one.created_at),
       expires_at: formatTimestamp(one.expires_at),
-      used_at: momentOf(one.used_at),
-      revoked_at: momentOf(one.revoked_at),
+      used_at: timestampOrNull(one.used_at),
+      revoked_at: timestampOrNull(one.revoked_at),
     }));
     if (options.json) {
       console.log(JSON.stringify({ invites }));

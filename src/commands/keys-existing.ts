@@ -1,7 +1,7 @@
 // What counterfoil keys does with keys that there are: replaces one, ends one, and those that were made with it.
 import { counted } from '../lib/counted.ts';
 import { editDistance } from '../lib/edit-distance.ts';
-import { DAY_MS, formatTimestamp, systemClock } from '../lib/time.ts';
+import { DAY_MS, formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../merchants/api-keys.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { keyById } from '../merchants/follow.ts';
@@ -9,7 +9,7 @@ import type { KnownKey } from '../merchants/known-key.ts';
 import { findKey, keysMadeBy } from '../merchants/queries.ts';
 import { isOver, type StoredKey } from '../merchants/stored-key.ts';
 import { canAsk, saysYes } from './ask.ts';
-import { at, lastUsesIn, usedWhen } from './keys-list.ts';
+import { lastUsesIn, usedWhen } from './keys-list.ts';
 import { loadDirectory } from './merchant-names.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { Failure } from './terminal.ts';
@@ -56,7 +56,7 @@ export async function rotate(
           mode: row.mode,
           merchant_id: row.merchant_id,
           name: row.name,
-          replaced: { id, expires_at: at(old.expires_at), last_used_at: at(used) },
+          replaced: { id, expires_at: timestampOrNull(old.expires_at), last_used_at: timestampOrNull(used) },
         }),
       );
       return;
@@ -116,7 +116,7 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
         ended.push(await end(store, await keyNamed(one.id, directory, database), directory));
     const left = withThoseItMade ? [] : made;
     if (json) {
-      const revoked_at = at((await findKey(database, id))?.revoked_at);
+      const revoked_at = timestampOrNull((await findKey(database, id))?.revoked_at);
       const still_working = left.map((one) => one.id);
       console.log(
         JSON.stringify({ id, merchant_id: key.merchant_id, revoked_at, revoked: ended, still_working }),

@@ -1,7 +1,7 @@
 // counterfoil keys list: keys of the configuration and of the store, and when they were last used.
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { ago } from '../lib/duration.ts';
-import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import { KeyUses } from '../merchants/key-uses.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
@@ -11,9 +11,6 @@ import { UNFINISHED } from './key-file.ts';
 import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
 import { lendStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
 import { columns } from './terminal.ts';
-
-/** A moment as JSON tells it. */
-export const at = (ms: number | null | undefined) => (ms == null ? null : formatTimestamp(ms));
 
 interface ListOptions extends StoreOptions {
   merchant?: string;
@@ -64,10 +61,10 @@ function described(key: KnownKey, merchant_name: string, used: number | undefine
     name,
     prefix: KEY_PREFIX[mode],
     last_four,
-    created_at: at(key.created_at),
-    last_used_at: at(used),
-    expires_at: at(key.expires_at),
-    revoked_at: at(key.revoked_at),
+    created_at: timestampOrNull(key.created_at),
+    last_used_at: timestampOrNull(used),
+    expires_at: timestampOrNull(key.expires_at),
+    revoked_at: timestampOrNull(key.revoked_at),
     replaced_by,
     status: statusOf(key, now),
     configured: isConfigured,

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
 import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../merchants/merchant.ts';
 import { findMerchant } from '../merchants/queries.ts';
@@ -219,7 +219,7 @@ async function createInStore(
     (transaction) => issueKey(transaction, wish, OPERATOR),
     merchant.id,
   );
-  const until = row.expires_at === null ? null : formatTimestamp(row.expires_at);
+  const until = timestampOrNull(row.expires_at);
   if (json) {
     const { id } = row;
     console.log(

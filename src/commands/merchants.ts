@@ -1,7 +1,7 @@
 // counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { counted } from '../lib/counted.ts';
-import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import type { Directory, KnownMerchant } from '../merchants/directory.ts';
 import { limitMerchant } from '../merchants/limit.ts';
 import type { MerchantLimits } from '../merchants/merchant.ts';
@@ -149,7 +149,7 @@ async function show(wanted: string, options: StoreOptions): Promise<void> {
       email: stored?.email ?? null,
       website: known?.website ?? null,
       support: known?.support ?? null,
-      created_at: stored?.created_at == null ? null : formatTimestamp(stored.created_at),
+      created_at: timestampOrNull(stored?.created_at),
       limits: known?.limits ?? {},
       suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
     };

@@ -4,13 +4,12 @@ import { Argument, Command } from 'commander';
 import { resealTotpSecrets, totpSecrets } from '../administrators/reseal.ts';
 import type { Configuration } from '../config.ts';
 import { counted } from '../lib/counted.ts';
-import { SECOND_MS } from '../lib/time.ts';
+import { SECOND_MS, timestampOrNull } from '../lib/time.ts';
 import { announceKey, dropKey, useKey } from '../secrets/change.ts';
 import { keyLine, newSecretKey } from '../secrets/key.ts';
 import { addSecretKey, isOwnPlace, keyPlaceName, readSecretKeys } from '../secrets/key-file.ts';
 import { lockKeys, ordersOf, ringOf } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
-import { at } from './keys-list.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
@@ -152,8 +151,8 @@ async function list(options: StoreOptions): Promise<void> {
       const row = stored.find((one) => one.id === id);
       return {
         id,
-        created_at: at(row?.created_at),
-        removed_at: at(row?.removed_at),
+        created_at: timestampOrNull(row?.created_at),
+        removed_at: timestampOrNull(row?.removed_at),
         state: !row ? 'unused' : row.removed_at !== null ? 'removed' : id === current ? 'current' : 'old',
         sealed_secrets: secrets.filter(({ key }) => key === id).length,
         held_in: held.includes(id) ? keyPlaceName(configuration) : null,

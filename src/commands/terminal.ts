@@ -94,17 +94,17 @@ const REDRAW_EVERY_MS = 100;
 const SILENT_FOR_MS = 500;
 
 /** Tells how much of how much is done, and of what where that is another thing by now. */
-export type Told = (done: number, total: number, stage?: string) => void;
+export type Progress = (done: number, total: number, stage?: string) => void;
 
 /** Whether a bar stands on the terminal's last line. */
 let drawn = false;
 
 /** Lends `use` a progress bar on standard error, drawn only on a terminal and only for what takes more than half a second. */
-export async function withProgressBar<T>(label: string, use: (told: Told) => Promise<T>): Promise<T> {
+export async function withProgressBar<T>(label: string, use: (told: Progress) => Promise<T>): Promise<T> {
   let current = label;
   let begun = monotonicMs();
   let drawnAt = begun + SILENT_FOR_MS - REDRAW_EVERY_MS;
-  const told: Told = (done, total, stage = label) => {
+  const told: Progress = (done, total, stage = label) => {
     const now = monotonicMs();
     if (stage !== current) [current, begun, drawnAt] = [stage, now, now + SILENT_FOR_MS - REDRAW_EVERY_MS];
     if (!process.stderr.isTTY || environment.TERM === 'dumb') return;

@@ -9,7 +9,7 @@ import {
   TOKEN_DAYS,
   TOKEN_DAYS_MAXIMUM,
 } from '../administrators/token.ts';
-import { formatTimestamp, systemClock } from '../lib/time.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import { parseDays, parseEmail } from './arguments.ts';
 import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
@@ -116,7 +116,7 @@ async function list(options: StoreOptions): Promise<void> {
               : 'active',
       created_at: formatTimestamp(one.created_at),
       expires_at: formatTimestamp(one.expires_at),
-      revoked_at: one.revoked_at === null ? null : formatTimestamp(one.revoked_at),
+      revoked_at: timestampOrNull(one.revoked_at),
     }));
     if (options.json) {
       console.log(JSON.stringify({ tokens }));

@@ -15,7 +15,7 @@ import { type Html, html } from '../lib/html.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { pager, records } from '../ui/table.ts';
 import { askedOf, dayFields, daysAsked, filterBar, filterField } from './filters.ts';
-import { type Faults, hasFaults, literal, moment, notice, type Row, rows, said } from './parts.ts';
+import { type Faults, hasFaults, literal, moment, notice, rows, said, type TermRow } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 
 const PAGE = 50;
@@ -178,7 +178,7 @@ async function sealsOf({ database }: Context, entries: readonly AuditEntry[]): P
 /** All that the history has of an entry besides its columns. */
 function details({ actor, request_id, facts }: AuditEntry, seal: Seal | undefined): Html {
   const told = Object.entries(JSON.parse(facts) as Record<string, string | number | null>).map(
-    ([name, value]): Row => [
+    ([name, value]): TermRow => [
       name,
       value === null ? html`<span class="muted">none</span>` : literal(String(value)),
     ],

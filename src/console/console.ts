@@ -19,7 +19,7 @@ import { carriedIn, signInPage } from './sign-in-page.ts';
 import { timeOfDay } from './sign-in-whole.ts';
 import { deviceOf } from './signed-in.ts';
 import { createThrottle } from './throttle.ts';
-import { type Place, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
+import { type ConsolePlace, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 32 * 1024;
 
@@ -93,7 +93,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
 }
 
 /** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
-function waysToPages({ pages }: Place): Route[] {
+function waysToPages({ pages }: ConsolePlace): Route[] {
   return routes
     .filter(({ method, path }) => method === 'POST' && !pages.has(path))
     .map((form) =>
@@ -112,7 +112,7 @@ const signInAgain: Door = (visit, form) => {
 
 /** The page of a request that failed. */
 async function showFailure(
-  place: Place,
+  place: ConsolePlace,
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,
@@ -132,7 +132,7 @@ async function showFailure(
 }
 
 /** A look that needs no store, for when that is what fails. */
-function stranger(request: FastifyRequest, reply: FastifyReply, place: Place): Visit {
+function stranger(request: FastifyRequest, reply: FastifyReply, place: ConsolePlace): Visit {
   return {
     place,
     request,

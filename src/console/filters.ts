@@ -43,13 +43,13 @@ export function amountIn(text: string): number | undefined {
 }
 
 /** The values of a choice, and what each is called. */
-export type Choices = readonly (readonly [value: string, label: string])[];
+export type SelectChoices = readonly (readonly [value: string, label: string])[];
 
 /** A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. */
 export function filterChoice(
   name: string,
   label: string,
-  choices: Choices,
+  choices: SelectChoices,
   chosen: string | undefined,
   fault?: string,
   id = name,

@@ -2,7 +2,7 @@
 import type { Principal } from '../administrators/administrator.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Language } from '../lib/locale.ts';
-import { page } from '../ui/page.ts';
+import { htmlPage } from '../ui/page.ts';
 import { THEMES, type Theme } from '../ui/theme.ts';
 import { script } from './assets.ts';
 import { errorSummary, hasFaults } from './parts.ts';
@@ -41,7 +41,7 @@ export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn 
   const { title, content, place, wide = false, faults = {} } = shown;
   const waiting = place === '/queue' && signedIn?.waiting ? `(${signedIn.waiting}) ` : '';
   const home = html`<p class="brand"><a href="${path}">${PRODUCT}</a></p>`;
-  return page({
+  return htmlPage({
     language: LANGUAGE,
     theme,
     basePath: path,

@@ -9,10 +9,10 @@ import { notice } from './parts.ts';
 import * as problem from './problem.ts';
 import type { Outcome, Route } from './route.ts';
 import { askToSignIn } from './sign-in-page.ts';
-import { contextOf, type Place, preferred, seeOther, show, type Visit, visitOf } from './visit.ts';
+import { type ConsolePlace, contextOf, preferred, seeOther, show, type Visit, visitOf } from './visit.ts';
 
 /** The handler of `route`, which is undefined for an address without a page: checks, in this order, origin, session, role and token. */
-export function guarded(place: Place, route: Route | undefined) {
+export function guarded(place: ConsolePlace, route: Route | undefined) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const visit = await visitOf(request, reply, place);
     const { principal } = visit;

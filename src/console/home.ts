@@ -12,7 +12,7 @@ import { decisionChart } from './chart.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { age, said } from './parts.ts';
-import { lastDecision } from './queue.ts';
+import { lastDecisionLine } from './queue.ts';
 import type { Context, Outcome } from './route.ts';
 
 const LINKS_SHOWN = 10;
@@ -67,7 +67,7 @@ async function today(
   return html`<section class="tile" aria-labelledby="today-heading"><h2 id="today-heading">Decided today</h2>
 <p class="figure">${approved + rejected}</p>
 <ul><li>${approved} approved</li><li>${rejected} rejected</li></ul>
-${last && html`<p>${await lastDecision(context, last, new Map())}</p>`}
+${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 </section>`;
 }
 

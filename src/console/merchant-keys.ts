@@ -160,7 +160,7 @@ export async function rotationPage(context: Context, faults: Faults = {}): Promi
   });
 }
 
-export async function rotate(context: Context): Promise<Outcome> {
+export async function rotateMerchantKey(context: Context): Promise<Outcome> {
   const { form } = context;
   const { merchant, key: old } = await keyOf(context);
   const overlap = (Object.keys(OVERLAPS_MS) as Overlap[]).find((one) => one === form.get('overlap'));
@@ -198,7 +198,7 @@ ${madeWithIt(context, await keysMadeBy(database, key, now))}`,
   });
 }
 
-export async function revoke(context: Context): Promise<Outcome> {
+export async function revokeMerchantKey(context: Context): Promise<Outcome> {
   const { merchant, key } = await keyOf(context);
   try {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));

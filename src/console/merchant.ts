@@ -29,7 +29,7 @@ const ACTS = { suspend: 'suspended', resume: 'resumed' } as const;
 type Act = keyof typeof ACTS;
 
 /** How many payments a merchant made lately, in live and test mode together. */
-export async function counted({ database, now }: Context, id: string): Promise<string> {
+export async function recentPaymentCount({ database, now }: Context, id: string): Promise<string> {
   const count = await countCreated(database, id, now - COUNTED_DAYS * DAY_MS, COUNT_MAXIMUM);
   const text = Math.min(count, COUNT_MAXIMUM).toLocaleString('en');
   return count > COUNT_MAXIMUM ? `${text}+` : text;
@@ -90,7 +90,7 @@ ${rows([
   ['Support', support && literal(support)],
   ['Since', since],
   ['Limits', limitsSaid(limits)],
-  [`Payments in ${COUNTED_DAYS} days`, await counted(context, id)],
+  [`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
 ])}
 <p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a> ${administers && html`<a class="secondary" href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? 'Suspend' : 'Resume'}…</a>`}</p>
 <section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">API keys</h2>

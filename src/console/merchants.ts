@@ -5,7 +5,7 @@ import type { KnownKey } from '../merchants/known-key.ts';
 import type { Merchant } from '../merchants/merchant.ts';
 import { isOver } from '../merchants/stored-key.ts';
 import { pager, records } from '../ui/table.ts';
-import { COUNTED_DAYS, counted, stateStamp } from './merchant.ts';
+import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 import { literal, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 
@@ -79,7 +79,7 @@ async function linesOf(context: Context, merchants: readonly Merchant[]): Promis
   const lines: Line[] = [];
   for (const merchant of merchants) {
     const namesakes = await sameName(context, merchant);
-    lines.push({ merchant, namesakes, payments: await counted(context, merchant.id) });
+    lines.push({ merchant, namesakes, payments: await recentPaymentCount(context, merchant.id) });
   }
   return lines;
 }

@@ -11,7 +11,7 @@ import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';
 import type { Context } from './route.ts';
 
 /** Where a panel stands, which its forms and links keep: the queue with its filters, or the payment's own page. */
-export interface Place {
+export interface PanelPlace {
   from: 'queue' | 'payment';
   filters: Readonly<Record<string, string | undefined>>;
 }
@@ -70,7 +70,12 @@ export function parties(payment: Payment): Html {
 }
 
 /** Everything a reviewer needs of one payment, and what they may do with it. */
-export async function panel(context: Context, payment: Payment, people: People, place: Place): Promise<Html> {
+export async function panel(
+  context: Context,
+  payment: Payment,
+  people: People,
+  place: PanelPlace,
+): Promise<Html> {
   const facts = await factsOf(context.database, payment, context.now, context.money);
   const level = place.from === 'payment' ? 2 : 3;
   const data = metadata(payment);
@@ -86,7 +91,7 @@ ${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
 }
 
 /** Who is at it, how far it is, and the ways on. Whoever may not decide sees no forms. */
-export function doings(context: Context, payment: Payment, people: People, place: Place): Html | null {
+export function doings(context: Context, payment: Payment, people: People, place: PanelPlace): Html | null {
   if (asOf(payment, context.now).status !== 'requires_review') return null;
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
@@ -138,7 +143,7 @@ function written({ note, bank_reference }: ReviewAct): Html | null {
 function claimForms(
   { address, token }: Context,
   { id }: Payment,
-  { from, filters }: Place,
+  { from, filters }: PanelPlace,
   claim: 'free' | 'mine' | 'others',
 ): Html {
   const form = (act: 'claim' | 'release', label: string, force = false) =>

@@ -3,7 +3,7 @@ import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
 import type { Payment } from '../payments/payment.ts';
-import { literal, moment, type Row, rows, said } from './parts.ts';
+import { literal, moment, rows, said, type TermRow } from './parts.ts';
 import type { Context } from './route.ts';
 
 /** What the customer sent, as it is kept. */
@@ -70,11 +70,11 @@ export function sent(context: Context, payment: Payment, level: 2 | 3): Html | n
   const submission = submissionOf(payment);
   if (!submission) return null;
   const { method, card, language, submitted_at } = submission;
-  const list: Row[] = [
+  const list: TermRow[] = [
     ['Way to pay', html`${said(methodName(payment)!)} <span class="muted">${literal(method)}</span>`],
     ['Card', card ? html`${said(card.brand)} ending in ${literal(card.last4)}` : null],
   ];
-  const others: Row[] = [];
+  const others: TermRow[] = [];
   for (const [name, value] of Object.entries(submission)) {
     if (TOLD.has(name) || value === null || value === undefined) continue;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
@@ -107,7 +107,7 @@ ${rows([
   ['BIC', account.bic && literal(account.bic)],
   ['UPI', account.upi_id && literal(account.upi_id)],
   ['PIX', account.pix_key && literal(account.pix_key)],
-  ...(account.rows ?? []).map(({ label, value }): Row => [label, literal(value)]),
+  ...(account.rows ?? []).map(({ label, value }): TermRow => [label, literal(value)]),
 ])}`;
 }
 

@@ -48,10 +48,10 @@ export function said(text: string): Html {
   return html`<span class="said" dir="auto">${text}</span>`;
 }
 
-export type Row = [term: string, value: Html | string | number | null | undefined];
+export type TermRow = [term: string, value: Html | string | number | null | undefined];
 
 /** Terms and what they say; what has nothing to say is left out, the whole list too. */
-export function rows(list: readonly Row[]): Html {
+export function rows(list: readonly TermRow[]): Html {
   const told = list.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (told.length === 0) return html``;
   return html`<dl class="terms">

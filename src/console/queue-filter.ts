@@ -5,7 +5,7 @@ import { isCurrency } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import type { QueueFilter, QueuePlace } from '../review/queries.ts';
-import { amountIn, type Choices, filterChoice, askedOf as filtersOf } from './filters.ts';
+import { amountIn, filterChoice, askedOf as filtersOf, type SelectChoices } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Context } from './route.ts';
 
@@ -75,14 +75,14 @@ export function placeOf(text: string | null): QueuePlace | undefined {
 }
 export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
 
-const select = (name: FilterName, label: string, choices: Choices, asked: Asked) =>
+const select = (name: FilterName, label: string, choices: SelectChoices, asked: Asked) =>
   filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`);
 
 /** The filters as a form whose answer is an address that can be kept. `methods` are those known of the queue, by their ids. */
 export function filterForm(
   { address, directory }: Context,
   { asked, fault, merchantFault }: Filtering,
-  known: { methods: Choices; currencies: readonly string[] },
+  known: { methods: SelectChoices; currencies: readonly string[] },
 ): Html {
   const count = Object.keys(asked).length;
   return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${count > 0 && html` <span class="muted">(${count} set)</span>`}</summary>

@@ -173,11 +173,11 @@ async function emptyList(
     return html`<div class="empty"><p>${what}</p><p><a href="${context.address('/queue')}">Show all ${waiting}</a></p></div>`;
   }
   const last = await context.figures.lastDecision();
-  return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecision(context, last, names)}`}</p></div>`;
+  return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecisionLine(context, last, names)}`}</p></div>`;
 }
 
 /** When the last decision was made and by whom. */
-export async function lastDecision(
+export async function lastDecisionLine(
   context: Context,
   { at, by, payment }: LastDecision,
   known: Names,

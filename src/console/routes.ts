@@ -20,7 +20,14 @@ import { healthPage } from './health.ts';
 import { homePage } from './home.ts';
 import { invitationsPage, invite, revokeInvitation } from './invitations.ts';
 import { changeState, merchantPage, stateQuestion } from './merchant.ts';
-import { makeKey, makingPage, revocationPage, revoke, rotate, rotationPage } from './merchant-keys.ts';
+import {
+  makeKey,
+  makingPage,
+  revocationPage,
+  revokeMerchantKey,
+  rotateMerchantKey,
+  rotationPage,
+} from './merchant-keys.ts';
 import { merchantsPage } from './merchants.ts';
 import { paymentPage, takeNote } from './payment.ts';
 import { paymentsPage } from './payments.ts';
@@ -67,9 +74,9 @@ export const routes: readonly Route[] = [
   page(`${MERCHANT}/keys/new`, 'administer', makingPage),
   form(`${MERCHANT}/keys/new`, 'administer', makeKey),
   page(`${KEY}/rotate`, 'administer', rotationPage),
-  form(`${KEY}/rotate`, 'administer', rotate),
+  form(`${KEY}/rotate`, 'administer', rotateMerchantKey),
   page(`${KEY}/revoke`, 'administer', revocationPage),
-  form(`${KEY}/revoke`, 'administer', revoke),
+  form(`${KEY}/revoke`, 'administer', revokeMerchantKey),
   page('/invitations', 'administer', invitationsPage),
   form('/invitations', 'administer', invite),
   form('/invitations/:invite_id/revoke', 'administer', revokeInvitation, '/invitations'),

@@ -24,7 +24,7 @@ import { type Faults, literal } from './parts.ts';
 import type { Shown } from './route.ts';
 import { parsed } from './sign-in-whole.ts';
 import { signedInCookies } from './signed-in.ts';
-import { type Place, show, type Visit } from './visit.ts';
+import { type ConsolePlace, show, type Visit } from './visit.ts';
 
 const FIRST_PASSKEY = 'First passkey';
 
@@ -96,7 +96,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
 async function factorIn(
   form: URLSearchParams,
   administrator: Administrator,
-  { baseUrl, ring }: Place,
+  { baseUrl, ring }: ConsolePlace,
   now: number,
 ): Promise<{ factor: SetUp['factor'] } | { faults: Faults }> {
   const credential = form.get('credential') ?? '';

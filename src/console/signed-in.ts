@@ -11,7 +11,7 @@ import { readCookieOf, setCookie } from './cookies.ts';
 import { unpackDraft } from './draft.ts';
 import { showDraft } from './guard.ts';
 import type { Carried } from './sign-in-page.ts';
-import { type Place, seeOther, type Visit } from './visit.ts';
+import { type ConsolePlace, seeOther, type Visit } from './visit.ts';
 
 /** What this browser brings along. */
 export function callerOf({ request, place }: Visit): Caller {
@@ -25,7 +25,7 @@ export function callerOf({ request, place }: Visit): Caller {
 
 /** What tells the browser of a request from others, where somebody has signed in with it. Throws `DatabaseError`. */
 export async function deviceOf(
-  { database, clock, baseUrl, ring }: Place,
+  { database, clock, baseUrl, ring }: ConsolePlace,
   { headers }: FastifyRequest,
 ): Promise<string | undefined> {
   const cookie = readCookieOf(headers.cookie, 'device', baseUrl);
@@ -36,7 +36,7 @@ export async function deviceOf(
 
 /** The cookies of a browser with which somebody has just proved who they are. */
 export function signedInCookies(
-  { baseUrl, ring }: Pick<Place, 'baseUrl' | 'ring'>,
+  { baseUrl, ring }: Pick<ConsolePlace, 'baseUrl' | 'ring'>,
   { secret, session, administrator }: SignedIn,
   now: number,
 ): string[] {
@@ -48,7 +48,7 @@ export function signedInCookies(
 
 /** The cookie by which a browser of `administrator` is known from now on. */
 export function deviceCookie(
-  { baseUrl, ring }: Pick<Place, 'baseUrl' | 'ring'>,
+  { baseUrl, ring }: Pick<ConsolePlace, 'baseUrl' | 'ring'>,
   administrator: Administrator,
   now: number,
 ): string {

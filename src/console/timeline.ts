@@ -1,7 +1,7 @@
 // What happened to a payment, as a list that reads as a story, and where in the sealed history each part of it stands.
 import { type Html, html } from '../lib/html.ts';
 import type { TimelineItem } from '../review/timeline.ts';
-import { literal, moment, type Row, rows, said } from './parts.ts';
+import { literal, moment, rows, said, type TermRow } from './parts.ts';
 import type { Context } from './route.ts';
 
 /** Oldest first; each entry with what was written, its request, and all that the history has of it. */
@@ -11,7 +11,7 @@ export function timeline(context: Context, items: readonly TimelineItem[]): Html
 
 function entry(context: Context, item: TimelineItem): Html {
   const { number, at, actor, sentence, request_id, facts, seal, checkpoint } = item;
-  const changed: Row[] = Object.entries(facts).map(([name, value]) => [
+  const changed: TermRow[] = Object.entries(facts).map(([name, value]) => [
     name,
     value === null ? html`<span class="muted">none</span>` : literal(String(value)),
   ]);

@@ -17,7 +17,7 @@ import { hasFaults } from './parts.ts';
 import type { ConsoleParts, Context, Route, Shown } from './route.ts';
 
 /** What every request to the console works with. */
-export interface Place extends ConsoleParts {
+export interface ConsolePlace extends ConsoleParts {
   /** The path of the console's address, without a slash at its end. */
   path: string;
   /** The routes of GET, by their paths. */
@@ -26,7 +26,7 @@ export interface Place extends ConsoleParts {
   moment(ms: number): string;
 }
 
-export function placeOf(parts: ConsoleParts, routes: readonly Route[]): Place {
+export function placeOf(parts: ConsoleParts, routes: readonly Route[]): ConsolePlace {
   const { baseUrl, timeZone } = parts;
   const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
   let moments: Intl.DateTimeFormat | undefined; // made with the first moment, since it takes a while
@@ -43,7 +43,7 @@ export function placeOf(parts: ConsoleParts, routes: readonly Route[]): Place {
 }
 
 export interface Visit {
-  place: Place;
+  place: ConsolePlace;
   request: FastifyRequest;
   reply: FastifyReply;
   now: number;
@@ -60,7 +60,11 @@ export interface Visit {
 }
 
 /** Who comes. Throws `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
-export async function visitOf(request: FastifyRequest, reply: FastifyReply, place: Place): Promise<Visit> {
+export async function visitOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  place: ConsolePlace,
+): Promise<Visit> {
   const { clock, baseUrl, path } = place;
   const { cookie } = request.headers;
   const now = clock.now();
@@ -98,7 +102,7 @@ function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: str
 }
 
 /** The headers of the console's pages: those of all pages, with a script of its own, and Origin told to itself (see `isSameOrigin`). */
-function headersOf({ baseUrl }: Place, nonce?: string): Record<string, string> {
+function headersOf({ baseUrl }: ConsolePlace, nonce?: string): Record<string, string> {
   return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
 }
 

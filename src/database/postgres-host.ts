@@ -18,7 +18,7 @@ const STATE_WITHOUT_TIMELINE = state('null');
 const NOT_TOLD = new Set(['42501', '42883', '0A000']);
 
 /** What a host said of itself. */
-export interface Answer {
+export interface HostAnswer {
   host: Host;
   connection: Connection;
   /** Nothing where the server does not tell. */
@@ -46,7 +46,7 @@ export class Host {
   }
 
   /** Asks what it is, on a connection that is open to it or on a new one. */
-  async ask(within: Budget, open?: Connection): Promise<Answer | Silence> {
+  async ask(within: Budget, open?: Connection): Promise<HostAnswer | Silence> {
     let connection = open?.isOpen ? open : undefined;
     try {
       connection ??= await Connection.open(this.#url, within.left());

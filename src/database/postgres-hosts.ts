@@ -3,7 +3,7 @@ import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
 import { DatabaseError, type Queryable } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
-import { type Answer, Host, type Silence } from './postgres-host.ts';
+import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
 
 /** How long a host may take to say what it is: with others beside it, not so long that these are found too late. */
 const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
@@ -31,7 +31,7 @@ export class Hosts {
   readonly #hosts: Host[];
   readonly #guard: HostGuard | undefined;
   /** To whom connections lead, and what that host said of itself. */
-  readonly #answers = new WeakMap<Connection, Answer>();
+  readonly #answers = new WeakMap<Connection, HostAnswer>();
   readonly #told = new Map<Host, string>();
   /** Of the hosts that were used: what another says of itself counts once its history was found to be ours. */
   #newestTimeline = 0;
@@ -110,13 +110,13 @@ export class Hosts {
 
   /** Throws `DatabaseError` where none is fit. */
   async #choose(
-    all: readonly (Answer | Silence)[],
+    all: readonly (HostAnswer | Silence)[],
     use: 'write' | 'read',
     budget: Budget,
   ): Promise<Connection> {
     const answers = all.filter((one) => 'connection' in one).sort((one, other) => this.#order(one, other));
     const refusals: Refusals = new Map();
-    const isFit = async (answer: Answer, isOpening: boolean) => {
+    const isFit = async (answer: HostAnswer, isOpening: boolean) => {
       const reason = await this.#reasonAgainst(answer, use, budget, isOpening);
       if (reason !== undefined) refusals.set(answer.host, { kind: reason, reason });
       else refusals.delete(answer.host);
@@ -142,7 +142,7 @@ export class Hosts {
 
   /** What keeps a host from being used. What fails on the way keeps only that host from it. */
   async #reasonAgainst(
-    answer: Answer,
+    answer: HostAnswer,
     use: 'write' | 'read',
     budget: Budget,
     isOpening: boolean,
@@ -160,19 +160,19 @@ export class Hosts {
     }
   }
 
-  #use(answer: Answer): void {
+  #use(answer: HostAnswer): void {
     this.#last = answer.host;
     this.#newestTimeline = Math.max(this.#newestTimeline, answer.timeline ?? 0);
     this.#answers.set(answer.connection, answer);
   }
 
   /** Whether it takes writes on a timeline that was left behind. */
-  #isStale({ readOnly, timeline }: Answer): boolean {
+  #isStale({ readOnly, timeline }: HostAnswer): boolean {
     return readOnly === undefined && timeline !== undefined && timeline < this.#newestTimeline;
   }
 
   /** Writable before read-only, then newer before older, then the one used last. */
-  #order(one: Answer, other: Answer): number {
+  #order(one: HostAnswer, other: HostAnswer): number {
     return (
       Number(one.readOnly !== undefined) - Number(other.readOnly !== undefined) ||
       (other.timeline ?? this.#newestTimeline) - (one.timeline ?? this.#newestTimeline) ||

@@ -32,7 +32,7 @@ export function openApiDocument(baseUrl: string, version: string, parts: readonl
 }
 
 /** A description whose paths another server has than the document's; the same where that is none. */
-export function at(server: string | undefined, description: Description): Description {
+export function withServer(server: string | undefined, description: Description): Description {
   if (server === undefined) return description;
   const servers = [{ url: server }];
   const paths = Object.entries(description.paths).map(([path, item]) => [path, { servers, ...item }]);
@@ -51,7 +51,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<st
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const json = (schema: object) => ({ content: { 'application/json': { schema } } });
-export const REQUEST_ID = {
+export const REQUEST_ID_HEADER = {
   'X-Request-Id': { schema: { type: 'string' }, description: 'Names this request in logs and history.' },
 };
 
@@ -64,7 +64,7 @@ const RETRY_AFTER = {
 
 /** A response that carries a schema of the document. */
 export function success(description: string, schema: string, headers: object = {}) {
-  return { description, headers: { ...REQUEST_ID, ...headers }, ...json(ref(schema)) };
+  return { description, headers: { ...REQUEST_ID_HEADER, ...headers }, ...json(ref(schema)) };
 }
 
 /** One response for each status among `codes`, listing the codes it may carry. */
@@ -74,7 +74,7 @@ export function failures(codes: readonly ErrorCode[]): Record<string, object> {
     const names = codes.filter((code) => STATUS_OF_CODE[code] === status);
     responses[status] = {
       description: names.map((name) => `\`${name}\``).join(', '),
-      headers: names.includes('rate_limited') ? { ...REQUEST_ID, ...RETRY_AFTER } : REQUEST_ID,
+      headers: names.includes('rate_limited') ? { ...REQUEST_ID_HEADER, ...RETRY_AFTER } : REQUEST_ID_HEADER,
       ...json(ref('Error')),
     };
   }

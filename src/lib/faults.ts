@@ -17,12 +17,12 @@ export function isNamedByCaller(fault: unknown): boolean {
 export function addSchemaFaults(faults: ErrorDetails, error: z.ZodError | undefined): void {
   for (const issue of error?.issues ?? [])
     if (issue.code === 'unrecognized_keys')
-      for (const name of issue.keys) faults[shownPath([...issue.path.map(String), name])] ??= UNKNOWN_FIELD;
+      for (const name of issue.keys) faults[fieldPath([...issue.path.map(String), name])] ??= UNKNOWN_FIELD;
     else faults[issue.path.join('.')] ??= issue.message;
 }
 
 /** A field's path as the answer may show it. */
-export function shownPath(parts: readonly string[]): string {
+export function fieldPath(parts: readonly string[]): string {
   return parts.reduce(pathBelow, '');
 }
 

@@ -43,6 +43,9 @@ export function formatTimestamp(ms: number): string {
   return `${dateOf(day)}${hours}:${minutes}:${seconds}+00:00`;
 }
 
+/** The same; null for a moment that is not known. */
+export const timestampOrNull = (ms: number | null | undefined) => (ms == null ? null : formatTimestamp(ms));
+
 /** The same with milliseconds, for logs: `2026-11-20T23:17:00.042+00:00`. */
 export function formatTimestampMs(ms: number): string {
   return `${formatTimestamp(ms).slice(0, 19)}.${String(ms % SECOND_MS).padStart(3, '0')}+00:00`;

@@ -1,7 +1,7 @@
 // When keys were last used, to the minute: noted in memory at each request, written down together once a minute, a first use at once.
 import type { Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
-import { inTurn } from '../lib/in-turn.ts';
+import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { MINUTE_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { keyUsesOf, noteKeyUses } from './queries.ts';
@@ -74,7 +74,7 @@ export class KeyUses {
 
 /** Writes down what was noted once a minute, within a second where a key was used for the first time, and at the stop. */
 export function startKeyUses(uses: KeyUses, log: Logger): { stop(): Promise<void> } {
-  const write = inTurn(() => uses.write(), log, 'when keys were used is written down later');
+  const write = inSequence(() => uses.write(), log, 'when keys were used is written down later');
   let writtenAt = monotonicMs();
   const writeDue = () => {
     if (!uses.hasFirstUse && monotonicMs() - writtenAt < MINUTE_MS) return;

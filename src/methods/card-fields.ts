@@ -28,7 +28,7 @@ export function parseCardNumber(text: string): Reading {
 const YEARS_AHEAD = 20;
 
 /** Checks an expiry date as printed on cards, `09/28`, `0928` or `09-2028`; keeps nothing of it. */
-export function parseExpiry(text: string, now: number): Reading {
+export function parseCardExpiry(text: string, now: number): Reading {
   const written = asciiDigits(text).trim();
   const parts =
     /^(\d{1,2})\s*[/.\s-]\s*(?:20)?(\d\d)$/.exec(written) ?? /^(\d\d)(?:20)?(\d\d)$/.exec(written);

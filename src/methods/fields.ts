@@ -2,7 +2,7 @@
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { asciiDigits } from '../lib/digits.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
-import { parseCardNumber, parseExpiry } from './card-fields.ts';
+import { parseCardExpiry, parseCardNumber } from './card-fields.ts';
 import { maskEmail, maskIban, maskName, maskPhone, maskReference } from './masks.ts';
 import type { FieldFault, Reading } from './reading.ts';
 import { isBankAccountNumber, isIban } from './transfer/payer-account.ts';
@@ -96,7 +96,7 @@ export const FIELDS = {
     tooLong: 'form',
     attributes: { inputmode: 'numeric', autocomplete: 'off', ...LTR },
     secret: true,
-    read: parseExpiry,
+    read: parseCardExpiry,
   },
   'card-name': {
     keptAs: null,

@@ -1,7 +1,7 @@
 // The frame of a page in the visitor's language: whose page it is above, and the choice of language and theme below.
 import { type Html, html } from '../lib/html.ts';
 import { LANGUAGES } from '../ui/languages.ts';
-import { page } from '../ui/page.ts';
+import { htmlPage } from '../ui/page.ts';
 import { THEMES } from '../ui/theme.ts';
 import type { PageVisit, Parameters } from './visit.ts';
 
@@ -30,7 +30,7 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
       ? heading
       : words.text('title', { heading, merchant: brand });
   const title = amount === undefined ? named : `${named} – ${amount}`;
-  return page({
+  return htmlPage({
     language: words,
     theme,
     basePath,

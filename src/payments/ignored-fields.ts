@@ -1,6 +1,6 @@
 // Which fields of a payment request are ignored because no field has their name, and which fields were meant.
 import { editDistance } from '../lib/edit-distance.ts';
-import { shownPath } from '../lib/faults.ts';
+import { fieldPath } from '../lib/faults.ts';
 import { customerSchema, paymentRequestSchema } from './request.ts';
 
 /** A name this many letters away from a known one is taken for a slip. */
@@ -36,7 +36,7 @@ function unknownAmong(
     .filter((name) => !known.includes(name))
     .map((name) => {
       const meant = known.find((one) => isSlip(name, one));
-      return { name: shownPath([...path, name]), meant: meant && [...path, meant].join('.') };
+      return { name: fieldPath([...path, name]), meant: meant && [...path, meant].join('.') };
     });
 }
 

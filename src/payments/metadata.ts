@@ -1,7 +1,7 @@
 // The merchant's own data on a payment: any JSON object within limits, kept exactly or refused.
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
-import { shownPath } from '../lib/faults.ts';
+import { fieldPath } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { NUMBERED } from './card-data.ts';
 
@@ -22,13 +22,13 @@ export function checkMetadata(metadata: object, faults: ErrorDetails): void {
       characters += value.length;
       if (characters > BYTES_MAXIMUM)
         faults.metadata = TOO_LARGE; // nothing of it is searched further
-      else if (!value.isWellFormed()) faults[shownPath(path)] = 'Must be well-formed Unicode.';
-      else if (value.includes(NUL)) faults[shownPath(path)] = 'Must not contain the character U+0000.';
-      else if (holdsCardNumber(value)) faults[shownPath(path)] = NUMBERED;
+      else if (!value.isWellFormed()) faults[fieldPath(path)] = 'Must be well-formed Unicode.';
+      else if (value.includes(NUL)) faults[fieldPath(path)] = 'Must not contain the character U+0000.';
+      else if (holdsCardNumber(value)) faults[fieldPath(path)] = NUMBERED;
     } else if (typeof value === 'number') {
-      if (holdsCardNumber(String(value))) faults[shownPath(path)] = NUMBERED;
+      if (holdsCardNumber(String(value))) faults[fieldPath(path)] = NUMBERED;
     } else if (value === INEXACT) {
-      faults[shownPath(path)] = 'Has more digits than a JSON number keeps. Send it as a string.';
+      faults[fieldPath(path)] = 'Has more digits than a JSON number keeps. Send it as a string.';
     } else if (typeof value === 'object' && value !== null) {
       if (depth > DEPTH_MAXIMUM) {
         faults.metadata = `Must be nested at most ${DEPTH_MAXIMUM} levels deep.`;
@@ -40,7 +40,7 @@ export function checkMetadata(metadata: object, faults: ErrorDetails): void {
           keys++;
           if (!name.isWellFormed()) faults.metadata = 'Must have names in well-formed Unicode.';
           else if (name.includes(NUL)) faults.metadata = 'Must have names without the character U+0000.';
-          else if (holdsCardNumber(name)) faults[shownPath([...path, name])] = NUMBERED;
+          else if (holdsCardNumber(name)) faults[fieldPath([...path, name])] = NUMBERED;
         }
         visit(inner, [...path, name], depth + 1);
       }

@@ -7,7 +7,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
 import { type Approval, approvalsOf, needsSecond, type Rejection, reviewersOf } from './review.ts';
-import { moment } from './told.ts';
+import { momentInUtc } from './told.ts';
 
 export { needsSecond } from './review.ts';
 
@@ -43,7 +43,7 @@ export async function approve(
     if (own && before.every(({ by }) => by === principal.id))
       throw new OperationalError(
         'forbidden',
-        `You approved it on ${moment(own.at)}; another administrator must confirm.`,
+        `You approved it on ${momentInUtc(own.at)}; another administrator must confirm.`,
       );
     const review = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
     if (before.length === 0 && needsSecond(seen, fourEyesAbove)) {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import type { Queryable } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
-import { formatTimestamp } from '../lib/time.ts';
+import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
 
@@ -25,7 +25,6 @@ const textIn = (values: Kept, name: string) => {
   const value = values[name];
   return typeof value === 'string' ? value : null;
 };
-const moment = (ms: number | null) => (ms === null ? null : formatTimestamp(ms));
 
 /**
  * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with a numeric offset. Of what the
@@ -48,8 +47,8 @@ function rowOf(stored: Payment, now: number) {
     status_reason: payment.status_reason,
     description: payment.description,
     expires_at: formatTimestamp(payment.expires_at),
-    submitted_at: moment(payment.submitted_at),
-    decided_at: moment(payment.decided_at),
+    submitted_at: timestampOrNull(payment.submitted_at),
+    decided_at: timestampOrNull(payment.decided_at),
     updated_at: formatTimestamp(payment.updated_at),
     customer_name: textIn(customer, 'name'),
     customer_email: textIn(customer, 'email'),

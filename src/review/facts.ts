@@ -5,7 +5,7 @@ import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
-import { moment } from './told.ts';
+import { momentInUtc } from './told.ts';
 
 export interface Fact {
   kind:
@@ -86,7 +86,7 @@ async function suspended(
     kind: 'merchant_suspended',
     tone: 'notice',
     text: `${merchant_name} is suspended. Its payments can still be decided.`,
-    basis: `It was suspended on ${moment(since)}.`,
+    basis: `It was suspended on ${momentInUtc(since)}.`,
   };
 }
 
@@ -223,7 +223,7 @@ function linkRequested({ link_requested_at }: Payment): Fact | undefined {
   return {
     kind: 'link_requested',
     tone: 'plain',
-    text: `The customer asked for a new link on ${moment(link_requested_at)}.`,
+    text: `The customer asked for a new link on ${momentInUtc(link_requested_at)}.`,
     basis: 'It had expired by then.',
   };
 }

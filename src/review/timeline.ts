@@ -10,7 +10,7 @@ import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
 import type { Payment } from '../payments/payment.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
-import { moment } from './told.ts';
+import { momentInUtc } from './told.ts';
 
 export interface TimelineItem {
   /** The entry's number in the history. */
@@ -120,7 +120,7 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
         ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
         : 'rejected it';
     case 'payment.claimed': {
-      const until = typeof facts.until === 'number' ? ` until ${moment(facts.until)}` : '';
+      const until = typeof facts.until === 'number' ? ` until ${momentInUtc(facts.until)}` : '';
       const from = facts.taken_from ? ` from ${names.get(String(facts.taken_from)) ?? facts.taken_from}` : '';
       return `took it to review${from}${until}`;
     }

@@ -11,7 +11,7 @@ type Reader = Pick<Queryable, 'query'>;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** `20 Nov 2026, 14:02 UTC`. Takes milliseconds since 1970. */
-export function moment(ms: number): string {
+export function momentInUtc(ms: number): string {
   const [date, time] = new Date(ms).toISOString().split('T') as [string, string];
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
   return `${day} ${MONTHS[month - 1]} ${year}, ${time.slice(0, 5)} UTC`;
@@ -27,13 +27,13 @@ async function nameOf(database: Reader, administrator: string): Promise<string> 
 export async function whoDecided(database: Reader, payment: Payment): Promise<string> {
   const decision = reviewActs(payment).findLast(({ act }) => act !== 'note');
   const done = payment.status;
-  if (!decision) return `It was ${done} on ${moment(payment.decided_at ?? payment.updated_at)}.`;
-  return `${await nameOf(database, decision.by)} ${done} it on ${moment(decision.at)}.`;
+  if (!decision) return `It was ${done} on ${momentInUtc(payment.decided_at ?? payment.updated_at)}.`;
+  return `${await nameOf(database, decision.by)} ${done} it on ${momentInUtc(decision.at)}.`;
 }
 
 /** Who is at a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
 export async function whoClaimed(database: Reader, { by, until }: Claim): Promise<string> {
-  return `${await nameOf(database, by)} has it until ${moment(until)}.`;
+  return `${await nameOf(database, by)} has it until ${momentInUtc(until)}.`;
 }
 
 const DONE: Record<ReviewAct['act'], string> = {
@@ -47,8 +47,8 @@ export async function whatChanged(database: Reader, payment: Payment): Promise<s
   const last = reviewActs(payment).at(-1);
   const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
   if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
-    return `${await nameOf(database, payment.claimed_by)} took it to review on ${moment(claimedAt)}.`;
+    return `${await nameOf(database, payment.claimed_by)} took it to review on ${momentInUtc(claimedAt)}.`;
   return last
-    ? `${await nameOf(database, last.by)} ${DONE[last.act]} on ${moment(last.at)}.`
+    ? `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInUtc(last.at)}.`
     : 'Its customer sent something, or somebody had taken it and let it go.';
 }

@@ -13,7 +13,7 @@ export interface Site {
 }
 
 /** An address, and the sites that share it; the first answers to every name that is no other's. */
-export interface Listener {
+export interface ListenAddress {
   host: string;
   port: number;
   sites: Site[];
@@ -24,7 +24,7 @@ export interface Places {
   baseUrls: Record<Surface, string>;
   checkoutBaseUrl: string;
   /** The first is the one that the public surface is on. */
-  listeners: Listener[];
+  listeners: ListenAddress[];
 }
 
 export type PlaceSettings = Pick<
@@ -39,7 +39,7 @@ export function placesOf(settings: PlaceSettings, port = settings.port): Places 
   const checkoutBaseUrl = settings.checkout_base_url ?? publicUrl;
   const hostNames = [publicUrl, checkoutBaseUrl].map(nameOf);
   const baseUrls: Places['baseUrls'] = { public: publicUrl, console: publicUrl, admin: publicUrl };
-  const listeners: Listener[] = [{ ...main, sites: [{ hostNames, surfaces: ['public'] }] }];
+  const listeners: ListenAddress[] = [{ ...main, sites: [{ hostNames, surfaces: ['public'] }] }];
   for (const surface of ['console', 'admin'] as const) {
     const place = settings[surface];
     const address = isApart(settings, surface)
@@ -78,7 +78,7 @@ function urlsOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places): stri
 
 /** Puts a surface on the listener of its address, to the site of its host name. */
 function addTo(
-  listeners: Listener[],
+  listeners: ListenAddress[],
   { host, port }: { host: string; port: number },
   hostName: string,
   surface: Surface,

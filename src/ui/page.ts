@@ -79,7 +79,7 @@ export interface PageParts {
 }
 
 /** A whole page. */
-export function page(parts: PageParts): string {
+export function htmlPage(parts: PageParts): string {
   const { language, theme, basePath, title, preview, skip, header, content, wide, footer, beside, script } =
     parts;
   return html`<!doctype html>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
-import { parseCardNumber, parseExpiry, TEST_CARDS } from '../../src/methods/card-fields.ts';
+import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/methods/card-fields.ts';
 import { FIELDS, type Field, type FieldName, readField } from '../../src/methods/fields.ts';
 import { maskEmail, maskIban, maskName, maskPhone } from '../../src/methods/masks.ts';
 import type { FieldFault, Reading } from '../../src/methods/reading.ts';
@@ -242,7 +242,7 @@ describe('card numbers', () => {
 });
 
 describe('expiry dates', () => {
-  const at = (text: string, now = NOW) => parseExpiry(text, now);
+  const at = (text: string, now = NOW) => parseCardExpiry(text, now);
 
   test('a date is read in every form in which people write it.', () => {
     for (const typed of [

@@ -63,27 +63,8 @@ export const LONG_LINES: Record<string, number> = {
 
 /** Names that several rooms export. */
 export const NAMES_SHARED: Record<string, { rooms: string[]; reason: string }> = {
-  rotate: { rooms: ['commands', 'console'], reason: 'two meanings: one is to be renamed' },
-  revoke: { rooms: ['commands', 'console'], reason: 'two meanings: one is to be renamed' },
   authenticator: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
   addPaymentRoutes: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
   Failure: { rooms: ['administrators', 'commands'], reason: 'two meanings: one is to be renamed' },
   Caller: { rooms: ['administrators', 'merchants'], reason: 'two meanings: one is to be renamed' },
-  Place: { rooms: ['administrators', 'console'], reason: 'two meanings: one is to be renamed' },
-  inTurn: { rooms: ['administrators', 'lib'], reason: 'two meanings: one is to be renamed' },
-  REQUEST_ID: { rooms: ['commands', 'http'], reason: 'two meanings: one is to be renamed' },
-  parseExpiry: { rooms: ['commands', 'methods'], reason: 'two meanings: one is to be renamed' },
-  faultOf: { rooms: ['commands', 'health'], reason: 'two meanings: one is to be renamed' },
-  at: { rooms: ['commands', 'http'], reason: 'two meanings: one is to be renamed' },
-  shownPath: { rooms: ['commands', 'lib'], reason: 'two meanings: one is to be renamed' },
-  Told: { rooms: ['commands', 'journal'], reason: 'two meanings: one is to be renamed' },
-  page: { rooms: ['console', 'ui'], reason: 'two meanings: one is to be renamed' },
-  Choices: { rooms: ['console', 'methods'], reason: 'two meanings: one is to be renamed' },
-  counted: { rooms: ['console', 'lib'], reason: 'two meanings: one is to be renamed' },
-  moment: { rooms: ['console', 'review'], reason: 'two meanings: one is to be renamed' },
-  Row: { rooms: ['console', 'database'], reason: 'two meanings: one is to be renamed' },
-  lastDecision: { rooms: ['console', 'review'], reason: 'two meanings: one is to be renamed' },
-  Answer: { rooms: ['database', 'payments'], reason: 'two meanings: one is to be renamed' },
-  Listener: { rooms: ['http', 'settings'], reason: 'two meanings: one is to be renamed' },
-  Fact: { rooms: ['review', 'ui'], reason: 'two meanings: one is to be renamed' },
 };

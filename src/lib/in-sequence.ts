@@ -5,7 +5,7 @@ import type { Logger } from './log.ts';
  * Returns a function that starts a run of `work` when the run before has ended, and resolves when its own has. A failure is logged as
  * a warning, `message`.
  */
-export function inTurn(
+export function inSequence(
   work: () => Promise<void>,
   log: Pick<Logger, 'warn'>,
   message: string,
