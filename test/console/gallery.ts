@@ -6,6 +6,7 @@ import { createAdministrator } from '../../src/administrators/manage.ts';
 import { Inspector } from '../../src/health/inspector.ts';
 import { BackgroundVerification } from '../../src/journal/background-verification.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/lib/time.ts';
+import { acknowledgeAll } from '../support/acknowledge.ts';
 import { loaded } from '../support/chromium.ts';
 import {
   type Account,
@@ -138,6 +139,8 @@ interface Stage {
     | 'approved'
     | 'rejected'
     | 'twice'
+    | 'acknowledged'
+    | 'changed'
     | 'pending'
     | 'cancelled'
     | 'expired',
@@ -220,7 +223,14 @@ async function fill(harness: Harness): Promise<Stage> {
     pending: pending.id,
     cancelled: cancelled.id,
     expired: expired.id,
+    acknowledged: await waiting(harness, 'transfer', full),
+    changed: await waiting(harness, 'transfer', full),
   };
+  const reprice = (id: string) =>
+    harness.service.database.script(`update payments set amount_minor = 1 where id = '${id}'`);
+  await reprice(ids.acknowledged);
+  await acknowledgeAll(harness, 'Edited by hand on 20 November, incident 7; agreed with the shop');
+  await reprice(ids.changed);
   clock.advance(25 * MINUTE_MS);
   // Signed in last, since a session ends when nobody clicks for a quarter of an hour.
   const [ana, bob, olga] = [await asAna(), await asBob(), (await signInAs(harness, olgaAccount)).client];
@@ -497,6 +507,8 @@ function payment({ ana, olga, ids }: Stage): Scene[] {
     { name: 'payment, half approved', path: `/payments/${ids.half}`, who: ana },
     { name: 'payment, approved', path: `/payments/${ids.approved}`, who: ana },
     { name: 'payment, approved by two', path: `/payments/${ids.twice}`, who: ana },
+    { name: 'payment, changed outside', path: `/payments/${ids.changed}`, who: ana },
+    { name: 'payment, changed and acknowledged', path: `/payments/${ids.acknowledged}`, who: ana },
     { name: 'payment, rejected', path: `/payments/${ids.rejected}`, who: olga },
     { name: 'payment, pending', path: `/payments/${ids.pending}`, who: ana },
     { name: 'payment, cancelled', path: `/payments/${ids.cancelled}`, who: ana },
@@ -619,7 +631,7 @@ function records({ ana, olga, ids }: Stage, verification: BackgroundVerification
     verification.running = undefined;
     verification.newest = outcome;
   };
-  const found = { entries: 1284, seals: 611, payments: 431, checkpoints: 118 };
+  const found = { entries: 1284, seals: 611, payments: 431, checkpoints: 118, acknowledged: 1 };
   const verified = { is: 'verified', at: now(), found } as unknown as BackgroundVerification['newest'];
   const broken = { is: 'broken', at: now(), rows: 1 } as const;
   const problem = `payment ${ids.plain} is not as entry 128 says`;

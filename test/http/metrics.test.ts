@@ -18,6 +18,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { DatabaseError } from '../../src/database/database.ts';
 import { newestBackupAt } from '../../src/health/backup-checks.ts';
+import { acknowledgeAll } from '../support/acknowledge.ts';
 import { hasOpenssl, temporaryCertificates } from '../support/certificates.ts';
 import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
@@ -208,6 +209,12 @@ describe('measurements', () => {
       beside.close();
       assert.equal(await verify(), 1);
       assert.equal(await read(intact), 0);
+      await acknowledgeAll(other, 'Edited by hand');
+      assert.equal(await verify(), 0);
+      assert.deepEqual(
+        [await read(intact), await read('counterfoil_verification_acknowledged_faults')],
+        [1, 1],
+      );
     } finally {
       await other.close();
       rmSync(backups, { recursive: true, force: true });
