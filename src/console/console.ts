@@ -16,12 +16,17 @@ import { routes } from './routes.ts';
 import { setUpForm, showSetUp, takeSetUp } from './set-up.ts';
 import { showSignIn, takeFactor, takePassword } from './sign-in.ts';
 import { carriedIn, signInPage } from './sign-in-page.ts';
-import { timeOfDay } from './sign-in-whole.ts';
+import { read, strongFactorIn, timeOfDay, tooMany } from './sign-in-whole.ts';
 import { deviceOf } from './signed-in.ts';
 import { createThrottle } from './throttle.ts';
 import { type ConsolePlace, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 32 * 1024;
+/**
+ * How many times as many sign-in forms with a recovery code or a passkey one address may send: guessing those is hopeless and costs no
+ * password hash, so that they are limited apart and nobody can use up the forms of somebody else.
+ */
+const STRONG_SHARE = 50;
 
 export interface ConsoleSettings extends ConsoleParts, FailureLog {
   /** How many forms of signing in one network address may send in 15 minutes. */
@@ -37,7 +42,10 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
   const { signInForms, ...parts } = settings;
   const place = placeOf(parts, routes);
-  const throttle = createThrottle(signInForms, place.clock, (request) => deviceOf(place, request));
+  const throttleOf = (maximum: number) =>
+    createThrottle(maximum, place.clock, (request) => deviceOf(place, request));
+  const throttle = throttleOf(signInForms);
+  const throttleOfStrong = throttleOf(signInForms * STRONG_SHARE);
 
   readForms(app, FORM_BYTES);
   app.decorateRequest('principal');
@@ -52,27 +60,32 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     showFailure(place, request, reply, status, refusal),
   );
 
-  /** A form of a page that is shown before anybody is signed in. */
-  const door = (take: Door, stale: Door) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const visit = await visitOf(request, reply, place);
-    if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
-      return show(visit, problem.foreign(place.path));
-    const waitMs = await throttle(request);
-    if (waitMs > 0) {
-      reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
-      note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
-      return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, visit.now + waitMs)));
-    }
-    const form = request.body as URLSearchParams;
-    return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
-  };
+  /** A form of a page that is shown before anybody is signed in. `isWhole`: whether it may hold a strong second factor. */
+  const door =
+    (take: Door, stale: Door, isWhole = false) =>
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const visit = await visitOf(request, reply, place);
+      if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
+        return show(visit, problem.foreign(place.path));
+      const form = request.body as URLSearchParams;
+      const isStrong = isWhole && strongFactorIn(visit, form) !== undefined;
+      const waitMs = await (isStrong ? throttleOfStrong : throttle)(request);
+      if (waitMs > 0) {
+        const until = visit.now + waitMs;
+        note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
+        if (isWhole) return tooMany(visit, carriedIn(form), read(form, 'email'), until);
+        reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+        return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, until)));
+      }
+      return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
+    };
   const look =
     (page: (visit: Visit) => FastifyReply | Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) =>
       page(await visitOf(request, reply, place));
 
   app.get('/sign-in', look(showSignIn));
-  app.post('/sign-in', door(takePassword, signInAgain));
+  app.post('/sign-in', door(takePassword, signInAgain, true));
   app.get(
     '/sign-in/factor',
     look((visit) => seeOther(visit, `${place.path}/sign-in`)),

@@ -244,6 +244,35 @@ describe('who is counted with whom', () => {
   });
 });
 
+test('a network whose forms are used up lets in a new browser with a recovery code, and limits those forms too.', async () => {
+  const harness = await startHarness('sqlite', { configuration: 'sign_in_forms_per_address: 2\n' });
+  try {
+    const { email, password, recoveryCodes } = await createAccount(harness);
+    const client = newClient(harness);
+    const form = await client.get('/sign-in?next=/account');
+    for (let i = 0; i < 2; i++) assert.equal((await client.send(form)).status, 422);
+    const busy = await client.send(form, { email, password });
+    assert.equal(busy.status, 429);
+    assert.match(busy.body, /Too many attempts[\s\S]*You need not wait/);
+    const entered = await client.send(busy, { email, password, 'recovery-code': recoveryCodes[0]! });
+    assert.equal(entered.h1, 'Your account');
+    const other = newClient(harness);
+    const { values } = formOf(await other.get('/sign-in'));
+    const guess = { ...values, email, password: 'x', 'recovery-code': 'x' };
+    const statuses: number[] = [];
+    for (let i = 0; i < 100; i++) statuses.push((await other.post('/sign-in', guess)).status);
+    assert.deepEqual([statuses[98], statuses[99]], [422, 429], 'one was used to sign in');
+    const setUp = formOf(await other.get('/set-up')).values;
+    assert.equal(
+      (await other.post('/set-up', { ...setUp, 'recovery-code': 'x' })).status,
+      429,
+      'not elsewhere',
+    );
+  } finally {
+    await harness.close();
+  }
+});
+
 test('one network address may send twenty forms in a quarter of an hour, and is told when it may go on.', async () => {
   const harness = await startHarness('sqlite');
   try {
