@@ -103,12 +103,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const kept = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
   const follower = await followJournal(database, kept, log);
   undo.add(() => follower.stop());
-  const keyUses = new KeyUses(journal);
-  const keyUsesWriter = startKeyUses(keyUses, log);
-  undo.add(() => keyUsesWriter.stop());
-  const tally = new FailureTally(journal, clock);
-  const tallyWriter = startFailureTally(tally, log);
-  undo.add(() => tallyWriter.stop());
+  const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);
   const health = new Health({
     journal,
@@ -130,25 +125,11 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   }
 
   const settings = surfaceSettings(configuration);
-  const installation = installationOf(configuration, undefined, places.port);
-  const shared = {
-    log,
-    clock,
-    database,
-    journal,
-    ring,
-    directory,
-    keyUses,
-    offer,
-    health,
-    figures,
-    tally,
-    places,
-  };
   const appParts = {
     ...settings,
-    ...shared,
-    installation,
+    ...{ log, clock, database, journal, ring, directory },
+    ...{ keyUses, offer, health, figures, tally, places },
+    installation: installationOf(configuration, undefined, places.port),
     refuse: refuser(settings.rateLimits, clock),
     defect: defectReporter(log, measurements?.defect),
   };
@@ -238,4 +219,15 @@ function startWork(
   const sweeper = startSweeper(journal, clock, log);
   undo.add(() => sweeper.stop());
   return { journal, checkpoints, sweeper };
+}
+
+/** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */
+function startCounters(journal: Journal, { clock, log }: StartParts, undo: Undo) {
+  const keyUses = new KeyUses(journal);
+  const keyUsesWriter = startKeyUses(keyUses, log);
+  undo.add(() => keyUsesWriter.stop());
+  const tally = new FailureTally(journal, clock);
+  const tallyWriter = startFailureTally(tally, log);
+  undo.add(() => tallyWriter.stop());
+  return { keyUses, tally };
 }

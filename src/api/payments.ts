@@ -43,10 +43,17 @@ type WithId = { Params: { payment_id: string } };
 
 /** Adds the routes to `app`, whose requests carry a caller by now. */
 export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes): void {
+  addReads(app, settings);
+  addWrites(app, settings);
+}
+
+function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
   const { database, journal, clock, baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
   const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
-
-  const present = (payment: Payment, now: number) => presentPayment(payment, checkoutBaseUrl, now);
+  const done = (payment: Payment, status: number, now: number): Answer => ({
+    status,
+    body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}`,
+  });
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
@@ -57,11 +64,40 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     const act: Act = { actor: request.caller.actor, request_id: request.id };
     const text = await answer(request, reply, answering, 'POST /v1/payments', bytes, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
-      return { status: 201, body: `{"data":${present(payment, transaction.now)}}` };
+      return done(payment, 201, transaction.now);
     });
     reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);
     return text;
   }
+
+  async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
+    const { payment_id } = request.params;
+    const act: Act = { actor: request.caller.actor, request_id: request.id };
+    withIdempotencyKeyChecked(request, () => {});
+    if (!isPaymentId(payment_id)) throw paymentNotFound();
+    const work = async (transaction: Transaction) => {
+      const facts = { key: request.caller.key.id };
+      const reason = { status_reason: 'cancelled_by_merchant' } as const;
+      const tenant = tenantOf(request);
+      const payment = await transition(transaction, tenant, payment_id, 'cancel', act, reason, facts);
+      return done(payment, 200, transaction.now);
+    };
+    const route = 'POST /v1/payments/:payment_id/cancel';
+    return answer(request, reply, answering, route, payment_id, work, payment_id);
+  }
+
+  app.register(async (scope) => {
+    takeJson(scope);
+    scope.post('/payments', create);
+  });
+  app.register(async (scope) => {
+    ignoreBody(scope);
+    scope.post('/payments/:payment_id/cancel', cancel);
+  });
+}
+
+function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: PaymentRoutes): void {
+  const present = (payment: Payment, now: number) => presentPayment(payment, checkoutBaseUrl, now);
 
   async function read(request: FastifyRequest<WithId>, reply: FastifyReply) {
     const { payment_id } = request.params;
@@ -86,46 +122,8 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
     );
   }
 
-  async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
-    const { payment_id } = request.params;
-    const act: Act = { actor: request.caller.actor, request_id: request.id };
-    withIdempotencyKeyChecked(request, () => {});
-    if (!isPaymentId(payment_id)) throw paymentNotFound();
-    const work = async (transaction: Transaction) => {
-      const facts = { key: request.caller.key.id };
-      const tenant = tenantOf(request);
-      const payment = await transition(
-        transaction,
-        tenant,
-        payment_id,
-        'cancel',
-        act,
-        { status_reason: 'cancelled_by_merchant' },
-        facts,
-      );
-      return { status: 200, body: `{"data":${present(payment, transaction.now)}}` };
-    };
-    return answer(
-      request,
-      reply,
-      answering,
-      'POST /v1/payments/:payment_id/cancel',
-      payment_id,
-      work,
-      payment_id,
-    );
-  }
-
   app.get('/payments', list);
   app.get('/payments/:payment_id', read);
-  app.register(async (scope) => {
-    takeJson(scope);
-    scope.post('/payments', create);
-  });
-  app.register(async (scope) => {
-    ignoreBody(scope);
-    scope.post('/payments/:payment_id/cancel', cancel);
-  });
 }
 
 /** The header that names ignored fields to a developer. The log gets those that were probably meant: other names are the caller's. */

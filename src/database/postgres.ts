@@ -40,94 +40,110 @@ export async function openPostgres(url: string, guard?: HostGuard): Promise<Data
   const fault = hostsFault(url);
   if (fault) throw new DatabaseError('fault', `the connection string ${fault}`);
   const hosts = new Hosts(url, guard);
-  const readers = new Readers(hosts);
-  let writer: Connection | undefined;
-  let isWriting = false;
-  /** The connection whose transaction is under way: what belongs in that must not happen on another. */
-  let working: Connection | undefined;
+  const database = new Postgres(hosts);
+  await database.query('select 1');
+  hosts.watch();
+  return database;
+}
 
-  async function connectWriter(budget: Budget): Promise<Connection> {
-    if (writer && hosts.isCurrent(writer)) return writer;
-    writer?.discard();
-    writer = undefined;
-    const connection = await hosts.connect(budget, 'write');
+class Postgres implements Database {
+  readonly engine = 'postgres';
+  readonly #hosts: Hosts;
+  readonly #readers: Readers;
+  #writer: Connection | undefined;
+  #isWriting = false;
+  /** The connection whose transaction is under way: what belongs in that must not happen on another. */
+  #working: Connection | undefined;
+
+  constructor(hosts: Hosts) {
+    this.#hosts = hosts;
+    this.#readers = new Readers(hosts);
+  }
+
+  async query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
+    const budget = new Budget(READ_MS);
+    const read = () => this.#readers.lend(budget, (connection) => connection.run(sql, values, budget.left()));
+    // A connection may have been cut while it lay idle: a read is then asked once more, on another.
+    const { rows } = await read().catch((error) => (wasCut(error) ? read() : Promise.reject(error)));
+    return rows as R[];
+  }
+
+  insert(): never {
+    throw new Error('insert belongs in a transaction');
+  }
+
+  async transaction<T>(work: (transaction: Queryable) => Promise<T>, withinMs?: number): Promise<T> {
+    if (this.#isWriting) throw new Error('one transaction at a time');
+    this.#isWriting = true;
+    const budget = new Budget(Math.min(TRANSACTION_MS, withinMs ?? TRANSACTION_MS));
+    const leftMs = () => (withinMs === undefined ? STATEMENT_MS : budget.left());
+    try {
+      this.#working = await this.#connectWriter(budget);
+      const begin = withinMs === undefined ? `begin; ${PATIENT}` : 'begin';
+      const result = await commitWork(work, this.#working, begin, leftMs);
+      if (this.#hosts.isSuperseded(this.#working))
+        throw new DatabaseError('unknown', 'another host became the database during COMMIT');
+      return result;
+    } finally {
+      this.#working = undefined;
+      this.#isWriting = false;
+    }
+  }
+
+  refresh(): void {} // each read sees what stands as it comes
+
+  snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T> {
+    return this.#readers.lend(new Budget(READ_MS), async (connection) => {
+      const view = connection.session(() => STATEMENT_MS);
+      await view.query('begin isolation level repeatable read read only');
+      const result = await work(view);
+      await view.query('commit');
+      return result;
+    });
+  }
+
+  async script(sql: string): Promise<void> {
+    const connection = this.#working ?? (await this.#connectWriter(new Budget(TRANSACTION_MS)));
+    // As long as it takes: a large store migrates for minutes, and whoever waits for it waits as long.
+    await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
+  }
+
+  async durability(): Promise<Record<string, string>> {
+    // Asked where the session's own word is not: this is what the server, the database and the role have.
+    const rows = await this.query<{ name: string; setting: string }>(
+      `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
+    );
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  }
+
+  async indexFaults(signal?: AbortSignal): Promise<string[]> {
+    const connection = await this.#hosts.connect(new Budget(READ_MS), 'read');
+    try {
+      return await postgresIndexFaults(connection, signal);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#hosts.close(), this.#readers.close()]);
+    await this.#writer?.close();
+  }
+
+  async #connectWriter(budget: Budget): Promise<Connection> {
+    if (this.#writer && this.#hosts.isCurrent(this.#writer)) return this.#writer;
+    this.#writer?.discard();
+    this.#writer = undefined;
+    const connection = await this.#hosts.connect(budget, 'write');
     try {
       await connection.run(SESSION, [], budget.left());
     } catch (error) {
       connection.discard();
       throw error;
     }
-    writer = connection;
+    this.#writer = connection;
     return connection;
   }
-
-  const database: Database = {
-    engine: 'postgres',
-    async query<R = Row>(sql: string, ...values: Value[]): Promise<R[]> {
-      const budget = new Budget(READ_MS);
-      const read = () => readers.lend(budget, (connection) => connection.run(sql, values, budget.left()));
-      // A connection may have been cut while it lay idle: a read is then asked once more, on another.
-      const { rows } = await read().catch((error) => (wasCut(error) ? read() : Promise.reject(error)));
-      return rows as R[];
-    },
-    insert() {
-      throw new Error('insert belongs in a transaction');
-    },
-    async transaction(work, withinMs) {
-      if (isWriting) throw new Error('one transaction at a time');
-      isWriting = true;
-      const budget = new Budget(Math.min(TRANSACTION_MS, withinMs ?? TRANSACTION_MS));
-      const leftMs = () => (withinMs === undefined ? STATEMENT_MS : budget.left());
-      try {
-        working = await connectWriter(budget);
-        const begin = withinMs === undefined ? `begin; ${PATIENT}` : 'begin';
-        const result = await commitWork(work, working, begin, leftMs);
-        if (hosts.isSuperseded(working))
-          throw new DatabaseError('unknown', 'another host became the database during COMMIT');
-        return result;
-      } finally {
-        working = undefined;
-        isWriting = false;
-      }
-    },
-    refresh() {}, // each read sees what stands as it comes
-    snapshot(work) {
-      return readers.lend(new Budget(READ_MS), async (connection) => {
-        const view = connection.session(() => STATEMENT_MS);
-        await view.query('begin isolation level repeatable read read only');
-        const result = await work(view);
-        await view.query('commit');
-        return result;
-      });
-    },
-    async script(sql) {
-      const connection = working ?? (await connectWriter(new Budget(TRANSACTION_MS)));
-      // As long as it takes: a large store migrates for minutes, and whoever waits for it waits as long.
-      await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
-    },
-    async durability() {
-      // Asked where the session's own word is not: this is what the server, the database and the role have.
-      const rows = await database.query<{ name: string; setting: string }>(
-        `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
-      );
-      return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
-    },
-    async indexFaults(signal) {
-      const connection = await hosts.connect(new Budget(READ_MS), 'read');
-      try {
-        return await postgresIndexFaults(connection, signal);
-      } finally {
-        await connection.close();
-      }
-    },
-    async close() {
-      await Promise.all([hosts.close(), readers.close()]);
-      await writer?.close();
-    },
-  };
-  await database.query('select 1');
-  hosts.watch();
-  return database;
 }
 
 /** Runs a transaction on a connection, which is discarded where it cannot be told what became of it. */

@@ -1,7 +1,7 @@
 // What every surface stands in: the framework with ids, limits, log lines and the one shape of errors, and no routes yet.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
@@ -44,7 +44,7 @@ const withoutSchemas = () => () => {
 
 /** Builds the framework for one site. Whatever is added to it stands behind its checks and is logged. */
 export function createShell(parts: ShellParts): FastifyInstance {
-  const { log, trustProxy, https, plainHttp } = parts;
+  const { trustProxy } = parts;
   const app = fastify({
     logger: false,
     genReqId: () => randomId('req_', 16),
@@ -72,35 +72,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.decorateRequest('noted');
   refuseLateAnswers(app);
-  app.addHook('onRequest', (request, reply, done) => {
-    const { id, raw, headers } = request;
-    log.debug(
-      { request_id: id, method: request.method, route: request.routeOptions.url ?? null },
-      'request begun',
-    );
-    reply.header('x-request-id', id);
-    if (plainHttp && !plainHttp.mayCome(raw.socket)) {
-      if (!plainHttp.openRoutes.has(request.routeOptions.url ?? '')) {
-        reply.header('connection', 'close');
-        sendError(overPlainHttp(), request, reply, parts); // here, for no page's own handler must take it for its own
-        return;
-      }
-    } else if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
-    const count = (requestsOn.get(raw.socket) ?? 0) + 1;
-    requestsOn.set(raw.socket, count);
-    if (count >= LIMITS.requestsPerSocket) reply.raw.shouldKeepAlive = false; // whatever headers its answer comes to have
-    if (count > LIMITS.requestsPerSocket) {
-      done(new OperationalError('bad_request', 'The connection ends behind the request before.')); // never sent
-      return;
-    }
-    const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect);
-    if (fault) {
-      // Another reader of the same stream may have found its requests elsewhere: this was the last one.
-      requestsOn.set(raw.socket, LIMITS.requestsPerSocket);
-      reply.header('connection', 'close');
-    }
-    done(fault);
-  });
+  app.addHook('onRequest', (request, reply, done) => admit(parts, request, reply, done));
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(parts, request, reply);
     const route = request.is404 ? undefined : request.routeOptions.url;
@@ -150,4 +122,41 @@ function syntaxFault(
   if (url.length > URL_MAXIMUM)
     return new OperationalError('uri_too_long', `The request target is longer than ${URL_MAXIMUM} bytes.`);
   return undefined;
+}
+
+/** The first look at a request, before its body is read: refuses plain HTTP, a connection that was used for too long, and wrong syntax. */
+function admit(
+  parts: ShellParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  const { log, https, plainHttp } = parts;
+  const { id, raw, headers } = request;
+  log.debug(
+    { request_id: id, method: request.method, route: request.routeOptions.url ?? null },
+    'request begun',
+  );
+  reply.header('x-request-id', id);
+  if (plainHttp && !plainHttp.mayCome(raw.socket)) {
+    if (!plainHttp.openRoutes.has(request.routeOptions.url ?? '')) {
+      reply.header('connection', 'close');
+      sendError(overPlainHttp(), request, reply, parts); // here, for no page's own handler must take it for its own
+      return;
+    }
+  } else if (https) reply.header('strict-transport-security', STRICT_TRANSPORT);
+  const count = (requestsOn.get(raw.socket) ?? 0) + 1;
+  requestsOn.set(raw.socket, count);
+  if (count >= LIMITS.requestsPerSocket) reply.raw.shouldKeepAlive = false; // whatever headers its answer comes to have
+  if (count > LIMITS.requestsPerSocket) {
+    done(new OperationalError('bad_request', 'The connection ends behind the request before.')); // never sent
+    return;
+  }
+  const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect);
+  if (fault) {
+    // Another reader of the same stream may have found its requests elsewhere: this was the last one.
+    requestsOn.set(raw.socket, LIMITS.requestsPerSocket);
+    reply.header('connection', 'close');
+  }
+  done(fault);
 }
