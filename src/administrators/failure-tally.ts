@@ -14,7 +14,7 @@ const COUNTED = 'sign_in.failures_counted';
 const SUBJECT = 'sign_in';
 
 /** A failed try. `network` or `device` is the mark of where it came from. */
-export interface Failure {
+export interface FailedSignIn {
   at: number;
   proof?: 'password' | 'second_factor';
   network?: string;
@@ -25,7 +25,7 @@ export interface Failure {
 export class FailureTally {
   readonly #journal: Journal;
   readonly #clock: Clock;
-  readonly #kept = new LRUCache<string, Failure[]>({ max: SUBJECTS_MAXIMUM });
+  readonly #kept = new LRUCache<string, FailedSignIn[]>({ max: SUBJECTS_MAXIMUM });
   #minute = { begun: Number.NEGATIVE_INFINITY, recorded: 0 };
   #counted = 0;
 
@@ -44,13 +44,13 @@ export class FailureTally {
   }
 
   /** Counts a failure without an entry. `subject`: as in the entries. */
-  count(subject: string, failure: Failure): void {
+  count(subject: string, failure: FailedSignIn): void {
     this.#counted++;
     this.#kept.set(subject, [failure, ...(this.#kept.get(subject) ?? [])].slice(0, KEPT_OF_EACH));
   }
 
   /** The failures of a subject within a day that have no entry, newest first. */
-  of(subject: string): Failure[] {
+  of(subject: string): FailedSignIn[] {
     const since = this.#clock.now() - DAY_MS;
     return (this.#kept.get(subject) ?? []).filter(({ at }) => at > since);
   }

@@ -7,7 +7,7 @@ import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator, Principal } from './administrator.ts';
 import { knownDevice } from './device.ts';
-import type { Failure, FailureTally } from './failure-tally.ts';
+import type { FailedSignIn, FailureTally } from './failure-tally.ts';
 import { isRightPassword, type Turn } from './password.ts';
 import { newestEntries } from './queries.ts';
 
@@ -40,7 +40,7 @@ const BUCKET_DIGITS = 4;
 const DEVICE_DIGITS = 8;
 
 /** What a browser brings along when somebody signs in with it. */
-export interface Caller {
+export interface SignInClient {
   /** Where it comes from, as `site` gives it. */
   network: string;
   /** Its device cookie, unchecked. */
@@ -50,7 +50,7 @@ export interface Caller {
 }
 
 /** Who brings nothing: the caller that may do least. */
-export const STRANGER: Caller = { network: '', device: undefined, session: undefined };
+export const STRANGER: SignInClient = { network: '', device: undefined, session: undefined };
 
 /** By what the failures of a caller are counted, and whose turn of hashing it is. */
 export interface Source {
@@ -74,14 +74,14 @@ export function sourceOf(
   ring: KeyRing,
   email: string,
   administrator: Administrator | undefined,
-  caller: Caller,
+  caller: SignInClient,
   now: number,
 ): Source {
   const known = administrator && knownDevice(ring, administrator, caller.device, now);
   return known === undefined ? strangerSource(email, caller) : knownSource(known);
 }
 
-function strangerSource(email: string, { network }: Caller): Source {
+function strangerSource(email: string, { network }: SignInClient): Source {
   // Together with the address, so that the same network is not told from others at another address.
   const mark = sha256Hex(`${email}\n${network}`).slice(0, BUCKET_DIGITS);
   return { isKnown: false, mark, turn: { known: false, key: network } };
@@ -106,10 +106,10 @@ function knownSource(key: string): Source {
 export type Failures = Pick<Parts, 'tally'> & { database: Pick<Queryable, 'query'> };
 
 /** Newest first. */
-async function failuresOf({ database, tally }: Failures, email: string): Promise<Failure[]> {
+async function failuresOf({ database, tally }: Failures, email: string): Promise<FailedSignIn[]> {
   const subject = subjectOf(email);
   const entries = await newestEntries(database, subject, FAILED, LOOKED_AT);
-  const recorded = entries.map(({ at, facts }): Failure => ({ ...(JSON.parse(facts) as object), at }));
+  const recorded = entries.map(({ at, facts }): FailedSignIn => ({ ...(JSON.parse(facts) as object), at }));
   return [...tally.of(subject), ...recorded].sort((one, other) => other.at - one.at);
 }
 

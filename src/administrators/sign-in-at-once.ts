@@ -3,11 +3,11 @@ import { MINUTE_MS } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
-  type Caller,
   type Parts,
   type PasswordRefusal,
   passwordRefusal,
   plainEmail,
+  type SignInClient,
   sourceOfHolder,
 } from './failures.ts';
 import { type Place, verifiedAuthentication } from './passkey.ts';
@@ -70,7 +70,7 @@ export async function signInAtOnce(
   parts: Parts,
   { email, password, factor }: Whole,
   requestId: string | null,
-  caller: Caller,
+  caller: SignInClient,
 ): Promise<SignedIn | PasswordRefusal> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);

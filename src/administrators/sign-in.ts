@@ -7,12 +7,12 @@ import { MINUTE_MS } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
-  type Caller,
   type Parts,
   type PasswordRefusal,
   passwordRefusal,
   plainEmail,
   recordFailure,
+  type SignInClient,
   type Source,
   STRANGER,
   sourceOf,
@@ -34,7 +34,7 @@ import { endReplaced, startSession } from './session.ts';
 import { acceptedStep } from './totp.ts';
 import { openTotpSecret } from './totp-secret.ts';
 
-export type { Caller, Parts, PasswordRefusal };
+export type { Parts, PasswordRefusal, SignInClient };
 
 /** How long somebody may take between their password and their second factor. */
 const TICKET_MS = 5 * MINUTE_MS;
@@ -51,7 +51,7 @@ export async function checkPassword(
   email: string,
   password: string,
   requestId: string | null,
-  caller: Caller = STRANGER,
+  caller: SignInClient = STRANGER,
 ): Promise<{ ticket: string; administrator: Administrator; passkeys: Passkey[] } | PasswordRefusal> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
@@ -126,7 +126,7 @@ export async function completeWithCode(
   ticket: string,
   code: string,
   requestId: string | null,
-  caller: Caller = STRANGER,
+  caller: SignInClient = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
   return complete(parts, ticket, { requestId, caller }, async ({ administrator }, now) => {
     const { totp_step, recovery_codes } = administrator;
@@ -147,7 +147,7 @@ export async function completeWithPasskey(
   response: unknown,
   place: Place,
   requestId: string | null,
-  caller: Caller = STRANGER,
+  caller: SignInClient = STRANGER,
 ): Promise<SignedIn | FactorRefusal> {
   return complete(parts, ticket, { requestId, caller }, async ({ passkeys, challenge }) => {
     const used = verifiedAuthentication(place, passkeys, challenge, response);
@@ -172,7 +172,7 @@ type Opened = NonNullable<Awaited<ReturnType<typeof openTicket>>>;
 export async function complete(
   parts: Parts,
   ticket: string,
-  { requestId, caller, source: given }: { requestId: string | null; caller: Caller; source?: Source },
+  { requestId, caller, source: given }: { requestId: string | null; caller: SignInClient; source?: Source },
   prove: (opened: Opened, now: number) => Promise<Proof | undefined>,
 ): Promise<SignedIn | FactorRefusal> {
   const { journal, clock, ring, tally } = parts;

@@ -4,7 +4,7 @@ import type { Administrator } from '../administrators/administrator.ts';
 import { claimedOwner, knownDevice, newDevice } from '../administrators/device.ts';
 import { findAdministrator } from '../administrators/queries.ts';
 import { cookieValue } from '../administrators/session.ts';
-import type { Caller, SignedIn } from '../administrators/sign-in.ts';
+import type { SignedIn, SignInClient } from '../administrators/sign-in.ts';
 import { site } from '../http/network.ts';
 import { note } from '../http/request-log.ts';
 import { readCookieOf, setCookie } from './cookies.ts';
@@ -14,7 +14,7 @@ import type { Carried } from './sign-in-page.ts';
 import { type ConsolePlace, seeOther, type Visit } from './visit.ts';
 
 /** What this browser brings along. */
-export function callerOf({ request, place }: Visit): Caller {
+export function callerOf({ request, place }: Visit): SignInClient {
   const { cookie } = request.headers;
   return {
     network: site(request.ip),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { addPasskey } from '../../src/administrators/account.ts';
-import { type Caller, STRANGER } from '../../src/administrators/failures.ts';
+import { type SignInClient, STRANGER } from '../../src/administrators/failures.ts';
 import { disable, enable } from '../../src/administrators/manage.ts';
 import {
   passkeyPlace,
@@ -23,7 +23,7 @@ import { addPerson, codeAt, OPERATOR, otherNode, type Person, partsOf } from './
 
 const PLACE = passkeyPlace('https://pay.example')!;
 const WRONG = 'wrong wrong wrong wrong';
-const NEW_BROWSER: Caller = { ...STRANGER, network: '203.0.113.9' };
+const NEW_BROWSER: SignInClient = { ...STRANGER, network: '203.0.113.9' };
 
 for (const engine of ENGINES)
   describe(`while strangers must wait on ${engine}`, () => {

@@ -5,8 +5,8 @@ import { endOtherSessions } from '../../src/administrators/account.ts';
 import type { Administrator } from '../../src/administrators/administrator.ts';
 import { DEVICE_MS, knownDevice, newDevice } from '../../src/administrators/device.ts';
 import {
-  type Caller,
   recordFailure,
+  type SignInClient,
   STRANGER,
   sourceOf,
   throttledUntil,
@@ -279,11 +279,11 @@ for (const engine of ENGINES) {
         harness.clock.advance(1000);
       }
     };
-    const outcomeOf = async (node: Parts, email: string, password: string, caller: Caller) => {
+    const outcomeOf = async (node: Parts, email: string, password: string, caller: SignInClient) => {
       const checked = await checkPassword(node, email, password, null, caller);
       return 'refused' in checked ? checked.refused : 'let in';
     };
-    const untilOf = async (email: string, caller: Caller) => {
+    const untilOf = async (email: string, caller: SignInClient) => {
       const now = parts.clock.now();
       const source = sourceOf(parts.ring, email, undefined, caller, now);
       const until = await throttledUntil(parts, email, source, now);

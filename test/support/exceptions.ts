@@ -61,6 +61,4 @@ export const LONG_LINES: Record<string, number> = {
 export const NAMES_SHARED: Record<string, { rooms: string[]; reason: string }> = {
   authenticator: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
   addPaymentRoutes: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
-  Failure: { rooms: ['administrators', 'commands'], reason: 'two meanings: one is to be renamed' },
-  Caller: { rooms: ['administrators', 'merchants'], reason: 'two meanings: one is to be renamed' },
 };
