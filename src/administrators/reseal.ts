@@ -56,3 +56,32 @@ export async function resealTotpSecrets(
   }
   return { sealed, left };
 }
+
+/**
+ * Clears the secrets that are sealed with keys which nobody has any more, each in a journal transaction with an entry. Leaves a row that
+ * is not as the history left it, as `resealTotpSecrets` does. Returns the e-mail addresses of those cleared and of those left. Throws
+ * `unavailable`, `DatabaseError`.
+ */
+export async function clearTotpSecrets(
+  database: Database,
+  journal: Journal,
+  lost: readonly string[],
+): Promise<{ cleared: string[]; left: string[] }> {
+  const [cleared, left]: string[][] = [[], []];
+  const isLost = (key: string | null | undefined) => typeof key === 'string' && lost.includes(key);
+  for (const { id, email } of (await totpSecrets(database)).filter(({ key }) => isLost(key))) {
+    const list = await journal.commit(async (transaction) => {
+      const found = await findAdministrator(transaction, id);
+      if (!found?.totp_secret || !isLost(sealedWith(found.totp_secret))) return undefined;
+      if (!(await isAsRecorded(transaction, ADMINISTRATORS, found))) return left;
+      const changed = await changeAdministrator(transaction, id, undefined, {
+        totp_secret: null,
+        totp_step: null,
+      });
+      recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
+      return cleared;
+    }, id);
+    list?.push(email);
+  }
+  return { cleared: cleared!, left: left! };
+}

@@ -96,8 +96,8 @@ Next: add the line to ${place} on every node. Keep the lines that are there${res
   counterfoil secrets rotate --to ${key.id}`);
 }
 
-/** Adds a key to this node's own file. */
-function addKey({ configuration, database }: Pick<Store, 'configuration' | 'database'>) {
+/** Adds a key to this node's own file. Throws `SecretKeysUnfit` for keys that are kept elsewhere. */
+export function addKey({ configuration, database }: Pick<Store, 'configuration' | 'database'>) {
   return database.transaction(async (transaction) => {
     await lockKeys(transaction, database.engine);
     return addSecretKey(configuration);

@@ -13,6 +13,7 @@ import { putBack, readKeys } from './node-keys.ts';
 import { givenPassphrase, newPassphrase } from './passphrase.ts';
 import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
 import { keyCommands } from './secrets-keys.ts';
+import { lostCommand } from './secrets-lost.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -65,7 +66,14 @@ Examples:
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION),
     );
-  for (const command of [making, ...keyCommands()]) secrets.addCommand(command);
+  for (const command of [
+    making,
+    ...keyCommands(),
+    lostCommand()
+      .option(...CONFIG_OPTION)
+      .option(...JSON_OPTION),
+  ])
+    secrets.addCommand(command);
   return secrets;
 }
 

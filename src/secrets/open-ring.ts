@@ -85,7 +85,7 @@ export function lackOf({ id }: StoredSecretKey, place: KeyPlace): string {
 
 /** What to do about a missing key. */
 export const MISSING_KEY_FIX =
-  'copy the file from another node, or put the key back (counterfoil secrets restore)';
+  'copy the file from another node, or put the key back (counterfoil secrets restore); if it is lost for good: counterfoil secrets lost';
 
 /** What a store says of its keys. It has one at least. */
 export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {

@@ -53,6 +53,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'secrets new': [],
   'secrets rotate': [],
   'secrets list': [],
+  'secrets lost': ['--yes'],
   'secrets remove': ['sk_1'],
   'secrets backup': ['keys.sealed', '--passphrase-file', 'passphrase'],
   'secrets restore': ['keys.sealed', '--passphrase-file', 'passphrase'],
@@ -62,7 +63,14 @@ const WITHOUT_CONFIGURATION = ['init', 'secrets new'];
 const WITHOUT_STORE = [
   ...WITHOUT_CONFIGURATION,
   ...['serve', 'move', 'migrate', 'keys create', 'keys list', 'doctor', 'restore'],
-  ...['secrets backup', 'secrets restore', 'secrets rotate', 'secrets list', 'secrets remove'],
+  ...[
+    'secrets backup',
+    'secrets restore',
+    'secrets rotate',
+    'secrets list',
+    'secrets lost',
+    'secrets remove',
+  ],
 ];
 
 interface Listed {
