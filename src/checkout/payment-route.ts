@@ -14,6 +14,7 @@ import { type PageAnswer, type PageRoute, type SentPage, tooManyForms } from '..
 import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
+import { isPaymentAsRecorded } from '../payments/record.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
@@ -70,7 +71,7 @@ export class PaymentRoute implements PageRoute<Name> {
   }
 
   async show(opened: CheckoutVisit): Promise<PageAnswer> {
-    const { directory, offer } = this.#parts;
+    const { offer } = this.#parts;
     const { method: wanted, view } = opened.asked;
     const payment = await this.#find(opened);
     if (!payment) return missing(opened);
@@ -79,7 +80,7 @@ export class PaymentRoute implements PageRoute<Name> {
     if (view === 'code' && payment.status === 'requires_review')
       return codeOf(payment, JSON.parse(payment.submission ?? '{}').instructions) ?? missing(visit);
     if (payment.status !== 'pending') return statePage(visit, subject);
-    if (directory.isSuspended(payment.merchant_id)) return suspended(visit, subject);
+    if (!(await this.#mayBePaid(payment))) return suspended(visit, subject);
     if (view === 'cancel') return { text: cancelPage(visit, subject) };
     const methods = offer.methodsFor(payment);
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
@@ -107,10 +108,10 @@ export class PaymentRoute implements PageRoute<Name> {
   }
 
   async #submit(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<PageAnswer> {
-    const { clock, directory, offer } = this.#parts;
+    const { clock, offer } = this.#parts;
     const { words, asked, request } = visit;
     if (payment.status !== 'pending') return seePayment(visit); // it shows what became of the payment
-    if (directory.isSuspended(payment.merchant_id)) return suspended(visit, this.#subjectOf(payment, visit));
+    if (!(await this.#mayBePaid(payment))) return suspended(visit, this.#subjectOf(payment, visit));
     const methods = offer.methodsFor(payment);
     const method = methods.find(({ id }) => id === asked.method);
     if (!method) return unoffered(visit);
@@ -124,6 +125,12 @@ export class PaymentRoute implements PageRoute<Name> {
     const submission = submissionFrom(method, typed.kept, shownInstructions(form), words.tag);
     const { id } = payment;
     return this.#change(visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
+  }
+
+  /** Not a payment of a suspended merchant, nor one that was changed in the store itself: its amount may be somebody else's. */
+  async #mayBePaid(payment: Payment): Promise<boolean> {
+    const { database, directory } = this.#parts;
+    return !directory.isSuspended(payment.merchant_id) && (await isPaymentAsRecorded(database, payment));
   }
 
   /** Does `work` and leads to the payment's page: also if another change came first. */

@@ -46,10 +46,10 @@ ${placeInHistory(context, items)}
 /** What was changed outside the service: as long as nobody has acknowledged it, nobody can act on the payment. */
 async function warnings(
   { database, address }: Context,
-  { id }: Payment,
+  payment: Payment,
   items: readonly TimelineItem[],
 ): Promise<Html | false> {
-  if (!(await isPaymentAsRecorded(database, id)))
+  if (!(await isPaymentAsRecorded(database, payment)))
     return html`<div class="errors" role="alert"><p><strong>Changed outside the service.</strong>
 What stands here is not what the history says, so nobody can act on the payment. Pay nothing out on it.
 Ask the operator to run <code>counterfoil audit verify</code>.</p></div>`;

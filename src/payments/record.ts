@@ -17,15 +17,16 @@ export function recordPayment(
 }
 
 /**
- * Whether a payment is as its newest entry left it, or is gone. If not, somebody changed it in the store itself. Throws `DatabaseError`
- * and `HistoryBroken`.
+ * Whether a payment, as it was just read, is as its newest entry left it. If not, somebody changed it in the store itself. Throws
+ * `DatabaseError` and `HistoryBroken`.
  */
-export async function isPaymentAsRecorded(database: RecordReader, id: string): Promise<boolean> {
-  for (let version: number | undefined; ; ) {
-    const payment = await findPayment(database, id);
-    if (!payment || (await isAsRecorded(database, PAYMENTS, payment))) return true;
-    // On PostgreSQL another node may have changed it between the two reads.
-    if (payment.version === version) return false;
-    version = payment.version;
+export async function isPaymentAsRecorded(database: RecordReader, payment: Payment): Promise<boolean> {
+  let version: number | undefined;
+  for (let seen: Payment | undefined = payment; ; ) {
+    if (!seen || (await isAsRecorded(database, PAYMENTS, seen))) return true;
+    // It may have been changed between the two reads, or shown as expired before the store says so.
+    if (seen.version === version) return false;
+    version = seen === payment ? undefined : seen.version;
+    seen = await findPayment(database, payment.id);
   }
 }

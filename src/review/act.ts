@@ -36,10 +36,10 @@ export async function actOn(
   judge: (payment: Payment) => Promise<Judgement | undefined>,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
-  await refuseChangedOutside(transaction, id);
   for (let look = 0; look < LOOKS; look++) {
     const payment = await findPayment(transaction, id);
     if (!payment) throw paymentNotFound();
+    await refuseChangedOutside(transaction, payment);
     const judgement = await judge(payment);
     if (!judgement) return payment;
     const { move, written } = judgement;
@@ -63,8 +63,8 @@ export async function actOn(
  * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of the act would
  * record the changed row, and verifying could not find it any more.
  */
-async function refuseChangedOutside(transaction: Transaction, id: string): Promise<void> {
-  if (await isPaymentAsRecorded(transaction, id)) return;
+async function refuseChangedOutside(transaction: Transaction, payment: Payment): Promise<void> {
+  if (await isPaymentAsRecorded(transaction, payment)) return;
   throw new OperationalError(
     'conflict',
     'The payment was changed outside the service, so nobody can act on it. Ask the operator to run counterfoil audit verify.',

@@ -5,6 +5,7 @@ import { type Seal, sealEntries } from '../../src/journal/seal.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import type { Harness } from '../support/harness.ts';
+import { editOutside, insertOutside } from '../support/outside.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type Access, anyRow, type Edited } from './intruder.ts';
 
@@ -13,9 +14,13 @@ export async function acknowledgeSome(harness: Harness): Promise<void> {
   const { database } = harness.service;
   const [changed, gone] = await database.query<{ id: string }>('select id from payments order by id limit 2');
   const [row] = await database.query('select * from payments where id = ?', gone!.id);
-  await database.script(`update payments set amount_minor = amount_minor + 1 where id = '${changed!.id}'`);
-  await database.script(`delete from payments where id = '${gone!.id}'`);
-  await database.transaction((one) => one.insert('payments', [{ ...row!, id: `${gone!.id}x`, version: 9 }]));
+  await editOutside(
+    harness.store,
+    `update payments set amount_minor = amount_minor + 1 where id = '${changed!.id}'`,
+  );
+  await editOutside(harness.store, `delete from payments where id = '${gone!.id}'`);
+  await insertOutside(harness.store, 'payments', { ...row!, id: `${gone!.id}x`, version: 9 });
+  database.refresh();
   const faults = await acknowledgeAll(harness, 'Zoë edited them.');
   assert.deepEqual(faults.map(({ kind }) => kind).sort(), ['added', 'changed', 'missing']);
 }

@@ -2,28 +2,17 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
 import { addToken } from '../support/admin.ts';
 import { ANSI, run, temporaryFolder } from '../support/command.ts';
 import { createAccount } from '../support/console.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 import { ENGINES, temporaryStore } from '../support/stores.ts';
 
 /** Changes a store behind the program's back, as an intruder with the database's password would. */
 async function tamper(harness: Harness, ...statements: string[]): Promise<void> {
-  const { storage, database_url } = harness.store;
-  if (database_url === null) {
-    const database = new DatabaseSync(`${storage}/counterfoil.sqlite`, { timeout: 5000 });
-    for (const statement of statements) database.exec(statement);
-    database.close();
-    return;
-  }
-  const client = new pg.Client(database_url);
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
+  for (const statement of statements) await editOutside(harness.store, statement);
 }
 
 for (const engine of ENGINES) {

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import { pageThatSays } from '../support/console.ts';
+import { open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
+import { createAt } from '../support/shop.ts';
 import { approveAs, people, startReview, statusOf, waiting } from './review-stage.ts';
 
 const REASON = 'Edited <by hand>, incident 7';
@@ -18,9 +21,8 @@ describe('A payment that was changed outside the service', () => {
     id = await waiting(harness);
     await harness.create();
     assert.doesNotMatch((await who.ana.get(`/payments/${id}`)).body, /outside the service/);
-    const { database } = harness.service;
-    await database.script(`update payments set amount_minor = 1 where id = '${id}'`);
-    await database.script(`update payments set description = 'x' where id <> '${id}'`);
+    await editOutside(harness.store, `update payments set amount_minor = 1 where id = '${id}'`);
+    await editOutside(harness.store, `update payments set description = 'x' where id <> '${id}'`);
   });
   after(() => harness.close());
 
@@ -55,6 +57,27 @@ describe('A payment that was changed outside the service', () => {
 
     const decided = await approveAs(who.ana, id);
     assert.equal(await statusOf(harness, id), 'approved', decided.body);
+    await harness.verify();
+  });
+
+  test('cannot be paid before it is acknowledged: neither its page nor its form asks for the changed amount', async () => {
+    const { id: pending } = await createAt(harness, 'details');
+    const asked = await open(harness, pending);
+    assert.equal(asked.status, 200);
+    await editOutside(harness.store, `update payments set amount_minor = 1 where id = '${pending}'`);
+    harness.service.database.refresh();
+    for (const page of [await open(harness, pending), await send(asked, TYPED.details)]) {
+      assert.equal(page.status, 403);
+      assert.match(page.body, /This payment cannot be made at the moment/);
+    }
+    assert.equal(await statusOf(harness, pending), 'pending');
+    assert.deepEqual(
+      (await acknowledgeAll(harness, REASON)).map(({ subject }) => subject),
+      [pending],
+    );
+    harness.service.database.refresh();
+    assert.equal((await send(await open(harness, pending), TYPED.details)).status, 200);
+    assert.equal(await statusOf(harness, pending), 'requires_review');
     await harness.verify();
   });
 });

@@ -18,6 +18,7 @@ import {
 } from '../support/console.ts';
 import { open, send } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
 import { createAt, type OfferName, SHOP } from '../support/shop.ts';
 import { approveAs, rejectAs, waiting } from './review-stage.ts';
 
@@ -227,7 +228,7 @@ async function fill(harness: Harness): Promise<Stage> {
     changed: await waiting(harness, 'transfer', full),
   };
   const reprice = (id: string) =>
-    harness.service.database.script(`update payments set amount_minor = 1 where id = '${id}'`);
+    editOutside(harness.store, `update payments set amount_minor = 1 where id = '${id}'`);
   await reprice(ids.acknowledged);
   await acknowledgeAll(harness, 'Edited by hand on 20 November, incident 7; agreed with the shop');
   await reprice(ids.changed);

@@ -16,6 +16,7 @@ import {
   startDebianPostgres,
 } from '../support/debian-postgres.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside, insertOutside } from '../support/outside.ts';
 import { ENGINES, type Store } from '../support/stores.ts';
 import { entry } from './runbook.ts';
 
@@ -61,11 +62,14 @@ for (const engine of ENGINES) {
 
       // Symptom and look.
       const { database } = harness.service;
-      await database.script(`update payments set amount_minor = 1 where id in ('${changed}', '${approved}')`);
-      await database.script(`delete from payments where id = '${gone}'`);
+      await editOutside(
+        harness.store,
+        `update payments set amount_minor = 1 where id in ('${changed}', '${approved}')`,
+      );
+      await editOutside(harness.store, `delete from payments where id = '${gone}'`);
       const forged = `${changed.slice(0, -3)}zzz`;
       const [whole] = await database.query('select * from payments where id = ?', changed);
-      await database.transaction((one) => one.insert('payments', [{ ...whole!, id: forged }]));
+      await insertOutside(harness.store, 'payments', { ...whole!, id: forged });
       const red = await place.command(['audit', 'verify']);
       assert.match(red.stdout, HINT);
       const { code, rows, faults } = await verify();
@@ -99,7 +103,7 @@ for (const engine of ENGINES) {
       await harness.stop();
       for (const id of [changed, gone]) putBack(harness, folder, good, id);
       await harness.start();
-      const edit = (sql: string) => harness.service.database.script(sql);
+      const edit = (sql: string) => editOutside(harness.store, sql);
       await edit(`delete from payments where id = '${forged}'`);
       assert.deepEqual([(await verify()).subject, (await verify()).rows], [approved, 1]);
       const [, column] = /`(update payments set amount_minor = 4990 [^`]*;)`/.exec(ENTRY)!;
