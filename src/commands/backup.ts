@@ -136,7 +136,10 @@ async function prepareFolder(folder: string, { storage }: Configuration): Promis
   return folder;
 }
 
-/** Keeps out a second backup of this node: where one takes longer than the time between two, they would pile up. Returns the release. Throws `Failure`. */
+/**
+ * Refuses a second backup of this node at the same time: if one takes longer than the time between two, they would pile up. Returns the
+ * release. Throws `Failure`.
+ */
 function holdBackups({ storage }: Configuration): () => void {
   prepareStorage(storage);
   try {

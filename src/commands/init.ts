@@ -69,7 +69,8 @@ export function initCommand(): Command {
       `
 Examples:
   counterfoil init --config /etc/counterfoil/counterfoil.yaml
-  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
+  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" \\
+    --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
     )
     .action(init);
 }

@@ -25,7 +25,9 @@ export async function passkeysPage(context: Context, faults = EMPTY): Promise<Sh
   const done = doneIn(query);
   const one = (
     passkey: Passkey,
-  ) => html`<li>${said(passkey.name)}, added ${moment(context, passkey.created_at)}${passkey.used_at !== null && html`, used last ${moment(context, passkey.used_at)}`}
+  ) => html`<li>${said(passkey.name)}, added ${moment(context, passkey.created_at)}${
+    passkey.used_at !== null && html`, used last ${moment(context, passkey.used_at)}`
+  }
 · <a class="plain" href="${address('/account/passkeys/remove', { passkey: passkey.id })}" aria-label="Remove ${passkey.name}">Remove</a></li>`;
   return {
     title: 'Your passkeys',
@@ -41,7 +43,14 @@ ${
   button
     ? html`<form class="narrow" method="post" action="${address('/account/passkeys')}#errors" novalidate>
 ${token}
-${field({ name: 'name', label: 'What you call it', hint: 'The device it is on, perhaps.', value: form.get('name') ?? '', fault: faults.name, attributes: { maxlength: '60' } })}
+${field({
+  name: 'name',
+  label: 'What you call it',
+  hint: 'The device it is on, perhaps.',
+  value: form.get('name') ?? '',
+  fault: faults.name,
+  attributes: { maxlength: '60' },
+})}
 ${currentPasswordField(faults)}
 ${button}
 </form>`

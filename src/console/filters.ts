@@ -59,7 +59,12 @@ export function filterChoice(
       ? choices
       : [...choices, [chosen, chosen] as const];
   return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
-${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attributes({ id, name, 'aria-invalid': fault && 'true', 'aria-describedby': fault && `${id}-error` })}><option value="">Any</option>${all.map(
+${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attributes({
+    id,
+    name,
+    'aria-invalid': fault && 'true',
+    'aria-describedby': fault && `${id}-error`,
+  })}><option value="">Any</option>${all.map(
     ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
   )}</select></div>
 `;

@@ -70,10 +70,12 @@ export function keyFacts(context: Context, key: KnownKey, used: number | undefin
 /** The keys that were made with one and still work: whoever ends it because it leaked must know of them. */
 export function madeWithIt({ address }: Context, made: readonly StoredKey[]): Html | null {
   if (made.length === 0) return null;
-  const line = ({ id, merchant_id }: StoredKey) =>
-    html`<li>${literal(id)} <a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/revoke`)}" aria-label="Revoke ${id}">Revoke…</a></li>\n`;
+  const linkOf = ({ id, merchant_id }: StoredKey) => address(`/merchants/${merchant_id}/keys/${id}/revoke`);
+  const line = (key: StoredKey) =>
+    html`<li>${literal(key.id)} <a class="plain" href="${linkOf(key)}" aria-label="Revoke ${key.id}">Revoke…</a></li>\n`;
+  const [was, works] = made.length === 1 ? ['was', 'works'] : ['were', 'work'];
   return notice(
-    html`<p>With it ${counted(made.length, 'key')} ${made.length === 1 ? 'was' : 'were'} made that still ${made.length === 1 ? 'works' : 'work'}. If it leaked, revoke what its merchant did not make.</p>
+    html`<p>With it ${counted(made.length, 'key')} ${was} made that still ${works}. If it leaked, revoke what its merchant did not make.</p>
 <ul>${made.map(line)}</ul>`,
     'warn',
   );
@@ -96,13 +98,15 @@ export function newKeyPage(
   more: Html | null = null,
 ): Shown {
   const { address } = context;
+  const until =
+    row.expires_at === null ? ' until it is revoked' : html` until ${moment(context, row.expires_at)}`;
   return {
     title: 'The new key',
     place: '/merchants',
     content: html`<h1>The new key of ${said(name)}</h1>
 <pre class="copy code" dir="ltr" translate="no">${key}</pre>
 ${notice(html`<p>Copy it now, whole: it is shown only this once, and kept nowhere. Hand it on as you would a password.</p>`, 'warn')}
-<p>${literal(row.id)} makes ${row.mode} payments${row.expires_at === null ? ' until it is revoked' : html` until ${moment(context, row.expires_at)}`}. It works already.</p>
+<p>${literal(row.id)} makes ${row.mode} payments${until}. It works already.</p>
 ${more}
 <p class="actions"><a class="primary" href="${address(`/merchants/${id}`)}">I have kept it: continue</a></p>`,
   };

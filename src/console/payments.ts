@@ -80,5 +80,9 @@ function links({ address }: Context, { asked }: PaymentSearch, { before, trail, 
 }
 
 function exports({ address }: Context, { asked }: PaymentSearch): Html {
-  return html`<p class="downloads">Download ${Object.keys(asked).length > 0 ? 'what matches' : 'all payments'}: <a class="plain" href="${address('/payments.csv', asked)}" download>CSV</a> · <a class="plain" href="${address('/payments.ndjson', asked)}" download>NDJSON</a>. <span class="muted">The file holds personal data; the history keeps that you downloaded it.</span></p>`;
+  const link = (path: string, name: string) =>
+    html`<a class="plain" href="${address(path, asked)}" download>${name}</a>`;
+  const what = Object.keys(asked).length > 0 ? 'what matches' : 'all payments';
+  return html`<p class="downloads">Download ${what}: ${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}.
+<span class="muted">The file holds personal data; the history keeps that you downloaded it.</span></p>`;
 }

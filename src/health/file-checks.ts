@@ -13,8 +13,8 @@ const FREE_WARNED_PART = 0.05;
 /** File systems in memory. */
 const IN_MEMORY = /^(tmpfs|ramfs|devtmpfs|hugetlbfs)$/;
 /** File systems whose locks and flushes are another machine's word (https://sqlite.org/howtocorrupt.html, 2.1). */
-const OVER_NETWORK =
-  /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|rclone|gcsfuse|goofys|davfs2?|curlftpfs))$/;
+const OVER_NETWORK = /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|lustre|glusterfs|beegfs)$/;
+const OVER_NETWORK_BY_FUSE = /^fuse\.(sshfs|glusterfs|ceph|s3fs|rclone|gcsfuse|goofys|davfs2?|curlftpfs)$/;
 /** The layer of a container, which goes when it does. */
 const OF_CONTAINER = /^(overlay|aufs)$/;
 
@@ -101,7 +101,7 @@ export function fileSystemVerdict(type: string | undefined, storage: string, hol
   if (type === undefined) return skipped('This system does not say what storage lies on');
   if (IN_MEMORY.test(type))
     return failed(`Storage lies in memory (${type}) and would be gone at the next start`, elsewhere, storage);
-  if (OVER_NETWORK.test(type) && holdsStore)
+  if ((OVER_NETWORK.test(type) || OVER_NETWORK_BY_FUSE.test(type)) && holdsStore)
     return failed(
       `Storage lies on a network file system (${type}), where SQLite can lose what it committed`,
       `${elsewhere}, or set database_url to a PostgreSQL`,

@@ -59,8 +59,9 @@ export type KeyByMode = Readonly<Record<Mode, string>>;
 /**
  * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. An e-mail
  * address that is known already changes nothing of it: it makes another merchant. Without an invitation the key makes test payments.
- * With `keys`, which nobody else may know, the key is one of them, and a merchant that has it already is given instead of another. Throws `validation_failed` where a field or the invitation is not right,
- * `forbidden` where nobody may register, and what the journal throws.
+ * With `keys`, which nobody else may know, the key is one of them, and a merchant that has it already is given instead of another.
+ * Throws `validation_failed` where a field or the invitation is not right, `forbidden` where nobody may register, and what the journal
+ * throws.
  */
 export async function registerMerchant(
   { database, journal, directory, mode, contact }: RegistrationParts,

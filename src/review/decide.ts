@@ -23,8 +23,8 @@ const UNCLAIMED = { claimed_by: null, claimed_until: null };
 /**
  * Approves a payment under review; above the amount in `fourEyesAbove` (minor units by currency) the first approval is recorded and
  * that of another administrator approves; that of one who may not decide any more does not count. Commit it with the payment's id as
- * `row`. Throws `not_found`; `invalid_status`, which says who decided and when; `conflict` where another has claimed it or its version is not `approval.version`; `forbidden` where the
- * same administrator would be both.
+ * `row`. Throws `not_found`; `invalid_status`, which says who decided and when; `conflict` where another has claimed it or its version is
+ * not `approval.version`; `forbidden` where the same administrator would be both.
  */
 export async function approve(
   transaction: Transaction,

@@ -13,5 +13,6 @@ export type IconName = keyof typeof PATHS;
 
 /** An icon in its circle; a word always stands beside it. */
 export function icon(name: IconName): Html {
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><circle cx="12" cy="12" r="10"/><path d="${PATHS[name]}"/></svg>`;
+  const drawing = html`<circle cx="12" cy="12" r="10"/><path d="${PATHS[name]}"/>`;
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">${drawing}</svg>`;
 }

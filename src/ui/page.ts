@@ -96,7 +96,11 @@ ${
 <meta property="og:description" content="${preview.description}">
 `
 }<link rel="icon" href="${basePath}/${icon.name}" type="image/svg+xml">
-<link rel="stylesheet" href="${basePath}/${stylesheet.name}">${script && html`\n<script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`}
+<link rel="stylesheet" href="${basePath}/${stylesheet.name}">${
+    script &&
+    html`
+<script type="module" nonce="${script.nonce}" src="${basePath}/${script.name}"></script>`
+  }
 </head>
 <body${beside && html` class="console"`}>
 <a class="skip" href="#main">${skip}</a>

@@ -16,6 +16,13 @@ export function qrSvg(
   label: string,
   { widthMm, over }: { widthMm?: number; over?: readonly Html[] } = {},
 ): Html {
-  const width = attributes({ width: widthMm === undefined ? undefined : `${widthMm}mm` });
-  return html`<svg class="qr"${width} viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/>${over}</svg>`;
+  const frame = attributes({
+    width: widthMm === undefined ? undefined : `${widthMm}mm`,
+    viewBox: `0 0 ${size} ${size}`,
+    role: 'img',
+    'aria-label': label,
+    'shape-rendering': 'crispEdges',
+  });
+  const squares = html`<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path stroke="#000" d="${path}"/>`;
+  return html`<svg class="qr"${frame}>${squares}${over}</svg>`;
 }
