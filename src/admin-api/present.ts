@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import type { Database } from '../database/database.ts';
-import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
+import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { claimOf } from '../review/claim.ts';
@@ -24,8 +24,6 @@ export const reviewedPaymentSchema = paymentSchema.extend({
   version: z
     .int()
     .describe('Goes up with every change; a decision that names it is made on what was seen or not at all.'),
-  submitted_at: moment.nullable().describe('When it was sent for review.'),
-  decided_at: moment.nullable().describe('When it was approved or rejected.'),
   awaiting_second: z
     .boolean()
     .describe(
@@ -104,8 +102,6 @@ function presentReviewed(
   return withFields(presentPayment(payment, checkoutBaseUrl, now), {
     merchant_id: payment.merchant_id,
     version: payment.version,
-    submitted_at: timestampOrNull(payment.submitted_at),
-    decided_at: timestampOrNull(payment.decided_at),
     awaiting_second: awaitsSecond(payment, barred),
     claim: claim ? { by: personOf(claim.by, names), until: formatTimestamp(claim.until) } : null,
   });

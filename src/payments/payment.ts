@@ -23,7 +23,17 @@ export const MOVES: Readonly<Record<'submit' | 'cancel' | 'expire' | 'approve' |
 };
 export type Move = keyof typeof MOVES;
 
-export type StatusReason = 'expired' | 'cancelled_by_merchant' | 'cancelled_by_customer';
+/** Why a payment was cancelled or rejected, as its merchant is told. */
+export const STATUS_REASONS = [
+  'expired',
+  'cancelled_by_merchant',
+  'cancelled_by_customer',
+  'transfer_not_received',
+  'details_do_not_match',
+  'duplicate',
+  'other',
+] as const;
+export type StatusReason = (typeof STATUS_REASONS)[number];
 
 /**
  * A row of `payments`. Times in milliseconds since 1970; `customer`, `metadata`, `payment_details` and `submission` are

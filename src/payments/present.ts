@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { quoted } from '../lib/json.ts';
 import { formatAmount } from '../lib/money.ts';
-import { formatTimestamp } from '../lib/time.ts';
-import { asOf, type Payment, STATUSES } from './payment.ts';
+import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
+import { asOf, type Payment, STATUS_REASONS, STATUSES } from './payment.ts';
 
 const timestamp = z
   .string()
@@ -56,12 +56,15 @@ export const paymentSchema = z.strictObject({
   cancel_url: optionalText,
   customer: z.strictObject({ name: optionalText, email: optionalText, phone: optionalText }).nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
-  status_reason: z.enum(['expired', 'cancelled_by_merchant', 'cancelled_by_customer']).nullable(),
+  status_reason: z.enum(STATUS_REASONS).nullable().describe('Why it was cancelled or rejected.'),
   updated_at: timestamp,
   payment_details: paymentDetailsSchema.nullable().describe('What the customer submitted, masked.'),
   link_requested_at: timestamp
     .nullable()
     .describe('When the customer asked for a new link, after this one had expired.'),
+  submitted_at: timestamp.nullable().describe('When the customer sent the form.'),
+  decided_at: timestamp.nullable().describe('When it was approved or rejected.'),
+  review_message: optionalText.describe('What the customer reads of a rejection.'),
   locale: optionalText.describe('Language of the checkout page, unless the customer chooses another.'),
 });
 
@@ -93,7 +96,9 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"customer":${payment.customer},"metadata":${payment.metadata}` +
     `,"status_reason":${quoted(payment.status_reason)},"updated_at":"${formatTimestamp(payment.updated_at)}"` +
     `,"payment_details":${payment.payment_details}` +
-    `,"link_requested_at":${payment.link_requested_at === null ? null : `"${formatTimestamp(payment.link_requested_at)}"`}` +
+    `,"link_requested_at":${quoted(timestampOrNull(payment.link_requested_at))}` +
+    `,"submitted_at":${quoted(timestampOrNull(payment.submitted_at))},"decided_at":${quoted(timestampOrNull(payment.decided_at))}` +
+    `,"review_message":${quoted(payment.review_message)}` +
     `,"locale":${quoted(payment.locale)}}`
   );
 }

@@ -4,9 +4,16 @@ import { barredAmong } from '../administrators/reviewer-queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { MOVES, type Move, type Payment } from '../payments/payment.ts';
+import { MOVES, type Move, type Payment, type StatusReason } from '../payments/payment.ts';
 import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
-import { type Approval, approvalsOf, needsSecond, type Rejection, reviewersOf } from './review.ts';
+import {
+  type Approval,
+  approvalsOf,
+  needsSecond,
+  type Rejection,
+  type RejectReason,
+  reviewersOf,
+} from './review.ts';
 import { momentInUtc } from './told.ts';
 
 export { needsSecond } from './review.ts';
@@ -69,7 +76,7 @@ export async function reject(
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from, reason, ...amountOf(seen) };
-    const written = { ...decided(transaction, review), review_message: message };
+    const written = { ...decided(transaction, review), review_message: message, status_reason: told(reason) };
     return { move: 'reject', written, action: 'payment.rejected', facts };
   });
   return { payment, outcome: 'rejected' };
@@ -90,6 +97,11 @@ async function refuseUnlessFree(
 
 function decided({ now }: Transaction, review: string) {
   return { decided_at: now, review, ...UNCLAIMED };
+}
+
+/** The reason as the merchant and its customer are told it: a suspicion is not told. */
+function told(reason: RejectReason): StatusReason {
+  return reason === 'suspected_fraud' ? 'other' : reason;
 }
 
 function amountOf({ amount_minor, currency }: Payment): Facts {

@@ -6,7 +6,7 @@ import { type CheckoutPage, HEADINGS, open, send, TYPED } from '../support/custo
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
-import { submitted } from './scenes.ts';
+import { decide, submitted } from './scenes.ts';
 
 type Method = keyof typeof TYPED;
 
@@ -121,6 +121,26 @@ for (const engine of ENGINES) {
       assert.match((await open(harness, id)).text, note);
       const { id: wanted } = await createAt(harness, 'details', { currency: 'SEK' });
       assert.doesNotMatch((await open(harness, wanted)).text, note);
+    });
+
+    test('a merchant reads when and why a payment was rejected, and nothing of a suspicion.', async () => {
+      for (const [reason, told] of [
+        ['transfer_not_received', 'transfer_not_received'],
+        ['suspected_fraud', 'other'],
+      ] as const) {
+        const { id } = await submitted(harness, 'transfer');
+        const { submitted_at, decided_at, review_message, status_reason } = await read(id, 'transfer');
+        assert.match(submitted_at, /^\d{4}-/);
+        assert.deepEqual([decided_at, review_message, status_reason], [null, null, null]);
+        await decide(harness, id, 'reject', 'Nothing came.', reason);
+        const rejected = await read(id, 'transfer');
+        assert.match(rejected.decided_at, /^\d{4}-/);
+        assert.deepEqual(
+          [rejected.status, rejected.status_reason, rejected.review_message],
+          ['rejected', told, 'Nothing came.'],
+        );
+      }
+      await harness.verify();
     });
 
     test('the code of a transfer is a picture as well, also once it was announced.', async () => {

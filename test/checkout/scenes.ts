@@ -1,5 +1,6 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
 import { approve, reject } from '../../src/review/decide.ts';
+import type { RejectReason } from '../../src/review/review.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
 import { ANA, haveReviewers } from '../support/reviewers.ts';
@@ -37,6 +38,7 @@ export async function decide(
   id: string,
   move: 'approve' | 'reject',
   message: string | null = null,
+  reason: RejectReason = 'other',
 ) {
   await haveReviewers(harness.service);
   const bare = { note: null, version: null };
@@ -44,7 +46,7 @@ export async function decide(
     (transaction) =>
       move === 'approve'
         ? approve(transaction, ANA, id, { ...bare, bank_reference: null }, {}, 'req_test')
-        : reject(transaction, ANA, id, { ...bare, reason: 'other', message }, 'req_test'),
+        : reject(transaction, ANA, id, { ...bare, reason, message }, 'req_test'),
     id,
   );
 }
