@@ -12,14 +12,14 @@ import { type Access, anyRow, type Edited } from './intruder.ts';
 /** Changes a payment, deletes another and adds a third outside the service, and has an operator acknowledge all three. */
 export async function acknowledgeSome(harness: Harness): Promise<void> {
   const { database } = harness.service;
-  const [changed, gone] = await database.query<{ id: string }>('select id from payments order by id limit 2');
-  const [row] = await database.query('select * from payments where id = ?', gone!.id);
+  const [changed, gone] = [await harness.create(), await harness.create()];
+  const [row] = await database.query('select * from payments where id = ?', gone.id);
   await editOutside(
     harness.store,
-    `update payments set amount_minor = amount_minor + 1 where id = '${changed!.id}'`,
+    `update payments set amount_minor = amount_minor + 1 where id = '${changed.id}'`,
   );
-  await editOutside(harness.store, `delete from payments where id = '${gone!.id}'`);
-  await insertOutside(harness.store, 'payments', { ...row!, id: `${gone!.id}x`, version: 9 });
+  await editOutside(harness.store, `delete from payments where id = '${gone.id}'`);
+  await insertOutside(harness.store, 'payments', { ...row!, id: `${gone.id}x`, version: 9 });
   database.refresh();
   const faults = await acknowledgeAll(harness, 'Zoë edited them.');
   assert.deepEqual(faults.map(({ kind }) => kind).sort(), ['added', 'changed', 'missing']);

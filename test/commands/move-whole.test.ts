@@ -12,6 +12,7 @@ import type { Caller } from '../../src/merchants/merchant.ts';
 import { createPayment } from '../../src/payments/create.ts';
 import { STATUSES } from '../../src/payments/payment.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
+import { acknowledgeSome } from '../campaigns/acknowledging.ts';
 import { actOrAdminister } from '../campaigns/administration.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { addToken } from '../support/admin.ts';
@@ -168,6 +169,7 @@ describe('a moved store', () => {
     browser = account;
     token = (await addToken(service, account.account.administrator.id, 'auditor')).token;
     kept = (await service.request('/v1/payments', ORDER)).text;
+    await acknowledgeSome(service);
     await service.stop(); // signs what there is, which administrators are told of each entry
     await service.start();
     readBefore = await everythingRead();
@@ -187,6 +189,7 @@ describe('a moved store', () => {
       stdout,
       /^Moved [\d,]+ rows of \d+ tables from SQLite to PostgreSQL, every one compared\.\nVerified on both sides: /,
     );
+    assert.match(stdout, /, \d+ checkpoints?, with 3 acknowledged faults\.\n/);
     assert.match(stdout, /\nNext:\n {2}1\. write database_url into .*counterfoil\.yaml/);
     const contents = await contentsOf(onPostgres());
     assert.deepEqual(contents, await contentsOf(sqlite()));
