@@ -42,7 +42,7 @@ const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { ty
 const ONCE =
   'Needs no idempotency key: a decision moves the payment only from `requires_review`, so that a repeated one changes nothing and ' +
   'answers 409 `invalid_status`, whose message says who decided and when. 409 `conflict`: another administrator is reviewing it, or ' +
-  'it is no longer the `version` that was named. 403 `forbidden`: the role of the token is auditor';
+  'it is no longer the `version` that was named, or it was changed outside the service. 403 `forbidden`: the role of the token is auditor';
 
 function read(operationId: string, summary: string, schema: string, codes: ErrorCode[], rest: object = {}) {
   const responses = { 200: success(`${summary}.`, schema), ...failures([...UNDER_ADMIN, ...codes]) };
