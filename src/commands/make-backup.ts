@@ -15,6 +15,7 @@ import { copyDurably, digestFile } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
+import { storedSecretKeys } from '../secrets/queries.ts';
 import {
   type BackupList,
   beginBackup,
@@ -45,10 +46,10 @@ export async function makeBackup(
       const from = join(configuration.storage, file);
       if (existsSync(from)) files[file] = await copyDurably(from, join(unfinished, file));
     }
-    const { engine, ...found } = await copyDatabase(configuration, unfinished, options);
+    const { engine, secrets, ...found } = await copyDatabase(configuration, unfinished, options);
     const keys = {
       checkpoint: readCheckpoints(unfinished).key ?? null,
-      secrets: secretsKeyIds(configuration),
+      secrets: secrets ?? secretsKeyIds(configuration),
     };
     const file = DATABASE_FILE[engine];
     files[file] = await digestFile(join(unfinished, file));
@@ -73,8 +74,8 @@ type HistoryFacts = Pick<
   BackupList,
   'schema' | 'entries' | 'seals' | 'newest_entry_at' | 'first_seal' | 'newest_seal'
 >;
-/** What is known of a copy. */
-type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'>;
+/** What is known of a copy. `secrets`: the ids of the keys that the store counts; undefined if it cannot be read. */
+type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'> & { secrets?: string[] };
 
 async function copyDatabase(
   configuration: Configuration,
@@ -171,7 +172,7 @@ const UNKNOWN: HistoryFacts = {
 };
 
 /** How far a history goes, as it says itself. Throws `Failure`, `DatabaseError`. */
-async function readFacts(view: View): Promise<HistoryFacts> {
+async function readFacts(view: View): Promise<HistoryFacts & { secrets: string[] }> {
   const schema = await schemaVersion(view);
   const [first, newest] = [await findSeal(view, 1), await newestSeal(view)];
   return {
@@ -181,6 +182,9 @@ async function readFacts(view: View): Promise<HistoryFacts> {
     newest_entry_at: newest ? formatTimestamp(newest.at) : null,
     first_seal: first?.hash ?? null,
     newest_seal: newest?.hash ?? null,
+    secrets: (await storedSecretKeys(view)).flatMap(({ id, removed_at }) =>
+      removed_at === null ? [id] : [],
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 // counterfoil secrets rotate, list and remove beside servers that run, on both engines: nobody notices, and no secret is lost.
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -177,6 +177,14 @@ for (const engine of ENGINES) {
         [removed.code, removed.stdout],
         [0, `No node takes the key ${old} for anything within a second.\n`],
       );
+      if (engine === 'sqlite') {
+        const backups = join(shared, 'backups');
+        const saved = await run(['backup', backups], { env });
+        assert.equal(saved.code, 0, saved.stderr);
+        const [name] = readdirSync(backups);
+        const { keys } = JSON.parse(readFileSync(join(backups, name!, 'backup.json'), 'utf8'));
+        assert.deepEqual(keys.secrets, [key], 'a backup names the keys that the store counts');
+      }
       await assert.rejects(sealLagging(), { code: 'unavailable' }, 'a node that lags seals nothing with it');
       assert.match((await secrets('rotate', '--to', old)).stderr, /was used before/);
       assert.match((await secrets('remove', old)).stderr, /the store counts no key/);
