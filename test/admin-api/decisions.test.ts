@@ -69,6 +69,35 @@ for (const engine of ENGINES) {
       assert.equal(await statusOf(id), 'rejected');
     });
 
+    for (const [reason, told] of [
+      ['transfer_not_received', 'transfer_not_received'],
+      ['details_do_not_match', 'details_do_not_match'],
+      ['duplicate', 'duplicate'],
+      ['other', 'other'],
+      ['suspected_fraud', 'other'],
+    ])
+      test(`a merchant reads of a rejection for ${reason} why, when and what its customer is told.`, async () => {
+        const id = await sentForReview(service);
+        const body = { reason, note: 'For us alone.', message: 'Ask the shop.' };
+        const answer = await decide(ana, id, 'reject', body);
+        assert.equal(answer.status, 200, answer.text);
+        const { text, json } = await service.request(`/v1/payments/${id}`);
+        assert.equal(json.data.status_reason, told);
+        assert.equal(json.data.review_message, 'Ask the shop.');
+        assert.equal(json.data.decided_at, json.data.updated_at);
+        assert.equal(json.data.submitted_at, json.data.payment_details.submitted_at);
+        assert.ok(!text.includes('For us alone.') && !text.includes('fraud'), text);
+        assert.deepEqual((await service.request('/v1/payments?limit=1')).json.data, [json.data]);
+      });
+
+    test('a merchant reads of an approval when it was, and no reason.', async () => {
+      const id = await sentForReview(service);
+      await decide(ana, id, 'approve', { note: 'For us alone.' });
+      const { data } = (await service.request(`/v1/payments/${id}`)).json;
+      assert.equal(data.decided_at, data.updated_at);
+      assert.deepEqual([data.status_reason, data.review_message], [null, null]);
+    });
+
     test('every fault of a body is told at once, and none of what was sent.', async () => {
       const id = await sentForReview(service);
       const bad = {
