@@ -19,7 +19,7 @@ export function approvalFields(filled: Filled, faults: Faults, isFirst: boolean)
     hint: `Of the money that arrived. At most ${BANK_REFERENCE_MAXIMUM} characters.`,
     value: filled.bank_reference ?? '',
     fault: faults.bank_reference,
-    // The one field a reviewer fills in most: from here Enter approves.
+    // The field that a reviewer fills in most.
     attributes: { autofocus: isFirst, spellcheck: 'false', autocapitalize: 'none' },
   })}${noteField(filled, faults)}`;
 }

@@ -45,6 +45,9 @@ interface Asked {
   status?: number;
 }
 
+/** A form's first button is what Enter in a field presses. A disabled one sends nothing, so that Enter approves nothing by accident. */
+const NO_DEFAULT = html`<button disabled hidden></button>`;
+
 /** The page that asks once more; where there is nothing to decide, the page that says why. */
 async function asking(context: Context, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
   const people = await peopleFor(context, [payment]);
@@ -73,7 +76,7 @@ ${rows([
 ${act === 'approve' && secondLine(context, payment, people)}
 <form method="post" action="${action}#errors" novalidate>
 ${token}<input type="hidden" name="version" value="${payment.version}">
-${act === 'approve' ? approvalFields(filled, faults, isFirst) : rejectionFields(filled, faults, isFirst)}
+${act === 'approve' && NO_DEFAULT}${act === 'approve' ? approvalFields(filled, faults, isFirst) : rejectionFields(filled, faults, isFirst)}
 ${preview && told(payment, filled.message)}
 <div class="actions">
 ${act === 'approve' ? html`<button class="primary">Approve <bdi>${money}</bdi></button>` : html`<button class="danger">Reject <bdi>${money}</bdi></button> <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`}

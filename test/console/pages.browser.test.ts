@@ -31,7 +31,7 @@ async function pageOf(client: Client, options: BrowserContextOptions = {}): Prom
   return context.newPage();
 }
 
-test('By keys alone a payment is approved from the queue with three presses and Enter, and the next is open.', async () => {
+test('By keys alone a payment is approved from the queue with its button, which Enter in the bank reference does not press, and the next is open.', async () => {
   const page = await pageOf(who.ana);
   await page.goto(`${harness.origin}/console/queue`);
   await page.keyboard.press('j');
@@ -42,6 +42,12 @@ test('By keys alone a payment is approved from the queue with three presses and 
   assert.equal(await statusOf(harness, id), 'requires_review');
   // `autofocus` comes with the first frame, which may be after the load.
   await page.locator('#bank_reference:focus').waitFor();
+  await page.keyboard.type('2026-11-23/77');
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(300);
+  assert.match(page.url(), /\/approve/);
+  assert.equal(await statusOf(harness, id), 'requires_review');
+  for (const _ of ['note', 'button']) await page.keyboard.press('Tab');
   await Promise.all([page.waitForURL(/done=/), page.keyboard.press('Enter')]);
   assert.equal(await statusOf(harness, id), 'approved');
   assert.match(await page.locator('[role=status]').innerText(), /^Approved by you/);

@@ -158,6 +158,8 @@ for (const engine of ENGINES) {
           creditorReference(payment),
           shortReference(payment),
           grouped(creditorReference(payment)).toLowerCase(),
+          `EREF+${creditorReference(payment)}`,
+          `SVWZ+Invoice 7, ${grouped(creditorReference(payment)).toLowerCase()} thank you`,
           qrReference(payment),
         ])
           assert.equal(await findByTransferReference(database, text), id, text);
