@@ -3,6 +3,7 @@ import { type Database, DatabaseError } from '../database/database.ts';
 import { hasStarted } from '../database/open.ts';
 import type { Clock } from '../lib/time.ts';
 import type { MethodSettings } from '../methods/method.ts';
+import type { KeyPlace } from '../secrets/key-file.ts';
 
 /** What a check comes to; `skipped` where there was nothing to look at. */
 export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';
@@ -78,10 +79,9 @@ export interface WhereWritten {
 }
 
 /** As much of the settings as is judged here. Files and folders are absolute, URLs end without a slash. */
-export interface InstallationSettings {
+export interface InstallationSettings extends KeyPlace {
   environment: 'development' | 'production';
   file: string;
-  storage: string;
   database_url: string | null;
   base_url: string | null;
   checkout_base_url: string | null;

@@ -10,6 +10,7 @@ import { HOST_CHECKS } from './host-checks.ts';
 import { INDEX_CHECKS } from './index-checks.ts';
 import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
+import { SECRETS_CHECKS } from './secrets-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
 import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './vouched-checks.ts';
@@ -30,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
   ...LATER_STORE_CHECKS,
+  ...SECRETS_CHECKS,
   ...HOST_CHECKS,
   ...CLOCK_CHECKS,
   ...ADDRESS_CHECKS,

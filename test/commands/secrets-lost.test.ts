@@ -1,6 +1,7 @@
 // counterfoil secrets lost, on both engines: a store whose key is gone serves again, and nothing is cleared that another key opens.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { findAdministrator } from '../../src/administrators/queries.ts';
@@ -22,6 +23,12 @@ for (const engine of ENGINES)
       };
       return (...args: string[]) => run(args, { env });
     };
+    /** What doctor finds of the keys, and whether it names the way out. */
+    const doctorOn = async (command: ReturnType<typeof commandOf>) => {
+      const { findings } = JSON.parse((await command('doctor', '--json')).stdout);
+      const { outcome, mend } = findings.find(({ id }: { id: string }) => id === 'secrets_keys');
+      return [outcome, /counterfoil secrets lost/.test(mend)];
+    };
     const place = ({ store }: Harness) => ({ ...store, secrets_key_file: null, secrets_keys: null });
 
     test('the store goes on, administrators come in by their recovery codes, and the history tells.', async () => {
@@ -36,6 +43,7 @@ for (const engine of ENGINES)
         const refused = await command('administrators', 'list');
         assert.equal(refused.code, 0, 'commands that open no secret go on');
         await assert.rejects(harness.start(), /lacks the key [0-9a-f]{16}.*counterfoil secrets lost/);
+        assert.deepEqual(await doctorOn(command), ['failed', true]);
         const asked = await command('secrets', 'lost');
         assert.equal(asked.code, 1);
         assert.match(asked.stderr, /1 authenticator app of administrators cannot be used.*--yes/);
@@ -47,6 +55,7 @@ for (const engine of ENGINES)
           readSecretKeys(place(harness)).map((key) => key.id),
           [current],
         );
+        assert.deepEqual(await doctorOn(command), ['ok', false]);
         await harness.start();
         const row = await findAdministrator(harness.service.database, id);
         assert.deepEqual([row!.totp_secret, row!.totp_step], [null, null]);
@@ -99,7 +108,8 @@ for (const engine of ENGINES)
     test('a key that the operator keeps elsewhere is not made, but asked for.', async () => {
       const harness = await startHarness(engine);
       try {
-        const file = join(harness.store.storage, 'elsewhere.key');
+        const folder = mkdtempSync(join(tmpdir(), 'counterfoil-elsewhere-'));
+        const file = join(folder, 'elsewhere.key');
         const command = commandOf(harness, `secrets_key_file: ${file}\n`);
         await harness.stop();
         writeFileSync(file, '# empty\n', { mode: 0o600 });
@@ -111,6 +121,10 @@ for (const engine of ENGINES)
         const done = await command('secrets', 'lost', '--yes', '--json');
         assert.equal(JSON.parse(done.stdout).current, key.id, done.stderr);
         assert.equal(readFileSync(file, 'utf8'), `${keyLine(key)}\n`);
+        assert.equal((await doctorOn(command))[0], 'ok');
+        chmodSync(file, 0o640);
+        assert.equal((await doctorOn(command))[0], 'failed');
+        rmSync(folder, { recursive: true });
       } finally {
         await harness.close();
       }
