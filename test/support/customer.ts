@@ -95,7 +95,9 @@ export async function read(url: URL, response: Response): Promise<CheckoutPage> 
       fields: inputs
         .filter((input) => attribute(input, 'type') !== 'hidden')
         .map((input) => attribute(input, 'name')!),
-      button: shown(inside.find(({ tagName }) => tagName === 'button')),
+      button: shown(
+        inside.find((one) => one.tagName === 'button' && attribute(one, 'disabled') === undefined),
+      ),
     };
   });
   return {
