@@ -368,7 +368,8 @@ function doors(harness: Harness, { ids, ana, olga, anaAccount }: Stage): Scene[]
       isBare: true,
       status: 429,
       steps: async (page) => {
-        while (await page.locator('main button').count()) await press('Continue')(page);
+        while (!(await page.locator('main').innerText()).includes('Too many attempts'))
+          await press('Continue')(page);
       },
     },
   ];
