@@ -1,4 +1,6 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
+import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
+import { recordPayment } from '../../src/payments/record.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import type { RejectReason } from '../../src/review/review.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
@@ -223,8 +225,12 @@ export const SCENES: readonly Scene[] = [
     async make(harness) {
       const { id } = await createAt(harness, 'details');
       await harness.service.journal.commit(async (transaction) => {
-        await transaction.change("update payments set customer = '{' where id = ? returning id", id);
-        transaction.record({ ...REVIEWER, action: 'test.row_spoilt', subject: id, facts: {} });
+        // As a defect of ours would write it: the history agrees with the row.
+        const [spoilt] = await transaction.change<Payment>(
+          `update payments set customer = '{', version = version + 1 where id = ? returning ${PAYMENTS.columnList}`,
+          id,
+        );
+        recordPayment(transaction, REVIEWER, 'test.row_spoilt', spoilt!, {});
       }, id);
       return pathOf(id);
     },

@@ -162,7 +162,8 @@ describe('secrets', () => {
     const told = JSON.parse((await place.command(['restore', backup, '--json'], storage)).stdout).keys;
     assert.deepEqual(
       told.filter(({ name }: { name: string }) => name === 'key for secrets'),
-      ids.map((id) => ({ name: 'key for secrets', id, is_there: false })),
+      [{ name: 'key for secrets', id: ids[0], is_there: false }],
+      'the one that the store counts',
     );
     const since = addSecretKey(ringOf(storage));
     assert.equal((await command('restore', saved, storage)).code, 0);
