@@ -19,7 +19,6 @@ const KEYS: Record<string, string[]> = {
   seals: ['number'],
   journal_head: ['id'],
   idempotency_keys: ['scope'],
-  secret_keys: ['id'],
   schema_migrations: ['version'],
   administrators: ['id'],
   passkeys: ['id'],
