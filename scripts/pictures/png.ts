@@ -1,6 +1,6 @@
 // Pictures as small files: what a browser made of a page, in 256 colours.
-import { crc32, deflateSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { pngFile } from '../../src/lib/png.ts';
 
 export interface Pixels {
   width: number;
@@ -56,24 +56,6 @@ export function encode({ width, height, bytes }: Pixels): Buffer {
     for (let x = 0; x < width; x++)
       rows[y * (width + 1) + 1 + x] = placeOf(bytes.readUIntBE((y * width + x) * 4, 3));
 
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 3, 0, 0, 0], 8); // 8 bits for a place in the palette
   const colours = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
-  return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('PLTE', colours),
-    chunk('IDAT', deflateSync(rows, { level: 9, memLevel: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
-  length.writeUInt32BE(data.length);
-  checksum.writeUInt32BE(crc32(body));
-  return Buffer.concat([length, body, checksum]);
+  return pngFile({ width, height, depth: 8, type: 3, rows, palette: colours }, { level: 9, memLevel: 9 });
 }

@@ -2,8 +2,9 @@
 import type { Database, Queryable } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import { isSealed, type KeyRing, sealedWith } from '../secrets/key-ring.ts';
-import { ADMINISTRATORS } from './administrator.ts';
+import { ADMINISTRATORS, type Administrator } from './administrator.ts';
 import { changeAdministrator, findAdministrator, listAdministrators } from './queries.ts';
 import { recordAdministrator, TOTP_SEALED } from './record.ts';
 import { openTotpSecret, sealTotpSecret } from './totp-secret.ts';
@@ -28,60 +29,65 @@ export async function totpSecrets(database: Pick<Queryable, 'query'>): Promise<S
 }
 
 /**
- * Seals every secret with the ring's current key. Each administrator is one journal transaction with an entry, so a kill leaves whole
- * rows and the next run does the rest. Leaves a row that is not as the history left it: sealing it would hide that somebody changed it.
- * Returns how many it sealed, and the e-mail addresses of the rows that it left. Throws `unavailable`, `DatabaseError`.
+ * Seals every secret with the ring's current key. Leaves a row that is not as the history left it: sealing it would hide that somebody
+ * changed it. Returns how many it sealed, and the e-mail addresses of the rows that it left. Throws `unavailable`, `DatabaseError`.
  */
 export async function resealTotpSecrets(
   database: Database,
   journal: Journal,
   ring: KeyRing,
 ): Promise<{ sealed: number; left: string[] }> {
-  const left: string[] = [];
-  let sealed = 0;
-  for (const { id, email } of (await totpSecrets(database)).filter(({ key }) => key !== ring.current)) {
-    const done = await journal.commit(async (transaction) => {
-      const found = await findAdministrator(transaction, id);
-      if (!found?.totp_secret || sealedWith(found.totp_secret) === ring.current) return 'gone';
-      if (!(await isAsRecorded(transaction, ADMINISTRATORS, found))) return 'changed';
-      const plain = isSealed(found.totp_secret) ? openTotpSecret(ring, found, 0)! : found.totp_secret;
-      const totp_secret = await sealTotpSecret(transaction, ring, found, plain);
-      const changed = await changeAdministrator(transaction, id, found.version, { totp_secret });
-      if (!changed) return 'gone'; // changed meanwhile: the next run does it
-      recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
-      return 'sealed';
-    }, id);
-    if (done === 'sealed') sealed++;
-    if (done === 'changed') left.push(email);
-  }
-  return { sealed, left };
+  const isDue = (key: string | null) => key !== ring.current;
+  const { done, left } = await changeEach(database, journal, isDue, async (transaction, found, secret) => {
+    const plain = isSealed(secret) ? openTotpSecret(ring, found, 0)! : secret;
+    const totp_secret = await sealTotpSecret(transaction, ring, found, plain);
+    const changed = await changeAdministrator(transaction, found.id, found.version, { totp_secret });
+    if (changed) recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
+    return changed !== undefined; // if not, it was changed meanwhile: the next run does it
+  });
+  return { sealed: done.length, left };
 }
 
 /**
- * Clears the secrets that are sealed with keys which nobody has any more, each in a journal transaction with an entry. Leaves a row that
- * is not as the history left it, as `resealTotpSecrets` does. Returns the e-mail addresses of those cleared and of those left. Throws
- * `unavailable`, `DatabaseError`.
+ * Clears the secrets that are sealed with keys which nobody has any more. Leaves rows as `resealTotpSecrets` does. Returns the e-mail
+ * addresses of those cleared and of those left. Throws `unavailable`, `DatabaseError`.
  */
 export async function clearTotpSecrets(
   database: Database,
   journal: Journal,
   lost: readonly string[],
 ): Promise<{ cleared: string[]; left: string[] }> {
-  const [cleared, left]: string[][] = [[], []];
-  const isLost = (key: string | null | undefined) => typeof key === 'string' && lost.includes(key);
-  for (const { id, email } of (await totpSecrets(database)).filter(({ key }) => isLost(key))) {
+  const isDue = (key: string | null) => key !== null && lost.includes(key);
+  const { done, left } = await changeEach(database, journal, isDue, async (transaction, { id }) => {
+    const cleared = { totp_secret: null, totp_step: null };
+    const changed = await changeAdministrator(transaction, id, undefined, cleared);
+    recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
+    return true;
+  });
+  return { cleared: done, left };
+}
+
+/**
+ * Runs `change` for each administrator whose secret `isDue` by its key, with the row and the secret as they are then. Each is one journal
+ * transaction with an entry, so a kill leaves whole rows and the next run does the rest. Returns the e-mail addresses of those that
+ * `change` says it changed, and of rows that are not as the history left them.
+ */
+async function changeEach(
+  database: Database,
+  journal: Journal,
+  isDue: (key: string | null) => boolean,
+  change: (transaction: Transaction, found: Administrator, secret: string) => Promise<boolean>,
+): Promise<{ done: string[]; left: string[] }> {
+  const done: string[] = [];
+  const left: string[] = [];
+  for (const { id, email } of (await totpSecrets(database)).filter(({ key }) => isDue(key))) {
     const list = await journal.commit(async (transaction) => {
       const found = await findAdministrator(transaction, id);
-      if (!found?.totp_secret || !isLost(sealedWith(found.totp_secret))) return undefined;
+      if (!found?.totp_secret || !isDue(sealedWith(found.totp_secret) ?? null)) return undefined;
       if (!(await isAsRecorded(transaction, ADMINISTRATORS, found))) return left;
-      const changed = await changeAdministrator(transaction, id, undefined, {
-        totp_secret: null,
-        totp_step: null,
-      });
-      recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
-      return cleared;
+      return (await change(transaction, found, found.totp_secret)) ? done : undefined;
     }, id);
     list?.push(email);
   }
-  return { cleared: cleared!, left: left! };
+  return { done, left };
 }

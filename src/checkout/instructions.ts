@@ -31,9 +31,7 @@ export function codePicture(payment: Payment, instructions: Instructions | null)
   if (instructions?.kind !== 'transfer') return undefined;
   const { account, reference } = instructions;
   const [quick] = quickPayments(account, payment, reference);
-  if (!quick) return undefined;
-  const { size } = codes.memo(quick.payload);
-  return qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross(size) : []);
+  return quick && qrPicture(quick.payload, quick.scheme === 'swiss' ? swissCross : undefined);
 }
 
 function transfer(

@@ -8,6 +8,7 @@ import { prepareStorage } from '../database/open.ts';
 import { endPostgresTools } from '../database/postgres-dump.ts';
 import { lockStore } from '../database/store-lock.ts';
 import { lostKey } from '../journal/checkpoint-signer.ts';
+import { withKnown } from '../journal/row-fault.ts';
 import { counted } from '../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { parseFolder } from './arguments.ts';
@@ -19,7 +20,7 @@ import {
   requireElsewhere,
 } from './backup-folder.ts';
 import { makeBackup } from './make-backup.ts';
-import { configured, withKnown } from './store.ts';
+import { configured } from './store.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 

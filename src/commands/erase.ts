@@ -2,7 +2,6 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { type Database, DatabaseError } from '../database/database.ts';
@@ -15,6 +14,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
 import { parseEmail, parseId } from './arguments.ts';
+import { canAsk, saysYes } from './ask.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
 import { Failure, type Progress, shownPath, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
@@ -118,14 +118,9 @@ async function search(database: Database, email: string): Promise<string[]> {
 /** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
 async function confirm(count: number): Promise<void> {
   const what = `${counted(count, 'payment')} ${count === 1 ? 'has' : 'have'} this e-mail address`;
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new Failure(`${what}: add --yes to erase their personal data for good`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const question = `${what}. Erase their personal data for good? [y/N] `;
-  const answer = await Promise.race([terminal.question(question), closed]);
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was erased');
+  if (!canAsk()) throw new Failure(`${what}: add --yes to erase their personal data for good`);
+  if (!(await saysYes(`${what}. Erase their personal data for good?`)))
+    throw new Failure('nothing was erased');
 }
 
 /** Erases payment by payment, each in an entry of its own. Throws `Failure` where the store gives out on the way. */

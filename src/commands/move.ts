@@ -11,9 +11,10 @@ import { missingRight } from '../database/rights.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import { lostKey } from '../journal/checkpoint-signer.ts';
 import { type Moved, moveStore, requireUnused } from '../journal/move.ts';
+import { withKnown } from '../journal/row-fault.ts';
 import { counted } from '../lib/counted.ts';
 import { ROW_CHECKS } from '../payments/row-checks.ts';
-import { requireSchema, withKnown } from './store.ts';
+import { requireSchema } from './store.ts';
 import { Failure, shownPath, tellInterrupted, withProgressBar } from './terminal.ts';
 import { CONFIG_OPTION } from './usage.ts';
 

@@ -7,12 +7,12 @@ import { knownMigrations } from '../database/migrate.ts';
 import { holdStorage, isRestoreUnfinished, type StoreSettings } from '../database/open.ts';
 import { endPostgresTools } from '../database/postgres-dump.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
+import { withKnown } from '../journal/row-fault.ts';
 import { counted } from '../lib/counted.ts';
 import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
 import { CHECKPOINT_KEY, type NeededKey, neededKeys, SECRETS_KEY } from './node-keys.ts';
 import { displacedFiles, placeBackup } from './place-backup.ts';
-import { withKnown } from './store.ts';
 import { Failure, shownPath, tellInterrupted } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 

@@ -1,5 +1,4 @@
 // counterfoil secrets lost: lets a store go on without a key that nobody has any more; what only that key opens is cleared.
-import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { clearTotpSecrets, totpSecrets } from '../administrators/reseal.ts';
 import { counted } from '../lib/counted.ts';
@@ -7,14 +6,18 @@ import { dropKey, useKey } from '../secrets/change.ts';
 import { isOwnPlace, readSecretKeys } from '../secrets/key-file.ts';
 import { missingKeys, ordersOf } from '../secrets/open-ring.ts';
 import { type StoredSecretKey, storedSecretKeys } from '../secrets/queries.ts';
+import { canAsk, saysYes } from './ask.ts';
 import { addKey, placeShown } from './secrets-keys.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function lostCommand(): Command {
   return new Command('lost')
     .description('go on without a key that is lost for good: what only it opens is cleared')
     .option('--yes', 'do not ask')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
@@ -77,11 +80,7 @@ async function newCurrent(store: Store, stored: readonly StoredSecretKey[]): Pro
 /** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
 async function confirm(missing: readonly string[], sealed: number): Promise<void> {
   const what = `${counted(sealed, 'authenticator app')} of administrators cannot be used without ${missing.join(', ')}`;
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
+  if (!canAsk())
     throw new Failure(`${what}: if no node and no saved file has the key, add --yes to clear them for good`);
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = await Promise.race([terminal.question(`${what}. Clear them for good? [y/N] `), closed]);
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('nothing was changed');
+  if (!(await saysYes(`${what}. Clear them for good?`))) throw new Failure('nothing was changed');
 }

@@ -66,14 +66,7 @@ Examples:
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION),
     );
-  for (const command of [
-    making,
-    ...keyCommands(),
-    lostCommand()
-      .option(...CONFIG_OPTION)
-      .option(...JSON_OPTION),
-  ])
-    secrets.addCommand(command);
+  for (const command of [making, ...keyCommands(), lostCommand()]) secrets.addCommand(command);
   return secrets;
 }
 

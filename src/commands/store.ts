@@ -14,7 +14,6 @@ import { lostDatabaseFile } from '../health/lost-store.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { Fence } from '../journal/fence.ts';
 import { Journal } from '../journal/journal.ts';
-import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -166,9 +165,4 @@ function told(error: unknown): unknown {
 /** A sentence as part of a line. */
 function asPart(sentence: string): string {
   return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
-}
-
-/** What is said behind `verified` of a store with faults that an operator acknowledged. Empty if there are none. */
-export function withKnown(acknowledged = 0): string {
-  return acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
 }

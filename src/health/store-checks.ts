@@ -6,6 +6,7 @@ import { missingRight } from '../database/rights.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { otherHistory } from '../journal/other-history.ts';
 import { newestSeal, unlessEmpty } from '../journal/queries.ts';
+import { withKnown } from '../journal/row-fault.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, MINUTE_MS } from '../lib/time.ts';
 import {
@@ -196,8 +197,7 @@ const verification: Check = {
     const at = formatTimestamp(outcome.at);
     if (outcome.is === 'verified') {
       const { acknowledged } = outcome.found;
-      const known = acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
-      return ok(`The history was verified at ${at}${known}`);
+      return ok(`The history was verified at ${at}${withKnown(acknowledged)}`);
     }
     if (outcome.is === 'failed')
       return warning(`The verification at ${at} failed before it came to an end`, 'see why in the log');

@@ -1,4 +1,5 @@
 // A row that is not as the history says, and the entry with which an operator acknowledges that.
+import { counted } from '../lib/counted.ts';
 import type { AuditEntry, Entry } from './audit-entry.ts';
 
 /** The action of an entry that acknowledges a fault. Its subject is the row's. */
@@ -57,4 +58,9 @@ export function acknowledgementIn(
   { fault, reason }: Record<string, unknown>,
 ): Acknowledgement {
   return { entry: number, at, subject, fault: String(fault), reason: String(reason) };
+}
+
+/** What is said behind `verified` of a store with faults that an operator acknowledged. Empty if there are none. */
+export function withKnown(acknowledged = 0): string {
+  return acknowledged > 0 ? `, with ${counted(acknowledged, 'acknowledged fault')}` : '';
 }

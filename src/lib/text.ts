@@ -27,3 +27,12 @@ const EMAIL = new RegExp(`^(?=.{1,64}@)${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LA
 export function isEmailAddress(text: string): boolean {
   return text.length <= 508 && EMAIL.test(text);
 }
+
+/** A language tag (BCP 47) in the case that the standard recommends; undefined if it is none. */
+export function languageTag(text: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(text)[0];
+  } catch {
+    return undefined;
+  }
+}

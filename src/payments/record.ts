@@ -21,12 +21,12 @@ export function recordPayment(
  * `DatabaseError` and `HistoryBroken`.
  */
 export async function isPaymentAsRecorded(database: RecordReader, payment: Payment): Promise<boolean> {
-  let version: number | undefined;
-  for (let seen: Payment | undefined = payment; ; ) {
+  if (await isAsRecorded(database, PAYMENTS, payment)) return true;
+  // It may have been changed between the two reads, or shown as expired before the store says so.
+  for (let version: number | undefined; ; ) {
+    const seen = await findPayment(database, payment.id);
     if (!seen || (await isAsRecorded(database, PAYMENTS, seen))) return true;
-    // It may have been changed between the two reads, or shown as expired before the store says so.
     if (seen.version === version) return false;
-    version = seen === payment ? undefined : seen.version;
-    seen = await findPayment(database, payment.id);
+    version = seen.version;
   }
 }

@@ -5,7 +5,7 @@ import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
 import { addSchemaFaults } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { isCurrency, parseAmount } from '../lib/money.ts';
-import { isEmailAddress, textFault } from '../lib/text.ts';
+import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
 import { NUMBERED, refuseCardFields } from './card-data.ts';
 import { checkMetadata } from './metadata.ts';
@@ -44,15 +44,6 @@ const webAddress = text(URL_MAXIMUM, {
     return `Must be at most ${URL_MAXIMUM} characters, percent-encoded.`;
   },
 });
-
-function languageTagFault(tag: string): string | undefined {
-  try {
-    Intl.getCanonicalLocales(tag);
-    return undefined;
-  } catch {
-    return 'Must be a language tag such as de or pt-BR (BCP 47).';
-  }
-}
 
 export const customerSchema = z.object(
   {
@@ -98,7 +89,9 @@ export const paymentRequestSchema = z.object(
       .meta({ type: 'object', additionalProperties: true })
       .nullish()
       .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels, no U+0000.'),
-    locale: text(35, { check: languageTagFault }).describe(
+    locale: text(35, {
+      check: (tag) => (languageTag(tag) ? undefined : 'Must be a language tag such as de or pt-BR (BCP 47).'),
+    }).describe(
       'Language of the checkout page (BCP 47), unless the customer chooses another. Default: what their browser asks for.',
     ),
     expires_in: z
@@ -180,7 +173,7 @@ export function parsePaymentRequest(
       ? { name: customer.name ?? null, email: customer.email ?? null, phone: customer.phone ?? null }
       : null,
     metadata: rest.metadata ?? null,
-    locale: rest.locale ? Intl.getCanonicalLocales(rest.locale)[0]! : null,
+    locale: rest.locale ? languageTag(rest.locale)! : null,
     expires_in: rest.expires_in ?? null,
   };
 }

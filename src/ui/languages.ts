@@ -4,6 +4,7 @@ import { match } from '@formatjs/intl-localematcher';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { type Language, Locale } from '../lib/locale.ts';
+import { languageTag } from '../lib/text.ts';
 import type english from './languages/en.json';
 
 export type Key = keyof typeof english;
@@ -101,7 +102,7 @@ export class Languages {
 function nearest(tags: string): string | undefined {
   const wanted = new Negotiator({ headers: { 'accept-language': tags } })
     .languages()
-    .filter(isLanguageTag)
+    .filter(languageTag) // `*` is none
     .slice(0, PREFERENCES_MAXIMUM);
   const found = match(wanted, TAGS, UNDETERMINED);
   if (found !== UNDETERMINED) return found;
@@ -109,12 +110,4 @@ function nearest(tags: string): string | undefined {
   const primary = (tag: string) => new Intl.Locale(tag).language;
   const languages = wanted.map(primary);
   return TAGS.find((tag) => languages.includes(primary(tag)));
-}
-
-function isLanguageTag(text: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(text).length > 0;
-  } catch {
-    return false; // `*` among them
-  }
 }

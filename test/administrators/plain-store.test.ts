@@ -79,8 +79,8 @@ for (const engine of ENGINES) {
       const program = copyProgram();
       program.change(
         'src/administrators/reseal.ts',
-        "if (done === 'sealed') sealed++;",
-        "if (done === 'sealed') process.kill(process.pid, 'SIGKILL');",
+        'list?.push(email);',
+        "if (list === done) process.kill(process.pid, 'SIGKILL');",
       );
       const { store } = harness;
       const serving = start(

@@ -1,13 +1,12 @@
 // QR codes as SVG path data and as pictures, and the Swiss cross that lies over one; data alone, no markup.
-import { crc32, deflateSync } from 'node:zlib';
 import { encode } from 'uqr';
+import { pngFile } from '../../lib/png.ts';
 
 /** The quiet zone of ISO/IEC 18004. */
 const QUIET_MODULES = 4;
 
 /** Pixels of a module's side in a picture: with one bit for each, a module of a row is a byte. */
 const PICTURE_SCALE = 8;
-const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /** `size`: modules of a side with the quiet zone. `path`: SVG path data of the dark modules, lines to be drawn one unit wide. */
 export interface QrCode {
@@ -48,15 +47,15 @@ function pathOf(rows: readonly boolean[][]): string {
   return path;
 }
 
-/** The QR code of `payload` as `qrPath` draws it, with `over` painted over it: a PNG (ISO/IEC 15948) of one bit a pixel. */
-export function qrPicture(payload: string, over: readonly Rectangle[]): Buffer {
+/** The QR code of `payload` as `qrPath` draws it, with what `over` gives for its size painted over it: a PNG of one bit a pixel. */
+export function qrPicture(payload: string, over: (size: number) => readonly Rectangle[] = () => []): Buffer {
   const { size, data } = encode(payload, { ecc: 'M', border: QUIET_MODULES });
   const rowBytes = 1 + size; // the first says that the row is not filtered
   const pixels = Buffer.alloc(size * PICTURE_SCALE * rowBytes);
   for (let y = 0; y < size * PICTURE_SCALE; y++)
     for (const [x, dark] of data[Math.floor(y / PICTURE_SCALE)]!.entries())
       pixels[y * rowBytes + 1 + x] = dark ? 0 : 0xff;
-  for (const { x, y, width, height, dark } of over) {
+  for (const { x, y, width, height, dark } of over(size)) {
     const [left, right, top, bottom] = [x, x + width, y, y + height].map((at) =>
       Math.round(at * PICTURE_SCALE),
     );
@@ -66,23 +65,8 @@ export function qrPicture(payload: string, over: readonly Rectangle[]): Buffer {
         pixels[at] = dark ? pixels[at]! & ~bit : pixels[at]! | bit;
       }
   }
-  const head = Buffer.alloc(13); // in shades of grey, not interlaced
-  head.writeUInt32BE(size * PICTURE_SCALE, 0);
-  head.writeUInt32BE(size * PICTURE_SCALE, 4);
-  head[8] = 1; // bits a pixel
-  return Buffer.concat([
-    PNG_SIGNATURE,
-    pngChunk('IHDR', head),
-    pngChunk('IDAT', deflateSync(pixels)),
-    pngChunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function pngChunk(type: string, content: Buffer): Buffer {
-  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type), content, Buffer.alloc(4)]);
-  chunk.writeUInt32BE(content.length, 0);
-  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
-  return chunk;
+  const side = size * PICTURE_SCALE;
+  return pngFile({ width: side, height: side, depth: 1, type: 0, rows: pixels });
 }
 
 /** Millimetres of the Swiss QR Code (SIX Style Guide QR-bill): its side, the white edge, the black square, the cross's arms. */
