@@ -78,10 +78,10 @@ ${form(visit, shown)}
   });
   const more = rows.slice(METHODS_SHOWN);
   const isOpen = methods.indexOf(chosen) >= METHODS_SHOWN;
-  return html`<div class="ways" role="radiogroup" aria-label="${words.text('methods.heading')}">
+  return html`<div class="methods" role="radiogroup" aria-label="${words.text('methods.heading')}">
 ${rows.slice(0, METHODS_SHOWN)}${
   more.length > 0 &&
-  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><div class="ways">${more}</div></details>`
+  html`<details${isOpen && html` open`}><summary>${words.html('methods.more')}</summary><div class="methods">${more}</div></details>`
 }
 </div>`;
 }

@@ -240,6 +240,12 @@ describe('a customer without scripts', () => {
     const { checkout_url } = await createAt(stage.harness, 'all');
     const page = await newPage(stage, { viewport: { width: 390, height: 700 } });
     await page.goto(checkout_url);
+    const sizeOf = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).fontSize`);
+    assert.equal(await sizeOf('.panel button'), await sizeOf('body'));
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await page.locator('.panel > p').first().isVisible(), 'what to do is printed');
+    await page.emulateMedia({ media: 'screen' });
     const way = (name: string) => page.getByRole('radio', { name });
     const visible = () => page.locator('.panel form:visible').count();
     const places = () => page.locator('.way > label').evaluateAll((all) => all.map((one) => one.offsetTop));
