@@ -45,8 +45,8 @@ class Sqlite implements Database {
     this.#file = file;
     this.#writer = writer;
     this.#onBroken = onBroken;
-    this.#reader = new Connection(file, { readOnly: true });
     this.#log = new WriteAheadLog(file, writer, onBroken);
+    this.#reader = new Connection(file, { readOnly: true });
   }
 
   get flushing(): Promise<void> | undefined {
@@ -96,7 +96,7 @@ class Sqlite implements Database {
     try {
       view = new Connection(this.#file, { readOnly: true });
       view.raw.exec('begin; select 1 from sqlite_schema');
-      await this.#log.flushing; // what the view shows is on the disk before anybody relies on it
+      await this.#log.sync(); // what the view shows is on the disk before anybody relies on it
       return await work(view);
     } catch (error) {
       return this.#watch(error);
@@ -136,7 +136,7 @@ class Sqlite implements Database {
     if (this.#writing) throw new Error('one transaction at a time');
     this.#writing = true;
     try {
-      await this.#log.foldRest();
+      await this.#log.fold();
       this.#letViewGo();
       await this.#begin();
       const result = await work(this.#writer);
@@ -146,6 +146,7 @@ class Sqlite implements Database {
       return { result, flushed: this.#log.flush() };
     } catch (error) {
       this.#rollBack();
+      await this.#log.flushing; // the error may tell of the commit before
       return this.#watch(error);
     } finally {
       this.#writing = false;

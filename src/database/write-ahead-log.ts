@@ -21,7 +21,7 @@ export class WriteAheadLog {
   readonly #file: string;
   readonly #writer: Connection;
   readonly #onBroken: (error: Error) => void;
-  #descriptor: number | undefined;
+  readonly #descriptor: number;
   #flushing: Promise<void> | undefined;
   #worker: Worker | undefined;
   #folding: Promise<void> | undefined;
@@ -32,13 +32,15 @@ export class WriteAheadLog {
 
   /**
    * `file`: the database. `writer`: the one connection of this process that writes it, with `synchronous = normal`. `onBroken` is
-   * called when a fold fails on a failing disk: the process must end.
+   * called when a fold fails on a failing disk: the process must end. Throws the errors of SQLite and of the system.
    */
   constructor(file: string, writer: Connection, onBroken: (error: Error) => void) {
     this.#file = file;
     this.#writer = writer;
     this.#onBroken = onBroken;
-    writer.raw.exec('pragma wal_autocheckpoint = 0');
+    writer.raw.exec('pragma wal_autocheckpoint = 0; select 1 from sqlite_schema'); // the first read makes the log
+    // Now, not behind a commit: a process that has no descriptor left could not say what became of that commit.
+    this.#descriptor = openSync(`${file}-wal`, 'r');
   }
 
   /** The newest flush, while it runs. Rejects with `DatabaseError` (`broken`): a flush that failed is never tried again. */
@@ -46,28 +48,32 @@ export class WriteAheadLog {
     return this.#flushing;
   }
 
-  /** Resolves when all that is committed is on the disk. One at a time. Rejects as `flushing` does. */
+  /** Flushes what this process has just committed. One at a time. Rejects as `flushing` does. */
   flush(): Promise<void> {
-    this.#descriptor ??= openSync(`${this.#file}-wal`, 'r');
-    const flushing = flushFile(this.#descriptor).then(
-      () => {
-        this.#flushing = undefined;
-      },
-      (error) => {
-        throw new DatabaseError('broken', error);
-      },
-    );
+    const flushing = this.sync().then(() => {
+      this.#flushing = undefined;
+    });
     this.#flushing = flushing;
-    if (this.#grownPages() >= FOLDED_PAGES) this.#folding ??= this.#fold();
     return flushing;
   }
 
+  /** Resolves when all that any process has committed by now is on the disk. Rejects as `flushing` does. */
+  async sync(): Promise<void> {
+    try {
+      await flushFile(this.#descriptor);
+    } catch (error) {
+      throw new DatabaseError('broken', error);
+    }
+  }
+
   /**
-   * Folds the end of the log, where the rest is folded: then the next commit writes from its beginning. No transaction is open
-   * meanwhile, so that this comes to an end, and commits wait for it.
+   * Has a log that is long folded. Where all but its end is folded, the end is folded too: then the next commit writes from its
+   * beginning. No transaction is open meanwhile, so that this comes to an end, and commits wait for it. Called before each.
    */
-  async foldRest(): Promise<void> {
-    if (this.#folding && this.#grownPages() >= LONGEST_PAGES) await this.#folding;
+  async fold(): Promise<void> {
+    const pages = this.#grownPages();
+    if (pages >= FOLDED_PAGES && !this.#isRestDue) this.#folding ??= this.#foldBeside();
+    if (pages >= LONGEST_PAGES) await this.#folding;
     if (!this.#isRestDue) return;
     this.#isRestDue = false;
     await this.#flushing;
@@ -83,7 +89,7 @@ export class WriteAheadLog {
       this.#worker.postMessage('close');
       await once(this.#worker, 'exit');
     }
-    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    closeSync(this.#descriptor);
   }
 
   #pages(): number {
@@ -97,19 +103,28 @@ export class WriteAheadLog {
     return pages - this.#foldedPages;
   }
 
-  async #fold(): Promise<void> {
+  async #foldBeside(): Promise<void> {
     await this.#askWorker();
     this.#isRestDue = true;
     this.#folding = undefined;
   }
 
-  /** Has the worker fold what nobody reads any more. A log that cannot be folded for now, on a full disk, goes on growing. */
+  /**
+   * Has the worker fold what nobody reads any more. A log that cannot be folded for now, on a full disk or for want of descriptors,
+   * goes on growing. One at a time.
+   */
   async #askWorker(): Promise<void> {
-    this.#worker ??= new Worker(new URL('./write-ahead-log-worker.ts', import.meta.url), {
-      workerData: this.#file,
-    });
-    this.#worker.postMessage('fold');
-    const [failure] = (await once(this.#worker, 'message')) as [Folded];
+    let failure: Folded;
+    try {
+      this.#worker ??= new Worker(new URL('./write-ahead-log-worker.ts', import.meta.url), {
+        workerData: this.#file,
+      });
+      this.#worker.postMessage('fold');
+      [failure] = (await once(this.#worker, 'message')) as [Folded];
+    } catch (error) {
+      this.#worker = undefined; // it has ended, and the next fold starts another
+      failure = error as Error;
+    }
     const error = failure && asDatabaseError(failure);
     if (error instanceof DatabaseError && error.failure === 'broken') this.#onBroken(error);
   }

@@ -1,6 +1,6 @@
 // SQLite's write-ahead log: what is shown is on the disk, and the log does not grow without end.
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase, SQLITE_FILE } from '../../src/database/open.ts';
@@ -82,4 +82,31 @@ test('the log begins anew while commits follow one another without a pause', asy
   }
   assert.ok(longest < 80 * 1024 ** 2, `${longest} bytes of 160 MB`);
   assert.equal((await database.query('select 1 from numbers')).length, 400);
+});
+
+test('an error that may tell of a commit is given when that is on the disk', async (context) => {
+  const { database, numbers, add } = await storeOfNumbers(context);
+  const order: unknown[] = [];
+  let twin: Promise<unknown> | undefined;
+  await add(1, '', () => {
+    database.flushing!.then(() => order.push('on the disk'));
+    twin = add(1).catch(async (error) => order.push(error.failure, await numbers()));
+  });
+  await twin;
+  assert.deepEqual(order, ['on the disk', 'conflict', [1]]);
+});
+
+test('a log that cannot be folded grows, and is folded later', async (context) => {
+  const { store, database, add } = await storeOfNumbers(context);
+  const file = join(store.storage, SQLITE_FILE);
+  const text = 'x'.repeat(400_000);
+  renameSync(file, `${file}.away`);
+  mkdirSync(file); // nobody can open it now
+  for (let number = 0; number < 100; number++) await add(number, text);
+  rmdirSync(file);
+  renameSync(`${file}.away`, file);
+  assert.ok(statSync(file).size < 1024 ** 2, 'nothing was folded');
+  for (let number = 100; number < 200; number++) await add(number, text);
+  assert.ok(statSync(file).size > 16 * 1024 ** 2);
+  assert.equal((await database.query('select 1 from numbers')).length, 200);
 });
