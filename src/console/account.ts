@@ -43,7 +43,12 @@ async function failedAttempts(context: Context): Promise<Html> {
   const since = (await sessionBefore(database, principal.id, principal.session!)) ?? 0;
   const { count, withPassword, last } = await failuresSince(context, principal.email, since);
   if (last === undefined) return html`None since you signed in before`;
-  return html`${count} since you signed in before, the last ${moment(context, last)}${withPassword > 0 && html`. <strong>${withPassword} of them with your password</strong>: if that was not you, change it`}`;
+  return html`${count} since you signed in before, the last
+${moment(context, last)}${
+  withPassword > 0 &&
+  html`.
+<strong>${withPassword} of them with your password</strong>: if that was not you, change it`
+}`;
 }
 
 export async function accountPage(context: Context): Promise<Shown> {
@@ -69,7 +74,8 @@ ${rows([
   ['Password', change('/account/password', 'Change the password')],
   [
     'Authenticator app',
-    html`${row.totp_secret === null ? 'None' : 'Set up'} · ${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
+    html`${row.totp_secret === null ? 'None' : 'Set up'} ·
+${change('/account/authenticator', row.totp_secret === null ? 'Add an app' : 'Use another app')}`,
   ],
   ['Passkeys', html`${passkeys.length} · ${change('/account/passkeys', 'Add or remove passkeys')}`],
   ['Recovery codes', html`${left} left · ${change('/account/recovery-codes', 'Make new ones')}`],
@@ -80,14 +86,16 @@ ${rows([
 <h2>Where you are signed in</h2>
 <ul class="list">${sessions.map(
       (one) =>
-        html`<li>Since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(this browser)</strong>`}, until ${moment(context, one.expires_at)} at the latest</li>`,
+        html`<li>Since ${moment(context, one.created_at)}${one.id === principal.session && html` <strong>(this browser)</strong>`},
+until ${moment(context, one.expires_at)} at the latest</li>`,
     )}</ul>
 <p class="hint">At most ${SESSIONS_MAXIMUM} at a time: signing in once more signs you out where you signed in first.</p>
 ${sessions.length > 1 && html`<p>${change('/account/sessions', 'Sign out everywhere else')}</p>`}
 </section>
 <section class="part">
 <h2>Keyboard shortcuts</h2>
-<p>Single letters work as shortcuts in the console: <kbd>?</kbd> lists them. They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
+<p>Single letters work as shortcuts in the console: <kbd>?</kbd> lists them.
+They are <strong>${keys ? 'on' : 'off'}</strong> in this browser.</p>
 <p><a class="plain" href="${address('/account', { keys: keys ? 'off' : 'on' })}">${keys ? 'Switch them off' : 'Switch them on'}</a></p>
 </section>`,
   };

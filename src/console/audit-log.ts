@@ -60,14 +60,18 @@ function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFi
 function proof(context: Context): Html {
   const { address, token, verification } = context;
   const { running, newest } = verification;
-  const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">${token}<button class="secondary">Verify now</button></form>`;
+  const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">
+${token}<button class="secondary">Verify now</button></form>`;
   const progress =
     running &&
-    html`<p role="status">Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done. <a href="${address('/audit')}">Refresh</a></p>`;
+    html`<p role="status">Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done.
+<a href="${address('/audit')}">Refresh</a></p>`;
   return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">Proof</h2>
 ${newest ? outcome(context, newest) : !running && html`<p>Not verified since this server started.</p>`}
 ${progress ?? button}
-<p class="downloads">For whoever checks it elsewhere: <a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> · <a class="plain" href="${address('/audit/key')}" download>public key</a></p>
+<p class="downloads">For whoever checks it elsewhere:
+<a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> ·
+<a class="plain" href="${address('/audit/key')}" download>public key</a></p>
 </section>`;
 }
 
@@ -81,7 +85,8 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
         html`<p>${counted(acknowledged, 'fault')} acknowledged:
 <a href="${context.address('/audit', { action: ACKNOWLEDGED })}">see what was changed outside the service</a>.</p>`;
       return notice(
-        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')} and ${counted(signed, 'checkpoint')} are as the history says.</p>${known}`,
+        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')}
+and ${counted(signed, 'checkpoint')} are as the history says.</p>${known}`,
       );
     }
     case 'broken': {
@@ -91,7 +96,8 @@ function outcome(context: Context, newest: NonNullable<Context['verification']['
         entry === undefined
           ? null
           : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
-      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}${others}. Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}${others}.
+Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
     }
     default:
       return notice(
@@ -124,7 +130,8 @@ async function list(context: Context, asked: Asked, page: EntryPage): Promise<Ht
     html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;
   if (entries.length === 0) {
     const narrowed = Object.keys(asked).length > 0;
-    return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
+    return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}
+${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
 ${pages}`;
   }
   return html`${await table(context, entries)}

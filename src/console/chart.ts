@@ -34,20 +34,22 @@ export function decisionChart(title: string, days: readonly ChartDay[]): Html {
   });
   const width = days.length * STEP;
   return html`<figure class="chart">
-<svg viewBox="0 0 ${width} ${rounded(height)}" preserveAspectRatio="none" role="img" aria-label="${alternative(title, days)}">${bars}<path d="M0 ${rounded(above)}H${width}"/></svg>
+<svg viewBox="0 0 ${width} ${rounded(height)}" preserveAspectRatio="none" role="img"
+aria-label="${alternative(title, days)}">${bars}<path d="M0 ${rounded(above)}H${width}"/></svg>
 <p class="axis"><span>${days[0]?.date}</span><span>${days.at(-1)?.date}</span></p>
-<figcaption><span class="key approved">Approved, above the line: at most ${highest > 1 || sum(days, 'approved') > 0 ? highest : 0} a day</span> <span class="key rejected">Rejected, below it: at most ${lowest} a day</span></figcaption>
+<figcaption><span class="key approved">Approved, above the line:
+at most ${highest > 1 || sum(days, 'approved') > 0 ? highest : 0} a day</span>
+<span class="key rejected">Rejected, below it: at most ${lowest} a day</span></figcaption>
 </figure>
 <details class="numbers"><summary>Show as a table</summary>
 <div class="scroll" role="region" aria-label="${title}, as a table" tabindex="0">
 <table>
 <thead><tr><th scope="col">Day</th><th scope="col" class="number">Approved</th><th scope="col" class="number">Rejected</th></tr></thead>
-<tbody>${days
-    .toReversed()
-    .map(
-      ({ date, approved, rejected }) =>
-        html`<tr><th scope="row"><time datetime="${date}">${date}</time></th><td class="number">${approved}</td><td class="number">${rejected}</td></tr>`,
-    )}</tbody>
+<tbody>${days.toReversed().map(
+    ({ date, approved, rejected }) =>
+      html`<tr><th scope="row"><time datetime="${date}">${date}</time></th>
+<td class="number">${approved}</td><td class="number">${rejected}</td></tr>`,
+  )}</tbody>
 </table>
 </div>
 </details>`;

@@ -65,7 +65,8 @@ export function totpFields(email: string, secret: string, faults: Faults): Html 
   return html`<input type="hidden" name="secret" value="${secret}">
 <figure>
 ${qrSvg(qrPath(totpUri(secret, email)), 'QR code for your authenticator app')}
-<figcaption>Scan this with an authenticator app, or type this key into it: <span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
+<figcaption>Scan this with an authenticator app, or type this key into it:
+<span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
 </figure>
 ${field({
   name: 'code',
@@ -113,8 +114,10 @@ export function newPasskeyButton(
 
 /** Ten recovery codes, shown this once, and the form that gives them as a file. `action`: the address of that form. */
 export function recoveryCodes(codes: readonly string[], action: string, token: Html): Html {
-  return html`<p>Keep these ten codes where you keep things you must not lose: on paper, or in a password manager. Each lets you in once when your
+  return html`<p>Keep these ten codes where you keep things you must not lose: on paper, or in a password manager.
+Each lets you in once when your
 second factor is gone. They are not shown again.</p>
 <ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
-<form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}"><button class="secondary">Save them as a file</button></form>`;
+<form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}">
+<button class="secondary">Save them as a file</button></form>`;
 }

@@ -59,7 +59,8 @@ export function framed(shown: Shown, { path, here, theme, nonce, keys, signedIn 
 function navigation(path: string, place: Shown['place'], waiting: number): Html {
   const entry = ([below, name]: (typeof PLACES)[number]) => {
     const count = below === '/queue' && waiting > 0 && html` <span class="count">(${waiting})</span>`;
-    return html`<li><a href="${below === '/' ? path : path + below}"${below === place && html` aria-current="page"`}>${name}${count}</a></li>`;
+    return html`<li><a href="${below === '/' ? path : path + below}"
+${below === place && html`aria-current="page"`}>${name}${count}</a></li>`;
   };
   return html`<nav class="places" aria-label="Console"><ul>${PLACES.map(entry)}</ul></nav>`;
 }
@@ -70,7 +71,8 @@ function account(
   { principal, token }: NonNullable<Setting['signedIn']>,
 ): Html {
   return html`<div class="account">
-<a href="${path}/account" aria-label="Your account: ${principal.name}"${place === '/account' && html` aria-current="page"`}><bdi>${principal.name}</bdi></a>
+<a href="${path}/account" aria-label="Your account: ${principal.name}"
+${place === '/account' && html`aria-current="page"`}><bdi>${principal.name}</bdi></a>
 <form method="post" action="${path}/sign-out">${token}<button class="quiet">Sign out</button></form>
 </div>`;
 }

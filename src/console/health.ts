@@ -35,7 +35,8 @@ ${section(
 )}
 ${section('well', 'As it should be', of('ok'))}
 ${section('skipped', 'Not looked at', of('skipped'))}
-<p class="muted">The same as <code>counterfoil doctor</code> says, which also looks at what a running service cannot. The service’s own addresses are called once a minute at most. <a href="${address('/health')}">Look again</a></p>`;
+<p class="muted">The same as <code>counterfoil doctor</code> says, which also looks at what a running service cannot.
+The service’s own addresses are called once a minute at most. <a href="${address('/health')}">Look again</a></p>`;
   return { title: 'Health', content, place: '/health' };
 }
 
@@ -43,7 +44,10 @@ ${section('skipped', 'Not looked at', of('skipped'))}
 function summary(findings: readonly Finding[]): Html {
   const { failed, warning, ok } = tally(findings);
   if (failed > 0)
-    return html`<div class="errors" role="status"><p><strong>${counted(failed, 'check')} failed</strong>${warning > 0 && html`, and ${counted(warning, 'warning')}`}. What is to be done stands beside each.</p></div>`;
+    return html`<div class="errors" role="status"><p><strong>${counted(failed, 'check')} failed</strong>${
+      warning > 0 && html`, and ${counted(warning, 'warning')}`
+    }.
+What is to be done stands beside each.</p></div>`;
   if (warning > 0)
     return notice(
       html`<p><strong>${counted(warning, 'warning')}</strong>, and nothing that failed.</p>`,

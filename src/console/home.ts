@@ -29,7 +29,11 @@ export async function homePage(context: Context): Promise<Outcome> {
     health(context),
   ]);
   const content = html`<h1>Home</h1>
-${notices.length > 0 && html`<ul class="health" aria-label="To look after">${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`}
+${
+  notices.length > 0 &&
+  html`<ul class="health" aria-label="To look after">
+${notices.map((one) => html`<li class="notice warn">${one}</li>\n`)}</ul>`
+}
 <div class="tiles">
 ${waiting(context, queue)}
 ${await today(context, days.at(-1)!, last)}
@@ -51,11 +55,16 @@ ${
   sums.length > 0 &&
   html`<ul>${sums.map(
     (sum) =>
-      html`<li><bdi>${context.money(sum.amount_minor, sum.currency)}</bdi> <span class="muted">in ${sum.count}${sum.mode === 'test' && ' test'} ${sum.count === 1 ? 'payment' : 'payments'}</span></li>`,
+      html`<li><bdi>${context.money(sum.amount_minor, sum.currency)}</bdi>
+<span class="muted">in ${sum.count}${sum.mode === 'test' && ' test'} ${sum.count === 1 ? 'payment' : 'payments'}</span></li>`,
   )}</ul>`
 }
 ${oldest !== null && html`<p>The oldest has waited ${age(context, oldest)}.</p>`}
-<p>${count > 0 ? html`<a class="primary" href="${context.address('/queue')}">Review</a>` : html`<a href="${context.address('/queue')}">The queue</a>`}</p>
+<p>${
+    count > 0
+      ? html`<a class="primary" href="${context.address('/queue')}">Review</a>`
+      : html`<a href="${context.address('/queue')}">The queue</a>`
+  }</p>
 </section>`;
 }
 
@@ -75,13 +84,14 @@ ${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 function linkList(context: Context, payments: readonly Payment[]): Html {
   if (payments.length === 0) return html`<p class="muted">Nobody has asked for a new link.</p>`;
   const more = payments.length > LINKS_SHOWN;
-  return html`<p class="hint">These expired, and their customers still want to pay. The merchant makes a new payment${more && html`; the newest ${LINKS_SHOWN} are shown`}.</p>
-<ul class="asked">${payments
-    .slice(0, LINKS_SHOWN)
-    .map(
-      (payment) =>
-        html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a> ${said(payment.merchant_name)}${customerName(payment) && html` · ${said(customerName(payment)!)}`} <span class="muted">${age(context, payment.link_requested_at!)} ago</span></li>\n`,
-    )}</ul>`;
+  return html`<p class="hint">These expired, and their customers still want to pay.
+The merchant makes a new payment${more && html`; the newest ${LINKS_SHOWN} are shown`}.</p>
+<ul class="asked">${payments.slice(0, LINKS_SHOWN).map(
+    (payment) =>
+      html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a>
+${said(payment.merchant_name)}${customerName(payment) && html` · ${said(customerName(payment)!)}`}
+<span class="muted">${age(context, payment.link_requested_at!)} ago</span></li>\n`,
+  )}</ul>`;
 }
 
 /** What somebody should look after, as far as it can be seen from here. */
@@ -96,7 +106,8 @@ async function health({
   const notices: Html[] = [];
   if (verification.newest?.is === 'broken')
     notices.push(
-      html`<strong>The history is not what it was:</strong> the newest verification found it broken. <a href="${address('/audit')}">See where</a>.`,
+      html`<strong>The history is not what it was:</strong> the newest verification found it broken.
+<a href="${address('/audit')}">See where</a>.`,
     );
   const last = await checkpoints.newest(); // before the seal: never ahead of it, unless the history is another
   const seal = await newestSeal(database);
@@ -104,12 +115,14 @@ async function health({
     const unsignedMs = now - seal.at;
     if (last?.hash !== seal.hash && unsignedMs > UNSIGNED_MS)
       notices.push(
-        html`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet. One is signed every minute: look into the service’s log for why not.`,
+        html`The newest changes were made ${duration(unsignedMs)} ago and no checkpoint vouches for them yet.
+One is signed every minute: look into the service’s log for why not.`,
       );
   }
   if (!isHttps(baseUrl))
     notices.push(
-      html`This service is reached without https, as a development installation is. What is typed here can be read on the way; do not review real payments like this.`,
+      html`This service is reached without https, as a development installation is.
+What is typed here can be read on the way; do not review real payments like this.`,
     );
   return notices;
 }

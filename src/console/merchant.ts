@@ -81,7 +81,14 @@ export async function merchantPage(context: Context): Promise<Outcome> {
 <h1>${said(name)}</h1>
 </div>
 ${!isKnown && notice(html`<p>This merchant no longer stands in the configuration.</p>`, 'warn')}
-${isSuspended && notice(html`<p>Suspended since ${moment(context, stored!.suspended_at!)}. Its keys are refused, and its customers cannot pay. Payments that were sent can still be reviewed.</p>`, 'warn')}
+${
+  isSuspended &&
+  notice(
+    html`<p>Suspended since ${moment(context, stored!.suspended_at!)}. Its keys are refused, and its customers cannot pay.
+Payments that were sent can still be reviewed.</p>`,
+    'warn',
+  )
+}
 ${rows([
   ['Id', literal(id)],
   ['Stands', known && (known.isConfigured ? 'In the configuration' : 'In the store')],
@@ -92,10 +99,20 @@ ${rows([
   ['Limits', limitsSaid(limits)],
   [`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
 ])}
-<p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a> ${administers && html`<a class="secondary" href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? 'Suspend' : 'Resume'}…</a>`}</p>
+<p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a>
+${
+  administers &&
+  html`<a class="secondary"
+href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? 'Suspend' : 'Resume'}…</a>`
+}</p>
 <section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">API keys</h2>
 ${keyList(context, keys, uses)}
-${administers && isKnown && html`<p class="actions"><a class="secondary" href="${address(`/merchants/${id}/keys/new`)}">Make a key…</a></p>`}
+${
+  administers &&
+  isKnown &&
+  html`<p class="actions">
+<a class="secondary" href="${address(`/merchants/${id}/keys/new`)}">Make a key…</a></p>`
+}
 </section>
 ${suspensions(context, id, changes, names)}`;
   return { title: name, content, place: '/merchants' };
@@ -117,7 +134,8 @@ ${
     : html`<ol class="timeline">
 ${changes.map(
   ({ act: done, by, at, reason }) =>
-    html`<li><p><strong>${done === 'suspended' ? 'Suspended' : 'Resumed'}</strong> by ${nameOf(context, names, by)}, ${moment(context, at)}</p><p class="words" dir="auto">${reason}</p></li>\n`,
+    html`<li><p><strong>${done === 'suspended' ? 'Suspended' : 'Resumed'}</strong> by ${nameOf(context, names, by)},
+${moment(context, at)}</p><p class="words" dir="auto">${reason}</p></li>\n`,
 )}</ol>`
 }
 <p><a class="plain" href="${context.address('/audit', { subject: id })}">Its entries in the audit log</a></p>

@@ -22,7 +22,8 @@ export function carriedIn(form: URLSearchParams): Carried {
 }
 
 function carriedFields({ next, draft }: Carried): Html {
-  return html`${next !== undefined && html`<input type="hidden" name="next" value="${next}">`}${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}`;
+  return html`${next !== undefined && html`<input type="hidden" name="next" value="${next}">`}
+${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}">`}`;
 }
 
 /**
@@ -88,7 +89,8 @@ ${whole && wholeFields(whole, faults)}
 <button class="primary">${whole ? 'Sign in' : 'Continue'}</button>
 </form>
 <details class="aside"><summary>Forgot your password?</summary>
-<p>Whoever runs this service makes you a link to set up your account anew, with <code>counterfoil administrators reset</code> and your email address.</p>
+<p>Whoever runs this service makes you a link to set up your account anew,
+with <code>counterfoil administrators reset</code> and your email address.</p>
 </details>`,
   };
 }
@@ -97,10 +99,20 @@ ${whole && wholeFields(whole, faults)}
 function wholeFields({ expires, options }: NonNullable<SignInParts['whole']>, faults: Faults): Html {
   return html`<section class="part">
 <h2>Sign in without waiting</h2>
-<p>Too many wrong passwords or codes came for this email address. You need not wait: enter your password with a recovery code${options && ', or with your passkey'}.</p>
+<p>Too many wrong passwords or codes came for this email address.
+You need not wait: enter your password with a recovery code${options && ', or with your passkey'}.</p>
 <input type="hidden" name="expires" value="${expires}">
 ${recoveryField(faults)}
-${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. Use a recovery code instead.`)}
+${
+  options &&
+  passkeyButton(
+    'get',
+    options,
+    'Use your passkey',
+    html`Your passkey needs JavaScript, which is off.
+Use a recovery code instead.`,
+  )
+}
 </section>`;
 }
 
@@ -147,7 +159,16 @@ export async function factorPage({ place, formKey }: Visit, parts: FactorParts):
     content: html`<h1>Prove it is you</h1>
 <form method="post" action="${place.path}/sign-in/factor#errors" novalidate>
 ${tokenField(formKey)}${carriedFields(carried)}<input type="hidden" name="ticket" value="${ticket}">
-${options && passkeyButton('get', options, 'Use your passkey', html`Your passkey needs JavaScript, which is off. ${hasApp ? 'Use a code instead.' : 'Use a recovery code, or switch it on.'}`)}
+${
+  options &&
+  passkeyButton(
+    'get',
+    options,
+    'Use your passkey',
+    html`Your passkey needs JavaScript, which is off.
+${hasApp ? 'Use a code instead.' : 'Use a recovery code, or switch it on.'}`,
+  )
+}
 ${
   hasApp &&
   field({
@@ -159,7 +180,8 @@ ${
     attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
   })
 }
-<details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}><summary>Use a recovery code</summary>
+<details class="aside"${(faults['recovery-code'] !== undefined || !(hasApp || options)) && html` open`}>
+<summary>Use a recovery code</summary>
 ${recoveryField(faults)}
 </details>
 <button class="primary">Continue</button>

@@ -59,5 +59,6 @@ export function placeInHistory(context: Context, items: readonly TimelineItem[])
         : 'no checkpoint yet: one is signed within a minute or two',
     ],
   ])}
-<p class="hint">Recompute it on <a href="${context.address('/audit')}">the audit log’s page</a>, or with <code translate="no">counterfoil audit verify</code>.</p>`;
+<p class="hint">Recompute it on <a href="${context.address('/audit')}">the audit log’s page</a>,
+or with <code translate="no">counterfoil audit verify</code>.</p>`;
 }

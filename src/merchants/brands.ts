@@ -14,8 +14,13 @@ Discover, Google, HSBC, ING, JCB, Lloyds, Maestro, Meta, Microsoft, Mollie, Monz
 Postbank, RuPay, Samsung,
 SEPA, Skrill, Sofort, Square, Stripe, Swift, Twint, UBS, UnionPay, Venmo, Visa, WeChat, Wero, Wise, Zelle
 `;
-const ADDED =
-  /\b(?:ag|bank|card|checkout|com|corp|gmbh|help|inc|limited|llc|ltd|official|online|pay|payments?|plc|sa|secure|security|service|services|support|team|the)\b/gi;
+const ADDED = new RegExp(
+  `\\b(?:${[
+    'ag|bank|card|checkout|com|corp|gmbh|help|inc|limited|llc|ltd|official|online|pay|payments?|plc|sa',
+    'secure|security|service|services|support|team|the',
+  ].join('|')})\\b`,
+  'gi',
+);
 
 const brandLooks = (brands: string) => brands.split(',').flatMap((brand) => looksOf(brand).map(unmarked));
 const coined = brandLooks(COINED);
