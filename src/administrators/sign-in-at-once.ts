@@ -11,10 +11,10 @@ import {
   sourceOfHolder,
 } from './failures.ts';
 import { type Place, verifiedAuthentication } from './passkey.ts';
-import { findAdministratorByEmail, passkeysOf } from './queries.ts';
+import { findAdministrator, findAdministratorByEmail, passkeysOf } from './queries.ts';
 import { newRecoveryCodes, spend } from './recovery-codes.ts';
 import type { Passkey } from './rows.ts';
-import { complete, newTicket, type Proof, type SignedIn } from './sign-in.ts';
+import { complete, newTicket, type Proof, type RefusedTo, type SignedIn } from './sign-in.ts';
 
 /** How long a page with a challenge may stay open. */
 const CHALLENGE_MS = 5 * MINUTE_MS;
@@ -33,18 +33,17 @@ export interface Whole {
 }
 
 /**
- * A challenge (base64url) for a passkey of the administrator with the address `email`, and until when it is accepted (milliseconds
- * since 1970). Looks the same if there is no such administrator. Throws `DatabaseError`.
+ * A challenge (base64url) for a passkey of `administrator`, who has the address `email`, and until when it is accepted (milliseconds
+ * since 1970). Looks the same if there is no such administrator.
  */
-export async function newChallenge(
-  { database, ring }: Pick<Parts, 'database' | 'ring'>,
+export function newChallenge(
+  ring: KeyRing,
   email: string,
+  administrator: Administrator | undefined,
   now: number,
-): Promise<{ challenge: string; expires: number }> {
-  const plain = plainEmail(email);
-  const administrator = (await findAdministratorByEmail(database, plain)) ?? nobody(plain);
+): { challenge: string; expires: number } {
   const expires = now + CHALLENGE_MS;
-  return { challenge: challengeOf(ring, administrator, expires), expires };
+  return { challenge: challengeOf(ring, administrator ?? nobody(plainEmail(email)), expires), expires };
 }
 
 /** What a challenge and a factor are judged by. */
@@ -71,7 +70,7 @@ export async function signInAtOnce(
   { email, password, factor }: Whole,
   requestId: string | null,
   caller: SignInClient,
-): Promise<SignedIn | PasswordRefusal> {
+): Promise<SignedIn | RefusedTo<PasswordRefusal>> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
   const now = parts.clock.now();
@@ -79,16 +78,18 @@ export async function signInAtOnce(
   const holder = administrator ?? nobody(plain);
   const passkeys = await passkeysOf(parts.database, holder.id);
   const isProven = proofOf(parts.ring, factor, holder, passkeys, now) !== undefined;
-  if (!administrator || !isProven) return { refused: 'wrong' };
+  if (!administrator || !isProven) return { refused: 'wrong', administrator };
   const source = sourceOfHolder(administrator);
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
-  if (refusal) return refusal;
+  if (refusal) return { ...refusal, administrator };
   const ticket = newTicket(parts.ring, administrator, parts.clock.now());
   const done = await complete(parts, ticket, { requestId, caller, source }, async (opened, at) =>
     proofOf(parts.ring, factor, opened.administrator, opened.passkeys, at),
   );
-  return 'refused' in done && done.refused !== 'throttled' ? { refused: 'wrong' } : done;
+  if (!('refused' in done) || done.refused === 'throttled') return done;
+  // Another request changed the row meanwhile. The next challenge must be for the row as it is now.
+  return { refused: 'wrong', administrator: await findAdministrator(parts.database, administrator.id) };
 }
 
 function proofOf(

@@ -41,9 +41,12 @@ const TICKET_MS = 5 * MINUTE_MS;
 /** How many rotations of the key for secrets a ticket outlives. */
 const SEALINGS_MAXIMUM = 3;
 
+/** A refusal, with the administrator whose account was tried. The visitor must not learn whether there is one. */
+export type RefusedTo<Refusal> = Refusal & { administrator: Administrator | undefined };
+
 /**
- * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` tells neither whether
- * there is such an administrator nor whether they are disabled; `throttled` tells until when (milliseconds since 1970) and
+ * Checks an e-mail address and a password. Right: a ticket for the second step, and whose it is. `wrong` is the same whether there is
+ * no such administrator, they are disabled or the password is wrong; `throttled` tells until when (milliseconds since 1970) and
  * has not looked at the password. Records failures. Throws `unavailable`, `DatabaseError`.
  */
 export async function checkPassword(
@@ -52,13 +55,15 @@ export async function checkPassword(
   password: string,
   requestId: string | null,
   caller: SignInClient = STRANGER,
-): Promise<{ ticket: string; administrator: Administrator; passkeys: Passkey[] } | PasswordRefusal> {
+): Promise<
+  { ticket: string; administrator: Administrator; passkeys: Passkey[] } | RefusedTo<PasswordRefusal>
+> {
   const plain = plainEmail(email);
   const administrator = await findAdministratorByEmail(parts.database, plain);
   const source = sourceOf(parts.ring, plain, administrator, caller, parts.clock.now());
   const attempt = { email: plain, administrator, password, source, requestId };
   const refusal = await passwordRefusal(parts, attempt);
-  if (refusal) return refusal;
+  if (refusal) return { ...refusal, administrator };
   const ticket = newTicket(parts.ring, administrator!, parts.clock.now());
   return {
     ticket,
@@ -113,12 +118,12 @@ export interface SignedIn {
 
 /**
  * `expired`: begin again with the password. `wrong`: try again with the new ticket, the old one is used. `throttled`: until
- * that moment, milliseconds since 1970.
+ * that moment, milliseconds since 1970. `administrator`: as they are after the try.
  */
 export type FactorRefusal =
   | { refused: 'expired' }
-  | { refused: 'wrong'; ticket: string }
-  | { refused: 'throttled'; until: number };
+  | { refused: 'wrong'; ticket: string; administrator: Administrator }
+  | { refused: 'throttled'; until: number; administrator: Administrator };
 
 /** Signs in with a code: six digits of the authenticator app, or a recovery code, which is spent. Throws `unavailable`, `DatabaseError`. */
 export async function completeWithCode(
@@ -182,7 +187,7 @@ export async function complete(
   const done = await journal.commit(async (transaction): Promise<SignedIn | FactorRefusal | undefined> => {
     const source = given ?? sourceOf(ring, email, opened.administrator, caller, transaction.now);
     const until = await throttledUntil({ database: transaction, tally }, email, source, transaction.now);
-    if (until !== undefined) return { refused: 'throttled', until };
+    if (until !== undefined) return { refused: 'throttled', until, administrator: opened.administrator };
     const proof = await prove(opened, transaction.now);
     const changed = await changeAdministrator(transaction, id, version, proof?.change ?? {});
     if (!changed) return undefined;
@@ -190,7 +195,8 @@ export async function complete(
       recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
       recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
-      return { refused: 'wrong', ticket: newTicket(ring, changed, transaction.now) };
+      const ticket = newTicket(ring, changed, transaction.now);
+      return { refused: 'wrong', ticket, administrator: changed };
     }
     if (proof.used) await recordUse(transaction, proof.used, requestId);
     await endReplaced(transaction, caller.session, requestId);

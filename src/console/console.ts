@@ -1,5 +1,7 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { plainEmail } from '../administrators/failures.ts';
+import { findAdministratorByEmail } from '../administrators/queries.ts';
 import { note } from '../http/request-log.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
@@ -73,7 +75,11 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
       if (waitMs > 0) {
         const until = visit.now + waitMs;
         note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
-        if (isWhole) return tooMany(visit, carriedIn(form), read(form, 'email'), until);
+        if (isWhole) {
+          const email = read(form, 'email');
+          const owner = await findAdministratorByEmail(place.database, plainEmail(email));
+          return tooMany(visit, { carried: carriedIn(form), email }, owner, until);
+        }
         reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
         return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, until)));
       }

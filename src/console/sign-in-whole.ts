@@ -1,8 +1,7 @@
 // The sign-in form that takes password and second factor at once, and the page that offers it.
 import type { FastifyReply } from 'fastify';
-import { plainEmail } from '../administrators/failures.ts';
+import type { Administrator } from '../administrators/administrator.ts';
 import { passkeyPlace } from '../administrators/passkey.ts';
-import { findAdministratorByEmail } from '../administrators/queries.ts';
 import {
   newChallenge,
   type StrongFactor,
@@ -38,30 +37,32 @@ export async function takeWhole(visit: Visit, whole: Whole, carried: Carried): P
   const done = await signInAtOnce(visit.place, whole, visit.request.id, callerOf(visit));
   if (!('refused' in done)) return enter(visit, done, carried);
   const { email } = whole;
-  await noteRefusal(visit, email, done);
-  if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
+  const { administrator } = done;
+  noteRefusal(visit, done);
+  if (done.refused === 'throttled') return tooMany(visit, { carried, email }, administrator, done.until);
   const faults = { email: WRONG_WHOLE, password: WRONG_WHOLE, 'recovery-code': WRONG_WHOLE };
-  return show(visit, await wholePage(visit, { carried, email, faults }));
+  return show(visit, wholePage(visit, { carried, email, faults }, administrator));
 }
 
 /** Notes for the log why a sign-in was refused, and for whose account, if it is anybody's. */
-export async function noteRefusal(
-  { place, request }: Visit,
-  email: string,
-  { refused }: { refused: 'wrong' | 'throttled' | 'expired' },
+export function noteRefusal(
+  { request }: Visit,
+  {
+    refused,
+    administrator,
+  }: { refused: 'wrong' | 'throttled' | 'expired'; administrator?: Administrator | undefined },
   wrong: 'wrong_password' | 'wrong_factor' = 'wrong_password',
-): Promise<void> {
-  const owner = await findAdministratorByEmail(place.database, plainEmail(email));
-  if (owner) note(request, { administrator: owner.id });
+): void {
+  if (administrator) note(request, { administrator: administrator.id });
   if (refused === 'throttled')
     note(request, { sign_in: 'must_wait', code: 'rate_limited', limit: 'sign_in_failures' });
   else note(request, { sign_in: refused === 'wrong' ? wrong : 'expired' });
 }
 
-/** The sign-in page that takes the second factor as well. */
-export async function wholePage(visit: Visit, parts: SignInParts): Promise<Shown> {
+/** The sign-in page that takes the second factor as well. `administrator`: who has the address in `parts`, if anybody. */
+export function wholePage(visit: Visit, parts: SignInParts, administrator: Administrator | undefined): Shown {
   const { place } = visit;
-  const challenge = await newChallenge(place, parts.email ?? '', visit.now);
+  const challenge = newChallenge(place.ring, parts.email ?? '', administrator, visit.now);
   return signInPage(visit, {
     ...parts,
     whole: { expires: challenge.expires, options: passkeyOptions(place.baseUrl, challenge.challenge) },
@@ -69,16 +70,16 @@ export async function wholePage(visit: Visit, parts: SignInParts): Promise<Shown
 }
 
 /** Too many failures with one e-mail address, known or not. */
-export async function tooMany(
+export function tooMany(
   visit: Visit,
-  carried: Carried,
-  email: string,
+  parts: { carried: Carried; email: string },
+  administrator: Administrator | undefined,
   until: number,
-): Promise<FastifyReply> {
+): FastifyReply | Promise<FastifyReply> {
   const { place, reply, now } = visit;
   reply.header('retry-after', String(Math.max(1, Math.ceil((until - now) / SECOND_MS))));
   const faults = { email: `Too many attempts. Try again at ${timeOfDay(place.timeZone, until)}` };
-  return show(visit, await wholePage(visit, { carried, email, faults, status: 429 }));
+  return show(visit, wholePage(visit, { ...parts, faults, status: 429 }, administrator));
 }
 
 /** A moment as the minute after it, so that whoever waits until then is let in. */

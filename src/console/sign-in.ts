@@ -1,6 +1,8 @@
 // Signing in and out: what the forms of both steps do, before there is a session and when it ends.
 import type { FastifyReply } from 'fastify';
+import { plainEmail } from '../administrators/failures.ts';
 import { passkeyPlace } from '../administrators/passkey.ts';
+import { findAdministratorByEmail } from '../administrators/queries.ts';
 import { endSession } from '../administrators/session.ts';
 import {
   checkPassword,
@@ -56,8 +58,11 @@ export async function takePassword(visit: Visit, form: URLSearchParams): Promise
     ...(password === '' ? { password: 'Enter your password' } : {}),
   };
   const factor = strongFactorIn(visit, form);
-  if (Object.keys(empty).length > 0)
-    return factor ? show(visit, await wholePage(visit, { carried, email, faults: empty })) : again(empty);
+  if (Object.keys(empty).length > 0) {
+    if (!factor) return again(empty);
+    const owner = await findAdministratorByEmail(place.database, plainEmail(email));
+    return show(visit, wholePage(visit, { carried, email, faults: empty }, owner));
+  }
   if (factor) return takeWhole(visit, { email, password: password.slice(0, FIELD_MAXIMUM), factor }, carried);
   const checked = await checkPassword(
     place,
@@ -67,8 +72,9 @@ export async function takePassword(visit: Visit, form: URLSearchParams): Promise
     callerOf(visit),
   );
   if ('refused' in checked) {
-    await noteRefusal(visit, email, checked);
-    if (checked.refused === 'throttled') return tooMany(visit, carried, email, checked.until);
+    noteRefusal(visit, checked);
+    if (checked.refused === 'throttled')
+      return tooMany(visit, { carried, email }, checked.administrator, checked.until);
     return again({ email: WRONG_PAIR, password: WRONG_PAIR });
   }
   note(request, { sign_in: 'password_right', administrator: checked.administrator.id });
@@ -119,11 +125,12 @@ export async function takeFactor(visit: Visit, form: URLSearchParams): Promise<F
   else
     done = await completeWithCode(place, ticket, field === 'code' ? code : recoveryCode, request.id, caller);
   if (!('refused' in done)) return enter(visit, done, carried);
-  const held = 'ticket' in done ? done.ticket : ticket;
-  const email = (await openTicket(place, held, visit.now))?.administrator.email ?? '';
-  await noteRefusal(visit, email, done, 'wrong_factor');
-  if (done.refused === 'throttled') return tooMany(visit, carried, email, done.until);
+  noteRefusal(visit, done, 'wrong_factor');
   if (done.refused === 'expired') return beginAgain(visit, carried);
+  if (done.refused === 'throttled') {
+    const { administrator, until } = done;
+    return tooMany(visit, { carried, email: administrator.email }, administrator, until);
+  }
   const fault = credential !== '' ? WRONG_PASSKEY : field === 'code' ? WRONG_FACTOR : WRONG_RECOVERY_CODE;
   return askFactor(visit, carried, done.ticket, { [field]: fault });
 }

@@ -103,6 +103,9 @@ export async function addPerson(
   return { ...done!, totpSecret, recoveryCodes: codes, principal: principal! };
 }
 
+/** Why a step of a sign-in was refused; undefined if it was not. */
+export const refusalOf = (outcome: object) => ('refused' in outcome ? outcome.refused : undefined);
+
 /** A ticket for somebody whose password is PASSWORD. */
 export async function ticketFor(parts: Parts, email: string): Promise<string> {
   const checked = await checkPassword(parts, email, PASSWORD, 'req_password');

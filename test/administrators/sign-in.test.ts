@@ -38,6 +38,7 @@ import {
   otherNode,
   type Person,
   partsOf,
+  refusalOf,
   STEP_MS,
   signIn,
   ticketFor,
@@ -107,11 +108,12 @@ for (const engine of ENGINES) {
     test('a wrong password, nobody, somebody disabled and somebody not set up are answered alike', async () => {
       const { administrator } = await person('reviewer');
       const { id, email } = administrator;
-      const wrong = { refused: 'wrong' };
-      assert.deepEqual(await checkPassword(parts, email, `${PASSWORD}!`, null), wrong);
-      assert.deepEqual(await checkPassword(parts, 'nobody@example.org', PASSWORD, null), wrong);
+      const outcome = async (typed: string, password: string) =>
+        refusalOf(await checkPassword(parts, typed, password, null));
+      assert.equal(await outcome(email, `${PASSWORD}!`), 'wrong');
+      assert.equal(await outcome('nobody@example.org', PASSWORD), 'wrong');
       await parts.journal.commit((transaction) => disable(transaction, id, OPERATOR), id);
-      assert.deepEqual(await checkPassword(parts, email, PASSWORD, null), wrong);
+      assert.equal(await outcome(email, PASSWORD), 'wrong');
       await parts.journal.commit((transaction) => enable(transaction, id, OPERATOR), id);
       assert.ok('ticket' in (await checkPassword(parts, email, PASSWORD, null)));
     });
@@ -250,9 +252,7 @@ for (const engine of ENGINES) {
       assert.equal('refused' in second && second.refused, 'wrong', 'second factors count as well');
       for (let i = 0; i < 4; i++) {
         harness.clock.advance(MINUTE_MS);
-        assert.deepEqual(await checkPassword(parts, email, 'wrong wrong wrong wrong', null), {
-          refused: 'wrong',
-        });
+        assert.equal(refusalOf(await checkPassword(parts, email, 'wrong wrong wrong wrong', null)), 'wrong');
       }
       await new Promise((resolve) => setTimeout(resolve, 120));
       for (const node of [parts, other]) {
