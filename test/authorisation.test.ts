@@ -153,6 +153,7 @@ const ROWS: Row[] = [
     in: 409,
     body: { reason: 'other' },
   },
+  { route: 'POST /admin/payments/:payment_id/record', expected: TOKENS_DECIDE, in: 422, body: {} },
   { route: 'GET /admin/audit/entries', expected: TOKENS_READ, in: 200 },
   { route: 'GET /admin/audit/entries/:number', expected: TOKENS_READ, in: 404 },
   { route: 'GET /admin/audit/seal', expected: TOKENS_READ, in: 200 },

@@ -49,6 +49,7 @@ describe('openapi.json', () => {
       'GET /admin/payments/{payment_id}',
       'POST /admin/payments/{payment_id}/approve',
       'POST /admin/payments/{payment_id}/reject',
+      'POST /admin/payments/{payment_id}/record',
       'GET /admin/audit/entries',
       'GET /admin/audit/entries/{number}',
       'GET /admin/audit/seal',
@@ -125,7 +126,7 @@ describe('openapi.json', () => {
 
   test('it says in which order the queue comes, and why decisions need no idempotency key.', () => {
     assert.match(document.paths['/admin/payments']!.get!.description!, /wait longest first/);
-    for (const act of ['approve', 'reject']) {
+    for (const act of ['approve', 'reject', 'record']) {
       const { description } = document.paths[`/admin/payments/{payment_id}/${act}`]!.post!;
       assert.match(description!, /no idempotency key/);
     }

@@ -1,4 +1,4 @@
-// Approving and rejecting under /admin: the same decisions as the console's, on the same terms.
+// Approving, rejecting and recording money under /admin: the same acts as the console's, on the same terms.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf } from '../http/json-body.ts';
@@ -6,19 +6,25 @@ import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { isPaymentId } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { DEFAULT_CURRENCY } from '../payments/request.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { approve, type Decision, reject } from '../review/decide.ts';
+import { parseReceivedMoney, recordMoney } from '../review/record-money.ts';
 import { type Parsed, parseApproval, parseRejection } from '../review/review.ts';
 import type { AdminParts } from './parts.ts';
 import type { WithId } from './payments.ts';
 import { presentWhole } from './present.ts';
 
+/** What an act comes to. */
+type Acted = Omit<Decision, 'outcome'> & { outcome: Decision['outcome'] | 'recorded' };
+
 /** Adds the routes to `app`, whose requests carry a principal that may decide, and JSON. */
 export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void {
-  const { journal, clock, fourEyesAbove } = parts;
+  const { database, journal, clock, fourEyesAbove } = parts;
 
-  /** Decides, and answers with the payment as it is then: 202 where another administrator has yet to approve. */
-  async function decide(id: string, reply: FastifyReply, work: Work<Decision>) {
+  /** Does `work`, and answers with the payment as it is then: 202 where another administrator has yet to approve. */
+  async function act(id: string, reply: FastifyReply, work: Work<Acted>) {
     if (!isPaymentId(id)) throw paymentNotFound();
     const { payment, outcome } = await journal.commit(work, id);
     const answer = await presentWhole(payment, parts, clock.now());
@@ -30,7 +36,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
     const { payment_id } = request.params;
     const { principal, id: requestId } = request;
     const approval = parseBody(bodyOf(request), parseApproval);
-    return decide(payment_id, reply, (transaction) =>
+    return act(payment_id, reply, (transaction) =>
       approve(transaction, principal, payment_id, approval, fourEyesAbove, requestId),
     );
   });
@@ -39,9 +45,22 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
     const { payment_id } = request.params;
     const { principal, id: requestId } = request;
     const rejection = parseBody(bodyOf(request), parseRejection);
-    return decide(payment_id, reply, (transaction) =>
+    return act(payment_id, reply, (transaction) =>
       reject(transaction, principal, payment_id, rejection, requestId),
     );
+  });
+
+  app.post('/payments/:payment_id/record', async (request: FastifyRequest<WithId>, reply) => {
+    const { payment_id } = request.params;
+    const { principal, id: requestId } = request;
+    const found = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
+    // A fault of the body is told before that there is no such payment, as everywhere.
+    const currency = found?.currency ?? DEFAULT_CURRENCY;
+    const money = parseBody(bodyOf(request), (values) => parseReceivedMoney(values, currency, clock.now()));
+    return act(payment_id, reply, async (transaction) => ({
+      payment: await recordMoney(transaction, principal, payment_id, money, requestId),
+      outcome: 'recorded',
+    }));
   });
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../http/openapi.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { STATUSES } from '../payments/payment.ts';
+import { receivedMoneySchema } from '../review/record-money.ts';
 import { approvalSchema, rejectionSchema } from '../review/review.ts';
 import {
   checkpointAnswerSchema,
@@ -49,6 +50,24 @@ function read(operationId: string, summary: string, schema: string, codes: Error
   return { get: { operationId, summary, security, ...rest, responses } };
 }
 
+const FIRST_OF_TWO =
+  'The first of two approvals is recorded: the payment is still `requires_review`, with `awaiting_second` true, until ' +
+  'another administrator approves it.';
+
+const RECORDING =
+  'The payment is under review then, and is approved or rejected as any other. One that was cancelled has the `status_reason` ' +
+  '`payment_received`. Needs no idempotency key: a repeated call changes nothing and answers 409 `invalid_status`, whose message ' +
+  'says who recorded money and when. 409 `conflict`: it is no longer the `version` that was named, or it was changed outside the ' +
+  'service. 403 `forbidden`: the role of the token is auditor.';
+
+/** What an administrator does with a payment. `body` names a schema. */
+function act(operationId: string, summary: string, description: string, body: string, others: object = {}) {
+  const parameters = [paymentId];
+  const requestBody = { required: true, ...json(ref(body)) };
+  const responses = { 200: success('Done.', 'WholePaymentAnswer'), ...others, ...failures(DECIDING) };
+  return { post: { operationId, summary, description, security, parameters, requestBody, responses } };
+}
+
 export const adminDescription = (): Description => ({
   paths: {
     '/admin/payments': read(
@@ -84,36 +103,25 @@ export const adminDescription = (): Description => ({
       ['not_found'],
       { parameters: [paymentId] },
     ),
-    '/admin/payments/{payment_id}/approve': {
-      post: {
-        operationId: 'approvePayment',
-        summary: 'Approve a payment under review',
-        description: `${ONCE}, or the first of two approvals came from the same administrator.`,
-        security,
-        parameters: [paymentId],
-        requestBody: { required: true, ...json(ref('Approval')) },
-        responses: {
-          200: success('Approved.', 'WholePaymentAnswer'),
-          202: success(
-            'The first of two approvals is recorded: the payment is still `requires_review`, with `awaiting_second` true, until ' +
-              'another administrator approves it.',
-            'WholePaymentAnswer',
-          ),
-          ...failures(DECIDING),
-        },
-      },
-    },
-    '/admin/payments/{payment_id}/reject': {
-      post: {
-        operationId: 'rejectPayment',
-        summary: 'Reject a payment under review',
-        description: `${ONCE}.`,
-        security,
-        parameters: [paymentId],
-        requestBody: { required: true, ...json(ref('Rejection')) },
-        responses: { 200: success('Rejected.', 'WholePaymentAnswer'), ...failures(DECIDING) },
-      },
-    },
+    '/admin/payments/{payment_id}/approve': act(
+      'approvePayment',
+      'Approve a payment under review',
+      `${ONCE}, or the first of two approvals came from the same administrator.`,
+      'Approval',
+      { 202: success(FIRST_OF_TWO, 'WholePaymentAnswer') },
+    ),
+    '/admin/payments/{payment_id}/reject': act(
+      'rejectPayment',
+      'Reject a payment under review',
+      `${ONCE}.`,
+      'Rejection',
+    ),
+    '/admin/payments/{payment_id}/record': act(
+      'recordMoney',
+      'Record money that arrived for a pending, expired or cancelled payment',
+      RECORDING,
+      'ReceivedMoney',
+    ),
     '/admin/audit/entries': read(
       'listAuditEntries',
       'Entries of the history by their numbers',
@@ -159,6 +167,7 @@ export const adminDescription = (): Description => ({
     WholePaymentAnswer: jsonSchema(wholePaymentAnswerSchema, 'output'),
     Approval: jsonSchema(approvalSchema, 'input'),
     Rejection: jsonSchema(rejectionSchema, 'input'),
+    ReceivedMoney: jsonSchema(receivedMoneySchema, 'input'),
     AuditEntryList: jsonSchema(entryListSchema, 'output'),
     AuditEntryAnswer: jsonSchema(entryAnswerSchema, 'output'),
     SealAnswer: jsonSchema(sealAnswerSchema, 'output'),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import type { Database } from '../database/database.ts';
+import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
@@ -36,12 +37,15 @@ export const reviewedPaymentSchema = paymentSchema.extend({
 });
 
 const actSchema = z.strictObject({
-  act: z.enum(['approve', 'reject', 'note']),
+  act: z.enum(['approve', 'reject', 'record', 'note']).describe('`record`: money that arrived.'),
   by: person,
   at: moment,
   entry_version: z.int().describe("The payment's `version` after this act."),
   note: text,
   bank_reference: text,
+  amount: text.describe('How much arrived.'),
+  currency: text,
+  received_on: text.describe('The day on which it arrived, `2026-11-20`.'),
   reason,
   message: text.describe('What the customer was told.'),
 });
@@ -153,6 +157,7 @@ export async function wholePayment(
 
 function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {
   const { note = null, bank_reference = null, reason = null, message = null } = written;
+  const { amount_minor, currency = null, received_on = null } = written;
   return {
     act,
     by: personOf(by, names),
@@ -160,6 +165,9 @@ function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names
     entry_version,
     note,
     bank_reference,
+    amount: amount_minor === undefined ? null : formatAmount(amount_minor),
+    currency,
+    received_on,
     reason,
     message,
   };

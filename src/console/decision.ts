@@ -7,7 +7,7 @@ import { paymentNotFound } from '../payments/transition.ts';
 import { claimOf } from '../review/claim.ts';
 import { approve, needsSecond, reject } from '../review/decide.ts';
 import { nextInQueue, queuePlace } from '../review/queries.ts';
-import { approvalsOf, type Parsed, parseApproval, parseRejection, reviewActs } from '../review/review.ts';
+import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
 import { literal, moment, rows, said } from './parts.ts';
@@ -108,7 +108,7 @@ function obstacleTo(context: Context, act: Act, payment: Payment, people: People
   const { principal, now } = context;
   const { status } = asOf(payment, now);
   if (status === 'approved' || status === 'rejected') {
-    const decision = decisionOf(payment);
+    const decision = decisionOf(payment)?.by;
     const when = payment.decided_at ?? payment.updated_at;
     const who = decision ? nameOf(context, people.names, decision) : 'somebody';
     return { text: html`It was ${status} by ${who} on ${moment(context, when)}.` };
@@ -127,9 +127,6 @@ function obstacleTo(context: Context, act: Act, payment: Payment, people: People
     };
   return undefined;
 }
-
-const decisionOf = (payment: Payment): string | undefined =>
-  reviewActs(payment).findLast(({ act }) => act !== 'note')?.by;
 
 /** The page of whoever came too late or may not: what is the case, that nothing was done, and the ways on. */
 export async function undecided(

@@ -6,7 +6,7 @@ import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { claimOf } from '../review/claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
-import { awaitsSecond, reviewActs } from '../review/review.ts';
+import { awaitsSecond, decisionOf } from '../review/review.ts';
 import { pager } from '../ui/table.ts';
 import {
   addressOfPayment,
@@ -189,7 +189,7 @@ export async function lastDecisionLine(
 /** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
 function doneLine(context: Context, payment: Payment, people: People): Html {
   const { status } = payment;
-  const act = reviewActs(payment).findLast(({ act }) => act !== 'note');
+  const act = decisionOf(payment);
   const what = html`<bdi>${context.money(payment.amount_minor, payment.currency)}</bdi>, ${parties(payment)}`;
   const see = html`<a href="${addressOfPayment(context, payment.id)}">See it here</a>`;
   if (status === 'requires_review' && act)

@@ -29,9 +29,12 @@ export class Transaction {
     this.#before = before;
   }
 
-  /** The newest entry about a subject by a work that ran before in the same commit: it stands in no table yet. */
+  /** The newest entry about a subject by this work or one that ran before in the same commit: it stands in no table yet. */
   entryBefore(subject: string): Pick<AuditEntry, 'subject' | 'facts'> | undefined {
-    return this.#before.findLast((entry) => entry.subject === subject);
+    const own = this.entries.findLast((entry) => entry.subject === subject);
+    return own
+      ? { subject, facts: JSON.stringify(own.facts) }
+      : this.#before.findLast((entry) => entry.subject === subject);
   }
 
   /** Reads rows. Throws `DatabaseError`. */

@@ -7,15 +7,15 @@ import { OperationalError } from '../lib/errors.ts';
 import { deleteAnswersOf } from './erasure-queries.ts';
 import { expireDuePayment } from './expire.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
-import { MOVES, type Payment, STATUSES } from './payment.ts';
+import type { Payment, Status } from './payment.ts';
 import { changePayment, findPayment, paymentsAfter } from './queries.ts';
 import { recordPayment } from './record.ts';
 import { paymentNotFound } from './transition.ts';
 
 const PAGE = 500;
 
-/** The statuses in which a payment stays: no move starts from them. */
-const FINAL = STATUSES.filter((status) => Object.values(MOVES).every(({ from }) => from !== status));
+/** The statuses in which a payment stays, unless an administrator records money on a cancelled one. */
+const FINAL: readonly Status[] = ['approved', 'rejected', 'cancelled'];
 
 /** The columns that may tell who paid or what for. URLs are erased whole, because a path may name a person too. */
 const CLEARED = {

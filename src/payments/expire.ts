@@ -35,7 +35,7 @@ export async function expireDuePayment(transaction: Transaction, id: string): Pr
   const payment = await movePayment(transaction, 'expire', id, {}, written);
   if (!payment) return false;
   recordPayment(transaction, { actor: 'clock', request_id: null }, 'payment.cancelled', payment, {
-    from: MOVES.expire.from,
+    from: MOVES.expire.from[0],
     reason: 'expired',
   });
   return true;

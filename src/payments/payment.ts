@@ -7,27 +7,34 @@ export const STATUSES = ['pending', 'requires_review', 'approved', 'rejected', '
 export type Status = (typeof STATUSES)[number];
 
 interface MoveRule {
-  from: Status;
+  from: readonly [Status, ...Status[]];
   to: Status;
   /** Whether the payment's time must be ahead or must have passed. Undefined if it does not count. */
   expiry?: 'ahead' | 'passed';
 }
 
-/** Every move there is. The customer, the merchant and the clock make those from `pending`; an administrator makes the others. */
-export const MOVES: Readonly<Record<'submit' | 'cancel' | 'expire' | 'approve' | 'reject', MoveRule>> = {
-  submit: { from: 'pending', to: 'requires_review', expiry: 'ahead' },
-  cancel: { from: 'pending', to: 'cancelled', expiry: 'ahead' },
-  expire: { from: 'pending', to: 'cancelled', expiry: 'passed' },
-  approve: { from: 'requires_review', to: 'approved' },
-  reject: { from: 'requires_review', to: 'rejected' },
+/**
+ * Every move there is. The customer, the merchant and the clock make the first three. An administrator makes the others: `record`
+ * because money arrived that nobody had announced, or that came late.
+ */
+export const MOVES: Readonly<
+  Record<'submit' | 'cancel' | 'expire' | 'record' | 'approve' | 'reject', MoveRule>
+> = {
+  submit: { from: ['pending'], to: 'requires_review', expiry: 'ahead' },
+  cancel: { from: ['pending'], to: 'cancelled', expiry: 'ahead' },
+  expire: { from: ['pending'], to: 'cancelled', expiry: 'passed' },
+  record: { from: ['pending', 'cancelled'], to: 'requires_review' },
+  approve: { from: ['requires_review'], to: 'approved' },
+  reject: { from: ['requires_review'], to: 'rejected' },
 };
 export type Move = keyof typeof MOVES;
 
-/** Why a payment was cancelled or rejected, as its merchant is told. */
+/** Why a payment was cancelled, opened again or rejected, as its merchant is told. */
 export const STATUS_REASONS = [
   'expired',
   'cancelled_by_merchant',
   'cancelled_by_customer',
+  'payment_received',
   'transfer_not_received',
   'details_do_not_match',
   'duplicate',
@@ -73,7 +80,7 @@ export const PAYMENTS = table('payments', {
   payer_email: textOrNull(),
   /** The account the customer pays from, without what groups it. For finding payments alike. */
   payer_account: textOrNull(),
-  /** When it was sent for review. */
+  /** When it was sent for review, by its customer or by an administrator who recorded money. */
   submitted_at: integerOrNull(),
   /** When it was approved or rejected. */
   decided_at: integerOrNull(),

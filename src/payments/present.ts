@@ -56,13 +56,18 @@ export const paymentSchema = z.strictObject({
   cancel_url: optionalText,
   customer: z.strictObject({ name: optionalText, email: optionalText, phone: optionalText }).nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
-  status_reason: z.enum(STATUS_REASONS).nullable().describe('Why it was cancelled or rejected.'),
+  status_reason: z
+    .enum(STATUS_REASONS)
+    .nullable()
+    .describe('Why it was cancelled, opened again or rejected.'),
   updated_at: timestamp,
   payment_details: paymentDetailsSchema.nullable().describe('What the customer submitted, masked.'),
   link_requested_at: timestamp
     .nullable()
     .describe('When the customer asked for a new link, after this one had expired.'),
-  submitted_at: timestamp.nullable().describe('When the customer sent the form.'),
+  submitted_at: timestamp
+    .nullable()
+    .describe('When it was sent for review: by the customer, or by an administrator who recorded money.'),
   decided_at: timestamp.nullable().describe('When it was approved or rejected.'),
   review_message: optionalText.describe('What the customer reads of a rejection.'),
   locale: optionalText.describe('Language of the checkout page, unless the customer chooses another.'),

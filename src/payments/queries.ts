@@ -143,7 +143,7 @@ export function movePayment(
   written: Omit<Written, 'status'>,
 ): Promise<Payment | undefined> {
   const { from, to, expiry } = MOVES[move];
-  const where = { ...guard, status: [from], ...(expiry && { expiry }) };
+  const where = { ...guard, status: from, ...(expiry && { expiry }) };
   return changePayment(transaction, id, where, { status: to, updated_at: transaction.now, ...written });
 }
 

@@ -10,7 +10,7 @@ import { webAddressFault } from '../lib/web-address.ts';
 import { NUMBERED, refuseCardFields } from './card-data.ts';
 import { checkMetadata } from './metadata.ts';
 
-const DEFAULT_CURRENCY = 'USD';
+export const DEFAULT_CURRENCY = 'USD';
 const NO_CURRENCY = 'Must be an ISO 4217 currency code.';
 const EXPIRES_IN = { minimum: 300, maximum: 15_552_000 };
 

@@ -18,7 +18,7 @@ export function wrongStatus(status: Status, move: Move): OperationalError {
   const { from, to } = MOVES[move];
   return new OperationalError(
     'invalid_status',
-    `The payment is ${status}; only a ${from} payment can become ${to}.`,
+    `The payment is ${status}; only a ${from.join(' or ')} payment can become ${to}.`,
   );
 }
 
@@ -30,7 +30,7 @@ export async function transition(
   transaction: Transaction,
   tenant: Tenant | undefined,
   id: string,
-  move: Move,
+  move: Exclude<Move, 'record'>,
   act: Act,
   written: Written,
   facts: Facts = {},
@@ -45,7 +45,7 @@ export async function transition(
     throw wrongStatus(status, move);
   }
   recordPayment(transaction, act, `payment.${moved.status}`, moved, {
-    from: MOVES[move].from,
+    from: MOVES[move].from[0],
     reason: moved.status_reason,
     ...facts,
   });

@@ -10,7 +10,7 @@ import { isPaymentAsRecorded, recordPayment } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import { claimOf } from './claim-time.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
-import { whatChanged, whoClaimed, whoDecided } from './told.ts';
+import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 
 /** How often a payment is looked at again that other nodes keep changing; each time one of theirs got through. */
 const LOOKS = 10;
@@ -77,7 +77,7 @@ export function withAct(
   payment: Payment,
   principal: Principal,
   act: Pick<ReviewAct, 'act'> & {
-    [name in 'note' | 'bank_reference' | 'reason' | 'message']?: ReviewAct[name] | null;
+    [name in keyof Omit<ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
   },
 ): string {
   const said = Object.fromEntries(
@@ -88,16 +88,18 @@ export function withAct(
   return JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
 }
 
-/** Throws `invalid_status` where a payment is not under review, saying who decided it and when. */
-export async function refuseUnlessUnderReview(
+/** Throws `invalid_status` where a payment is not in a status that `move` starts from, saying who brought it there and when. */
+export async function refuseOtherStatus(
   transaction: Transaction,
   payment: Payment,
   move: Move,
 ): Promise<void> {
   const { status } = asOf(payment, transaction.now);
-  if (status === MOVES[move].from) return;
+  if (MOVES[move].from.includes(status)) return;
   if (status === 'approved' || status === 'rejected')
     throw new OperationalError('invalid_status', await whoDecided(transaction, payment));
+  if (status === 'requires_review')
+    throw new OperationalError('invalid_status', await whoSent(transaction, payment));
   throw wrongStatus(status, move);
 }
 

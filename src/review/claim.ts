@@ -2,7 +2,7 @@
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Payment } from '../payments/payment.ts';
-import { actOn, refuseOthersClaim, refuseUnlessUnderReview } from './act.ts';
+import { actOn, refuseOtherStatus, refuseOthersClaim } from './act.ts';
 import { CLAIM_MS, claimOf } from './claim-time.ts';
 
 export { CLAIM_MS, type Claim, claimOf } from './claim-time.ts';
@@ -20,7 +20,7 @@ export function claim(
   requestId: string,
 ): Promise<Payment> {
   return actOn(transaction, principal, id, requestId, async (seen) => {
-    await refuseUnlessUnderReview(transaction, seen, 'approve');
+    await refuseOtherStatus(transaction, seen, 'approve');
     if (!force) await refuseOthersClaim(transaction, seen, principal);
     const before = claimOf(seen, transaction.now);
     const taken_from = before && before.by !== principal.id ? before.by : null;

@@ -5,7 +5,7 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MOVES, type Move, type Payment, type StatusReason } from '../payments/payment.ts';
-import { actOn, refuseOthersClaim, refuseOtherVersion, refuseUnlessUnderReview, withAct } from './act.ts';
+import { actOn, refuseOtherStatus, refuseOthersClaim, refuseOtherVersion, withAct } from './act.ts';
 import {
   type Approval,
   approvalsOf,
@@ -57,7 +57,7 @@ export async function approve(
       const facts = { ...amountOf(seen), above_minor: fourEyesAbove[seen.currency]! };
       return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
     }
-    const facts = { from: MOVES.approve.from, ...amountOf(seen), approvals: before.length + 1 };
+    const facts = { from: MOVES.approve.from[0], ...amountOf(seen), approvals: before.length + 1 };
     return { move: 'approve', written: decided(transaction, review), action: 'payment.approved', facts };
   });
   return { payment, outcome: payment.status === 'approved' ? 'approved' : 'awaiting_second' };
@@ -75,7 +75,7 @@ export async function reject(
   const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
-    const facts = { from: MOVES.reject.from, reason, ...amountOf(seen) };
+    const facts = { from: MOVES.reject.from[0], reason, ...amountOf(seen) };
     const written = { ...decided(transaction, review), review_message: message, status_reason: told(reason) };
     return { move: 'reject', written, action: 'payment.rejected', facts };
   });
@@ -90,7 +90,7 @@ async function refuseUnlessFree(
   version: number | null,
   move: Move,
 ): Promise<void> {
-  await refuseUnlessUnderReview(transaction, payment, move);
+  await refuseOtherStatus(transaction, payment, move);
   await refuseOthersClaim(transaction, payment, principal);
   await refuseOtherVersion(transaction, payment, version);
 }

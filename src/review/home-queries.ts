@@ -1,7 +1,7 @@
 // The SQL of the console's first page: what was decided between two moments, and last of all.
 import type { Queryable } from '../database/database.ts';
 import type { Payment, Status } from '../payments/payment.ts';
-import { reviewActs } from './review.ts';
+import { decisionOf } from './review.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 
@@ -35,6 +35,6 @@ export async function lastDecision(database: Reader): Promise<LastDecision | nul
     `select id, status, decided_at, review from payments where decided_at is not null order by decided_at desc limit 1`,
   );
   if (!last) return null;
-  const by = reviewActs(last).findLast(({ act }) => act !== 'note')?.by ?? null;
+  const by = decisionOf(last)?.by ?? null;
   return { payment: last.id, status: last.status, at: last.decided_at!, by };
 }

@@ -20,7 +20,7 @@ const COLUMNS = PAYMENTS.columnList;
 /** Expired payments whose customers asked for a new link, those that asked last first. */
 export async function linksAskedFor(database: Reader, limit: number): Promise<Payment[]> {
   return database.query<Payment>(
-    `select ${COLUMNS} from payments where link_requested_at is not null order by link_requested_at desc, id desc limit ? + 0`,
+    `select ${COLUMNS} from payments where link_requested_at is not null and status || '' = 'cancelled' order by link_requested_at desc, id desc limit ? + 0`,
     limit,
   );
 }

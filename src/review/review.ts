@@ -24,8 +24,8 @@ export const BANK_REFERENCE_MAXIMUM = 140;
 
 /** One thing an administrator did with a payment, as it stands in `payments.review`: for administrators alone. */
 export interface ReviewAct {
-  /** `approve` is a first approval too, where a second administrator must confirm it. */
-  act: 'approve' | 'reject' | 'note';
+  /** `approve` is a first approval too, where a second administrator must confirm it. `record` is money that arrived. */
+  act: 'approve' | 'reject' | 'record' | 'note';
   /** `adm_…`. */
   by: string;
   /** Milliseconds since 1970. */
@@ -34,6 +34,10 @@ export interface ReviewAct {
   entry_version: number;
   note?: string;
   bank_reference?: string;
+  /** How much arrived, in minor units of `currency`, and on which day (`2026-11-20`). */
+  amount_minor?: number;
+  currency?: string;
+  received_on?: string;
   reason?: RejectReason;
   /** What the customer was told. */
   message?: string;
@@ -42,6 +46,19 @@ export interface ReviewAct {
 /** The acts of a payment, oldest first; none where it was erased. */
 export function reviewActs({ review }: Pick<Payment, 'review'>): ReviewAct[] {
   return review === null ? [] : (JSON.parse(review) as ReviewAct[]);
+}
+
+/** The newest approval or rejection: the decision, or the first of two approvals. */
+export function decisionOf(payment: Pick<Payment, 'review'>): ReviewAct | undefined {
+  return reviewActs(payment).findLast(({ act }) => act === 'approve' || act === 'reject');
+}
+
+/** Money that arrived, as an administrator recorded it. */
+export type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'currency' | 'received_on'>>;
+
+/** The money recorded on a payment, oldest first. */
+export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
+  return reviewActs(payment).filter((one): one is Receipt => one.act === 'record');
 }
 
 /**
@@ -99,17 +116,17 @@ const version = z
   .nullish()
   .describe('The `version` that was looked at: where the payment has another by now, nothing is done.');
 
+/** What an administrator may write with money that arrived. */
+export const REMARKS = {
+  note,
+  bank_reference: text(BANK_REFERENCE_MAXIMUM, { digits: true }).describe(
+    "The bank's reference of the money that arrived.",
+  ),
+  version,
+};
+
 /** The body of an approval, for the description of the interface. `parseApproval` reads one. */
-export const approvalSchema = z.strictObject(
-  {
-    note,
-    bank_reference: text(BANK_REFERENCE_MAXIMUM, { digits: true }).describe(
-      "The bank's reference of the money that arrived.",
-    ),
-    version,
-  },
-  'Must be an object.',
-);
+export const approvalSchema = z.strictObject(REMARKS, 'Must be an object.');
 
 /** The body of a rejection, for the description of the interface. `parseRejection` reads one. */
 export const rejectionSchema = z.strictObject(
@@ -168,7 +185,8 @@ export function parseNote(values: Record<string, unknown>): Parsed<string> {
   return 'value' in parsed && parsed.value === '' ? { faults: { note: 'Must not be empty.' } } : parsed;
 }
 
-function parse<S extends z.ZodType, T>(
+/** Reads the fields of a JSON object or a form by a schema. */
+export function parse<S extends z.ZodType, T>(
   schema: S,
   values: Record<string, unknown>,
   shape: (data: z.output<S>) => T,

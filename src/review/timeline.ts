@@ -8,9 +8,10 @@ import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
+import { formatAmount } from '../lib/money.ts';
 import type { Payment } from '../payments/payment.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
-import { momentInUtc } from './told.ts';
+import { dayInWords, momentInUtc } from './told.ts';
 
 export interface TimelineItem {
   /** The entry's number in the history. */
@@ -106,7 +107,9 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
     case 'payment.created':
       return `created the payment with the key ${facts.key}`;
     case 'payment.requires_review':
-      return `sent it for review, paid by ${facts.method}`;
+      return typeof facts.received_minor === 'number'
+        ? recorded(facts)
+        : `sent it for review, paid by ${facts.method}`;
     case 'payment.cancelled':
       return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
     case 'payment.link_requested':
@@ -135,6 +138,13 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
     default:
       return `did ${action}`; // of a newer program, or a test
   }
+}
+
+/** Money that was recorded, to stand behind a name. */
+function recorded({ received_minor, currency, received_on, from }: Facts): string {
+  const money = `${formatAmount(Number(received_minor))} ${currency}`;
+  const again = from === 'cancelled' ? ', so it is open again' : '';
+  return `recorded that ${money} arrived on ${dayInWords(String(received_on))}${again}`;
 }
 
 function written(

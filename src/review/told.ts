@@ -4,7 +4,7 @@ import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Queryable } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
-import { type ReviewAct, reviewActs } from './review.ts';
+import { decisionOf, type ReviewAct, receiptsOf, reviewActs } from './review.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 
@@ -13,8 +13,13 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `20 Nov 2026, 14:02 UTC`. Takes milliseconds since 1970. */
 export function momentInUtc(ms: number): string {
   const [date, time] = new Date(ms).toISOString().split('T') as [string, string];
+  return `${dayInWords(date)}, ${time.slice(0, 5)} UTC`;
+}
+
+/** `20 Nov 2026`. Takes `2026-11-20`. */
+export function dayInWords(date: string): string {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
-  return `${day} ${MONTHS[month - 1]} ${year}, ${time.slice(0, 5)} UTC`;
+  return `${day} ${MONTHS[month - 1]} ${year}`;
 }
 
 async function nameOf(database: Reader, administrator: string): Promise<string> {
@@ -25,10 +30,18 @@ async function nameOf(database: Reader, administrator: string): Promise<string> 
 
 /** What became of a payment that was decided: `Ana approved it on 20 Nov 2026, 14:02 UTC.` An erased one no longer says by whom. */
 export async function whoDecided(database: Reader, payment: Payment): Promise<string> {
-  const decision = reviewActs(payment).findLast(({ act }) => act !== 'note');
+  const decision = decisionOf(payment);
   const done = payment.status;
   if (!decision) return `It was ${done} on ${momentInUtc(payment.decided_at ?? payment.updated_at)}.`;
   return `${await nameOf(database, decision.by)} ${done} it on ${momentInUtc(decision.at)}.`;
+}
+
+/** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 UTC.` */
+export async function whoSent(database: Reader, payment: Payment): Promise<string> {
+  const receipt = receiptsOf(payment).at(-1);
+  return receipt
+    ? `${await nameOf(database, receipt.by)} recorded money on it on ${momentInUtc(receipt.at)}.`
+    : `It was sent for review on ${momentInUtc(payment.submitted_at ?? payment.updated_at)}.`;
 }
 
 /** Who is at a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
@@ -39,6 +52,7 @@ export async function whoClaimed(database: Reader, { by, until }: Claim): Promis
 const DONE: Record<ReviewAct['act'], string> = {
   approve: 'approved it first',
   reject: 'rejected it',
+  record: 'recorded money on it',
   note: 'added a note',
 };
 
@@ -48,7 +62,10 @@ export async function whatChanged(database: Reader, payment: Payment): Promise<s
   const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
   if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
     return `${await nameOf(database, payment.claimed_by)} took it to review on ${momentInUtc(claimedAt)}.`;
-  return last
-    ? `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInUtc(last.at)}.`
-    : 'Its customer sent something, or somebody had taken it and let it go.';
+  if (last) return `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInUtc(last.at)}.`;
+  if (payment.status === 'cancelled')
+    return payment.status_reason === 'expired'
+      ? 'It expired, or its customer asked for a new link.'
+      : 'It was cancelled.';
+  return 'Its customer sent something, or somebody had taken it and let it go.';
 }

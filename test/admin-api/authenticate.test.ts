@@ -118,7 +118,7 @@ for (const engine of ENGINES) {
       const auditor = await addPerson(service, 'auditor');
       const id = await sentForReview(service);
       const entries = await entryCount(service);
-      for (const act of ['approve', 'reject']) {
+      for (const act of ['approve', 'reject', 'record']) {
         for (const path of [`/admin/payments/${id}/${act}`, `/admin/payments/unknown/${act}`]) {
           for (const options of [{}, { headers: { 'content-type': 'text/plain' } }]) {
             const answer = await post(service, auditor, path, '{', options);

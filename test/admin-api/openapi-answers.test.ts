@@ -10,6 +10,7 @@ import { ENGINES } from '../support/stores.ts';
 const CONFIGURATION = 'review:\n  four_eyes_above:\n    EUR: 1000\nrate_limits: {enabled: true}\n';
 const ONE = '/admin/payments/{payment_id}';
 const AUDIT = '/admin/audit';
+const MONEY = { amount: 49.9, received_on: '2024-11-20' };
 
 for (const engine of ENGINES) {
   describe(`answers of /admin against openapi.json on ${engine}`, () => {
@@ -33,6 +34,9 @@ for (const engine of ENGINES) {
     const decide = (act: string, id: string | undefined, body: unknown = {}, options = {}) =>
       documented.hold('POST', `${ONE}/${act}`, { key: ana.token, body, ...(id && { id }), ...options });
 
+    const readyFor = async (act: string): Promise<string> =>
+      act === 'record' ? (await service.create()).id : sentForReview(service);
+
     test('what is read is as documented.', async () => {
       await get(`${AUDIT}/checkpoint`); // not yet
       const ids = [];
@@ -41,6 +45,9 @@ for (const engine of ENGINES) {
       assert.equal((await decide('approve', ids[1], { note: 'a', bank_reference: 'b' })).status, 202);
       const rejection = { reason: 'other', note: 'a', message: 'b' };
       assert.equal((await decide('reject', ids[2], rejection)).status, 200);
+      const { id: pending } = await service.create();
+      assert.equal((await decide('record', pending, MONEY)).status, 200);
+      ids.push(pending);
       for (const query of [
         '',
         '?limit=1',
@@ -80,6 +87,19 @@ for (const engine of ENGINES) {
           [{}, { reason: null }, { reason: 'x' }, { reason: 'other', message: 'x'.repeat(501) }],
           { note: null, message: null, version: null, reason: 'other' },
         ],
+        [
+          'record',
+          'ReceivedMoney',
+          [
+            { received_on: '2024-11-20' },
+            { amount: 1 },
+            { ...MONEY, amount: 0 },
+            { ...MONEY, amount: '1' },
+            { ...MONEY, received_on: 20261120 },
+            { ...MONEY, currency: 'EUR' },
+          ],
+          { ...MONEY, note: null, bank_reference: null, version: null },
+        ],
       ] as const) {
         const validate = documented.ajv.getSchema(`https://document.example/#/components/schemas/${name}`)!;
         for (const body of bodies) {
@@ -87,13 +107,13 @@ for (const engine of ENGINES) {
           assert.equal((await decide(act, id, body)).status, 422, JSON.stringify(body));
         }
         assert.ok(validate(whole), JSON.stringify(validate.errors));
-        assert.equal((await decide(act, await sentForReview(service), whole)).status, 200);
+        assert.equal((await decide(act, await readyFor(act), whole)).status, 200);
       }
     });
 
     test('what decisions are refused with is as documented.', async () => {
-      for (const act of ['approve', 'reject'] as const) {
-        const id = await sentForReview(service);
+      for (const act of ['approve', 'reject', 'record'] as const) {
+        const id = await readyFor(act);
         await decide(act, id, {}, { key: otto.token });
         await decide(act, id, '{');
         await decide(act, id, '{}', { headers: { 'content-type': 'text/plain' } });
@@ -108,7 +128,7 @@ for (const engine of ENGINES) {
 
     test('what every endpoint is refused with is as documented.', async () => {
       const every = documented.operations('/admin/');
-      assert.equal(every.length, 8);
+      assert.equal(every.length, 9);
       for (const { path, method } of every) {
         const verb = method.toUpperCase() as 'GET' | 'POST';
         await documented.holdSyntaxErrors(verb, path);
@@ -132,7 +152,7 @@ for (const engine of ENGINES) {
       await rename('gone', 'administrator_tokens');
       const id = await sentForReview(service);
       await journal.close();
-      for (const act of ['approve', 'reject'] as const) await decide(act, id, bare(act));
+      for (const act of ['approve', 'reject', 'record'] as const) await decide(act, id, bare(act));
       // A request that is too slow takes ten seconds (test/api/errors.test.ts); reading needs no store that takes writes.
       assert.deepEqual(
         documented.unseen('/admin/').filter((one) => !/ 408$|^GET .* 503$/.test(one)),

@@ -8,6 +8,7 @@ import { requestLink, submitPayment } from '../../src/payments/submit.ts';
 import { claim, release } from '../../src/review/claim.ts';
 import { approve, reject } from '../../src/review/decide.ts';
 import { addNote } from '../../src/review/note.ts';
+import { recordMoney } from '../../src/review/record-money.ts';
 import type { Harness } from '../support/harness.ts';
 import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
@@ -62,6 +63,22 @@ async function look(service: Harness, random: SeededRandom, id: string) {
   );
 }
 
+/** Records money that arrived for a payment, as an administrator does. */
+export async function record(service: Harness, id: string) {
+  await haveReviewers(service.service);
+  const money = {
+    amount_minor: 49_90,
+    received_on: '2026-11-20',
+    bank_reference: 'B-8',
+    note: 'Zoë',
+    version: null,
+  };
+  return service.service.journal.commit(
+    (transaction) => recordMoney(transaction, ANA, id, money, 'req_test'),
+    id,
+  );
+}
+
 /** Erases a payment, as the operator does. */
 export function erase(service: Harness, id: string) {
   return service.service.journal.commit((transaction) => erasePayment(transaction, id, OPERATOR), id);
@@ -111,8 +128,12 @@ export async function act(service: Harness, random: SeededRandom): Promise<void>
         );
     },
     async () => {
+      const id = await anyOf(random.pick(['pending', 'cancelled']));
+      if (id) await unlessTaken(record(service, id));
+    },
+    async () => {
       const id = await anyOf(random.pick(['cancelled', 'approved', 'rejected']));
-      if (id) await erase(service, id);
+      if (id) await unlessTaken(erase(service, id));
     },
   ];
   await random.pick(acts)();

@@ -7,7 +7,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
-const WAY: Record<string, Move[]> = {
+const WAY: Record<string, Exclude<Move, 'record'>[]> = {
   requires_review: ['submit'],
   approved: ['submit', 'approve'],
   rejected: ['submit', 'reject'],

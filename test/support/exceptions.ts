@@ -12,7 +12,7 @@ export const LONG_FILES: Record<string, Long> = {};
 /** Functions of more than 70 lines. */
 export const LONG_FUNCTIONS: Record<string, Long> = {
   'src/admin-api/openapi.ts: adminDescription': {
-    lines: 116,
+    lines: 106,
     reason: 'one object: the description of an API, nothing is decided in it',
   },
   'src/api/api-keys-openapi.ts: apiKeyDescription': {

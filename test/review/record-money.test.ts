@@ -1,0 +1,235 @@
+// Recording money that arrived for a payment which is pending, expired or cancelled: from where, once, and what the history says of it.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Principal } from '../../src/administrators/administrator.ts';
+import { entriesOf } from '../../src/journal/queries.ts';
+import { findPayment } from '../../src/payments/queries.ts';
+import { cancelByCustomer, requestLink, submitPayment } from '../../src/payments/submit.ts';
+import { transition } from '../../src/payments/transition.ts';
+import { approve, reject } from '../../src/review/decide.ts';
+import { linksAskedFor, listQueue } from '../../src/review/queries.ts';
+import { recordMoney } from '../../src/review/record-money.ts';
+import { receiptsOf } from '../../src/review/review.ts';
+import { timelineOf } from '../../src/review/timeline.ts';
+import { erase, submit } from '../campaigns/history.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
+import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const MONEY = {
+  amount_minor: 40_00,
+  received_on: '2026-11-20',
+  bank_reference: 'B-7',
+  note: 'Ten are missing.',
+  version: null,
+};
+const LIMITS = { USD: 100_00 };
+const APPROVAL = { note: null, bank_reference: null, version: null };
+
+for (const engine of ENGINES) {
+  describe(`recording money on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+      await addReviewers(service.service.journal);
+    });
+    after(() => service.close());
+
+    const commit: Harness['service']['journal']['commit'] = (work, id) =>
+      service.service.journal.commit(work, id);
+    const record = (id: string, more: object = {}, by: Principal = ANA) =>
+      commit((transaction) => recordMoney(transaction, by, id, { ...MONEY, ...more }, 'req_m'), id);
+    const cancel = (id: string) => commit((transaction) => cancelByCustomer(transaction, id, 'req_c'), id);
+    const rowOf = async (id: string) => (await findPayment(service.service.database, id))!;
+    const apiOf = async (id: string) => (await service.request(`/v1/payments/${id}`)).json.data;
+    const entries = async (id: string) =>
+      (await entriesOf(service.service.database, id)).map(({ actor, action, facts }) => {
+        const { row: _row, ...rest } = JSON.parse(facts);
+        return { actor, action, ...rest };
+      });
+
+    test('a pending payment is under review then, with an entry that holds no text of anybody', async () => {
+      const { id } = await service.create();
+      const recorded = await record(id);
+      assert.equal(recorded.status, 'requires_review');
+      assert.equal(recorded.status_reason, null);
+      assert.equal(recorded.submitted_at, recorded.updated_at);
+      assert.deepEqual(receiptsOf(recorded), [
+        {
+          act: 'record',
+          by: ANA.id,
+          at: recorded.updated_at,
+          entry_version: 2,
+          amount_minor: 40_00,
+          currency: 'USD',
+          received_on: '2026-11-20',
+          bank_reference: 'B-7',
+          note: 'Ten are missing.',
+        },
+      ]);
+      assert.deepEqual((await entries(id)).at(-1), {
+        actor: ANA.actor,
+        action: 'payment.requires_review',
+        from: 'pending',
+        reason: null,
+        received_minor: 40_00,
+        currency: 'USD',
+        received_on: '2026-11-20',
+      });
+      const story = await timelineOf(service.service.database, recorded, { covering: async () => undefined });
+      assert.equal(story.at(-1)!.sentence, 'Ana recorded that 40.00 USD arrived on 20 Nov 2026.');
+      assert.deepEqual([story.at(-1)!.note, story.at(-1)!.bank_reference], ['Ten are missing.', 'B-7']);
+    });
+
+    for (const [what, reason] of [
+      ['its customer', 'cancelled_by_customer'],
+      ['its merchant', 'cancelled_by_merchant'],
+    ] as const)
+      test(`a payment that ${what} cancelled is opened again, and its merchant reads why`, async () => {
+        const { id } = await service.create();
+        const act = { actor: 'customer', request_id: null };
+        const written = { status_reason: reason };
+        await commit((transaction) => transition(transaction, undefined, id, 'cancel', act, written), id);
+        await record(id);
+        const { status, status_reason, submitted_at, updated_at, payment_details } = await apiOf(id);
+        assert.deepEqual(
+          [status, status_reason, payment_details],
+          ['requires_review', 'payment_received', null],
+        );
+        assert.equal(submitted_at, updated_at);
+        const { from, reason: told } = (await entries(id)).at(-1)!;
+        assert.deepEqual([from, told], ['cancelled', 'payment_received']);
+        assert.equal(
+          (await commit((t) => approve(t, BEN, id, APPROVAL, LIMITS, 'req_a'), id)).outcome,
+          'approved',
+        );
+        assert.equal((await apiOf(id)).status_reason, 'payment_received');
+      });
+
+    test('of a payment past its time the history says that it expired before it says that money came', async () => {
+      const { id, expires_at } = await service.create({ expires_in: 300 });
+      const { version } = await rowOf(id);
+      service.clock.advance(300_001);
+      // Nothing is awaited between the two, so that the sweeper comes after.
+      const recorded = await record(id, { version });
+      assert.equal(recorded.status_reason, 'payment_received');
+      assert.deepEqual(
+        (await entries(id)).map(({ actor, action, from, reason }) => [actor, action, from, reason]),
+        [
+          ['merchant:mer_development', 'payment.created', undefined, undefined],
+          ['clock', 'payment.cancelled', 'pending', 'expired'],
+          [ANA.actor, 'payment.requires_review', 'cancelled', 'payment_received'],
+        ],
+      );
+      const { status } = await apiOf(id);
+      assert.equal(status, 'requires_review', `though it expired at ${expires_at}`);
+      await service.verify();
+    });
+
+    test('whose customer asked for a new link is no longer listed among those who wait for one', async () => {
+      const { id } = await service.create({ expires_in: 300 });
+      service.clock.advance(300_001);
+      await commit((transaction) => requestLink(transaction, id, 'req_l'), id);
+      const listed = async () =>
+        (await linksAskedFor(service.service.database, 50)).some((one) => one.id === id);
+      assert.ok(await listed());
+      await record(id);
+      assert.ok(!(await listed()));
+      await assert.rejects(
+        commit((transaction) => requestLink(transaction, id, 'req_l'), id),
+        { code: 'invalid_status' },
+      );
+    });
+
+    test('it waits in the queue since the money was recorded, not since the payment was made', async () => {
+      const { id } = await service.create();
+      service.clock.advance(60_000);
+      const other = (await service.create()).id;
+      await submit(service, other);
+      await record(id);
+      const queue = await listQueue(service.service.database, {}, undefined, 100);
+      const places = [other, id].map((one) => queue.findIndex((payment) => payment.id === one));
+      assert.ok(places[0]! >= 0 && places[0]! < places[1]!, String(places));
+    });
+
+    test('only a pending or cancelled payment takes money; who comes second is told who was first', async () => {
+      const { id } = await service.create();
+      await record(id);
+      const before = (await rowOf(id)).version;
+      await assert.rejects(record(id, {}, BEN), {
+        code: 'invalid_status',
+        message: /^Ana recorded money on it on \d+ \w+ \d{4}, \d\d:\d\d UTC\.$/,
+      });
+      const sent = (await service.create()).id;
+      await submit(service, sent);
+      await assert.rejects(record(sent), { code: 'invalid_status', message: /^It was sent for review on / });
+      await commit(
+        (t) => reject(t, BEN, sent, { ...APPROVAL, reason: 'other', message: null }, 'req_r'),
+        sent,
+      );
+      await assert.rejects(record(sent), { code: 'invalid_status', message: /^Ben rejected it on / });
+      await assert.rejects(record(`pay_${'0'.repeat(36)}`), { code: 'not_found' });
+      assert.equal((await rowOf(id)).version, before);
+    });
+
+    test('of a customer and three administrators at once one moves the payment', async () => {
+      for (let round = 0; round < 5; round++) {
+        const { id } = await service.create();
+        const submission = {
+          method: 'details',
+          whole: { method: 'details', type: 'details' },
+          masked: { method: 'details', type: 'details' },
+          payer: { email: null, account: null },
+        };
+        const outcomes = await Promise.allSettled([
+          record(id),
+          commit((t) => submitPayment(t, id, 'req_s', submission), id),
+          record(id, {}, BEN),
+          record(id),
+        ]);
+        assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+        assert.equal(
+          (await entries(id)).filter(({ action }) => action === 'payment.requires_review').length,
+          1,
+        );
+        assert.equal((await rowOf(id)).version, 2);
+      }
+    });
+
+    test('a payment that changed since it was looked at takes none', async () => {
+      const { id } = await service.create();
+      await cancel(id);
+      await assert.rejects(record(id, { version: 1 }), { code: 'conflict', message: / It was cancelled\.$/ });
+      assert.equal((await record(id, { version: 2 })).status, 'requires_review');
+    });
+
+    test('above the limit two administrators approve, and who recorded the money may be one of them', async () => {
+      const { id } = await service.create({ amount: 100.01 });
+      await record(id);
+      const approved = (by: Principal) => commit((t) => approve(t, by, id, APPROVAL, LIMITS, 'req_a'), id);
+      assert.equal((await approved(ANA)).outcome, 'awaiting_second');
+      await assert.rejects(approved(ANA), { code: 'forbidden' });
+      assert.equal((await approved(BEN)).outcome, 'approved');
+    });
+
+    test('a cancelled payment can be erased still, and takes money after that', async () => {
+      const { id } = await service.create({ customer: { name: 'Ada' } });
+      await cancel(id);
+      await erase(service, id);
+      assert.equal((await rowOf(id)).customer, null);
+      assert.equal((await record(id)).status_reason, 'payment_received');
+      await assert.rejects(erase(service, id), { code: 'invalid_status' });
+      await service.verify();
+    });
+
+    test('a payment that was changed outside the service takes none, though it is past its time', async () => {
+      const { id } = await service.create({ expires_in: 300 });
+      await editOutside(service.store, `update payments set amount_minor = 1 where id = '${id}'`);
+      service.clock.advance(300_001);
+      // Nothing is awaited between the two, so that the sweeper comes after.
+      await assert.rejects(record(id), { code: 'conflict', message: /changed outside the service/ });
+      assert.deepEqual(receiptsOf(await rowOf(id)), []);
+    });
+  });
+}
