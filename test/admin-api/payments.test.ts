@@ -132,6 +132,9 @@ for (const engine of ENGINES) {
         entry_version: decided.version,
         note: 'Seen on the statement.',
         bank_reference: 'MT940-1',
+        amount: null,
+        currency: null,
+        received_on: null,
         reason: null,
         message: null,
       });
