@@ -7,6 +7,7 @@ import type { FailureTally } from './administrators/failure-tally.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
 import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
+import { trialDescription } from './api/trials-openapi.ts';
 import { v1 } from './api/v1.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
 import type { FrontLinks } from './checkout/front-page.ts';
@@ -140,7 +141,7 @@ function actorOf({ caller, principal }: FastifyRequest): object {
   };
 }
 
-type Shared = AppParts & Omit<Checkout, 'limits' | 'front'> & { checkpoints: CheckpointLookup };
+type Shared = AppParts & Omit<Checkout, 'limits' | 'front' | 'triesOut'> & { checkpoints: CheckpointLookup };
 
 /** What merchants and their customers reach. */
 function addPublic(app: FastifyInstance, shared: Shared): void {
@@ -155,6 +156,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
       openApiDocument(baseUrl, VERSION, [
         apiDescription(),
         apiKeyDescription(),
+        trialDescription(),
         registrationDescription(),
         withServer(adminServer, adminDescription()),
       ]),
@@ -171,6 +173,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
   app.register(checkout, {
     ...shared,
     front: shared.httpsOnly ? null : frontLinks(shared),
+    triesOut: !shared.httpsOnly,
     prefix: pathOf(checkoutBaseUrl),
   } satisfies Checkout & { prefix: string });
 }

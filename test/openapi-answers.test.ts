@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newSecret } from '../src/lib/secrets.ts';
 import { issueKey, WORKING_KEYS_MAXIMUM } from '../src/merchants/api-keys.ts';
+import { TRIALS } from '../src/review/try-out.ts';
 import {
   type Answer,
   type Harness,
@@ -138,6 +139,24 @@ for (const engine of ENGINES) {
       await cancel({ id, headers: { 'idempotency-key': '' } });
     });
 
+    test('what the service answers is as documented: trying out.', async () => {
+      for (const trial of TRIALS) {
+        const { id } = await service.create();
+        const attempt = (options: RequestOptions & { id?: string }) =>
+          hold('POST', `/v1/test/payments/{payment_id}/${trial}`, options);
+        if (trial === 'approve' || trial === 'reject')
+          await hold('POST', '/v1/test/payments/{payment_id}/submit', { id });
+        await attempt({});
+        await attempt({ id });
+        await attempt({ id });
+        await attempt({ id, headers: { 'idempotency-key': '' } });
+        if (trial !== 'reject') continue;
+        await attempt({ id, body: '{' });
+        await attempt({ id, body: '{}', headers: { 'content-type': 'text/plain' } });
+        await attempt({ id, body: `"${'x'.repeat(64 * 1024)}"` });
+      }
+    });
+
     test('what the service answers is as documented: API keys.', async () => {
       const make = (options: RequestOptions) => hold('POST', '/v1/api_keys', options);
       const rotate = (id: string, options: RequestOptions) =>
@@ -210,6 +229,10 @@ for (const engine of ENGINES) {
       assert.deepEqual(await statuses(cancelling), [200, 409]);
     });
 
+    const tryEach = async () => {
+      for (const trial of TRIALS) await hold('POST', `/v1/test/payments/{payment_id}/${trial}`, {});
+    };
+
     test('every status that is documented was seen, but for one.', async () => {
       await service.service.journal.commit((transaction) =>
         transaction.query('alter table payments rename to gone'),
@@ -218,6 +241,7 @@ for (const engine of ENGINES) {
       await hold('GET', '/v1/payments', {});
       await hold('GET', '/v1/payments/{payment_id}', {});
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
+      await tryEach();
       await service.service.journal.close();
       service.clock.advance(2000);
       await pause(1100); // health asks the store once a second
@@ -225,6 +249,7 @@ for (const engine of ENGINES) {
       await hold('GET', '/health/ready', {});
       await hold('POST', '/v1/payments', { body: { amount: 1 } });
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
+      await tryEach();
       // Nothing of health can break, and reading needs no store that takes writes.
       const exempt = [
         'GET /health 500',

@@ -30,7 +30,7 @@ describe('openapi.json', () => {
     );
   });
 
-  test('it has exactly the endpoints of the specification, of keys and of /admin.', () => {
+  test('it has exactly the endpoints of the specification, of trying out, of keys and of /admin.', () => {
     const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     const endpoints = [
       'GET /health',
@@ -39,6 +39,10 @@ describe('openapi.json', () => {
       'GET /v1/payments',
       'GET /v1/payments/{payment_id}',
       'POST /v1/payments/{payment_id}/cancel',
+      'POST /v1/test/payments/{payment_id}/submit',
+      'POST /v1/test/payments/{payment_id}/approve',
+      'POST /v1/test/payments/{payment_id}/reject',
+      'POST /v1/test/payments/{payment_id}/expire',
       'GET /v1/api_keys',
       'POST /v1/api_keys',
       'GET /v1/api_keys/{key_id}',

@@ -1,10 +1,9 @@
 // Approving, rejecting and recording money under /admin: the same acts as the console's, on the same terms.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_HEADERS } from '../http/headers.ts';
-import { bodyOf } from '../http/json-body.ts';
+import { bodyOf, objectIn } from '../http/json-body.ts';
 import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { parseJson } from '../lib/json.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { DEFAULT_CURRENCY } from '../payments/request.ts';
@@ -66,10 +65,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
 
 /** Reads a body. Throws `invalid_json`, and `validation_failed` with every fault. */
 function parseBody<T>(bytes: Uint8Array, parse: (values: Record<string, unknown>) => Parsed<T>): T {
-  const body = parseJson(bytes);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw validationFailed({ body: 'Must be a JSON object.' });
-  const values = body as Record<string, unknown>;
+  const values = objectIn(bytes);
   const parsed = parse(values);
   const faults: ErrorDetails = 'faults' in parsed ? parsed.faults : {};
   if (typeof values.version === 'string') faults.version = 'Must be a whole number.'; // forms alone send it as text

@@ -34,8 +34,8 @@ const RATE_LIMIT = {
   },
 };
 
-const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
-const idempotencyKey = {
+export const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
+export const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:

@@ -9,21 +9,19 @@ import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { note } from '../http/request-log.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
-import type { Transaction, Work } from '../journal/transaction.ts';
-import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import { parseJson } from '../lib/json.ts';
 import { textFault } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { createPayment } from '../payments/create.ts';
-import { type Answer, Idempotency } from '../payments/idempotency.ts';
+import { Idempotency } from '../payments/idempotency.ts';
 import { ignoredFields, ignoredHeader } from '../payments/ignored-fields.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
-import { findPaymentOf, listPayments, type Tenant } from '../payments/queries.ts';
+import { findPaymentOf, listPayments } from '../payments/queries.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
-
-const IDEMPOTENCY_KEY_MAXIMUM = 255;
+import { answer, answerOf, tenantOf, withIdempotencyKeyChecked } from './once.ts';
 
 export const paymentAnswerSchema = z.strictObject({ data: paymentSchema });
 export const paymentListSchema = listSchema(paymentSchema);
@@ -50,10 +48,6 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes):
 function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
   const { database, journal, clock, baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
   const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
-  const done = (payment: Payment, status: number, now: number): Answer => ({
-    status,
-    body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}`,
-  });
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
@@ -64,7 +58,7 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
     const act: Act = { actor: request.caller.actor, request_id: request.id };
     const text = await answer(request, reply, answering, 'POST /v1/payments', bytes, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
-      return done(payment, 201, transaction.now);
+      return answerOf(payment, 201, checkoutBaseUrl, transaction.now);
     });
     reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);
     return text;
@@ -80,7 +74,7 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
       const reason = { status_reason: 'cancelled_by_merchant' } as const;
       const tenant = tenantOf(request);
       const payment = await transition(transaction, tenant, payment_id, 'cancel', act, reason, facts);
-      return done(payment, 200, transaction.now);
+      return answerOf(payment, 200, checkoutBaseUrl, transaction.now);
     };
     const route = 'POST /v1/payments/:payment_id/cancel';
     return answer(request, reply, answering, route, payment_id, work, payment_id);
@@ -133,79 +127,6 @@ function ignoredIn(body: unknown, request: FastifyRequest): Record<string, strin
   if (ignored.length > 0)
     note(request, { ignored: [...new Set(ignored.map(({ meant }) => meant ?? 'other'))] });
   return ignoredHeader(ignored);
-}
-
-/** What an answer that may be given again needs. */
-interface Answering {
-  journal: Journal;
-  idempotency: Idempotency;
-}
-
-/** Does `work` once for the request's idempotency key, or simply does it where there is none. */
-async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { journal, idempotency }: Answering,
-  route: string,
-  body: string | Uint8Array,
-  work: Work<Answer>,
-  row?: string,
-) {
-  const { merchant, key } = request.caller;
-  const idempotencyKey = request.headers['idempotency-key'];
-  let given: Answer;
-  if (idempotencyKey === undefined) {
-    given = await journal.commit(work, row);
-  } else {
-    const claim = {
-      key: String(idempotencyKey),
-      merchant_id: merchant.id,
-      mode: key.mode,
-      route,
-      request: body,
-      ...(row && { row }),
-    };
-    const once = await idempotency.once(claim, work).catch((error) => {
-      const { code } = error as { code?: string };
-      if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
-      if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
-      throw error;
-    });
-    note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
-    if (once.replayed) reply.header('idempotency-replayed', 'true');
-    given = once;
-  }
-  reply.code(given.status).headers(API_HEADERS);
-  return given.body;
-}
-
-function tenantOf(request: FastifyRequest): Tenant {
-  return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
-}
-
-/** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */
-function withIdempotencyKeyChecked<T>(request: FastifyRequest, check: () => T): T {
-  const fault = idempotencyKeyFault(request);
-  if (fault === undefined) return check();
-  let details: ErrorDetails = {};
-  try {
-    check();
-  } catch (error) {
-    if (!(error instanceof OperationalError && error.details)) throw error;
-    details = error.details;
-  }
-  throw validationFailed({ ...details, 'Idempotency-Key': fault });
-}
-
-/** The sentence that says what is wrong with a request's `Idempotency-Key`, or undefined. Node joins equal headers with a comma. */
-function idempotencyKeyFault({ headers, raw }: FastifyRequest): string | undefined {
-  const key = headers['idempotency-key'];
-  if (key === undefined) return undefined;
-  const names = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'idempotency-key');
-  if (names.length > 1) return 'Must be sent once.';
-  return key.length <= IDEMPOTENCY_KEY_MAXIMUM && /^[\x20-\x7e]+$/.test(String(key))
-    ? undefined
-    : `Must be 1 to ${IDEMPOTENCY_KEY_MAXIMUM} printable ASCII characters.`;
 }
 
 interface ListQuery {

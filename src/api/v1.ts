@@ -6,6 +6,7 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
+import { addTrialRoutes } from './trials.ts';
 
 export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication {
   /** How often each merchant may call in each mode; null where that is not limited. */
@@ -35,6 +36,7 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
     throw notFound();
   });
   addPaymentRoutes(app, settings);
+  addTrialRoutes(app, settings);
   addApiKeyRoutes(app, settings);
 }
 

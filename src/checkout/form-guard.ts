@@ -4,7 +4,7 @@ import type { Instructions } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 
-export const ACTIONS = ['submit', 'cancel', 'ask'] as const;
+export const ACTIONS = ['submit', 'cancel', 'ask', 'try'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /**

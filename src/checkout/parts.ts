@@ -20,6 +20,8 @@ export interface PaymentSubject {
   isLong: boolean;
   /** Makes the tokens of its forms. */
   ring: KeyRing;
+  /** Whether the page of a test payment has the buttons to try out every state. */
+  triesOut: boolean;
 }
 
 /** A way to pay whose form says that money will come, and not that it was paid. */

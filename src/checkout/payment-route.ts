@@ -6,6 +6,7 @@ import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
+import { decisionFor } from '../methods/card-fields.ts';
 import type { Instructions } from '../methods/method.ts';
 import type { Offer } from '../methods/offer.ts';
 import { isSameOrigin } from '../pages/form.ts';
@@ -16,6 +17,7 @@ import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
+import { moveTestPayment, TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
@@ -38,6 +40,8 @@ export interface PaymentParts {
   offer: Offer;
   /** Without a slash at its end. */
   checkoutBaseUrl: string;
+  /** Whether the pages of test payments have the buttons to try out every state. */
+  triesOut: boolean;
   /** How many forms are taken within 10 minutes, of one payment and from one network address. */
   limits: { perPayment: number; perAddress: number };
 }
@@ -103,6 +107,7 @@ export class PaymentRoute implements PageRoute<Name> {
     if (waitMs > 0) return tooManyForms(busyPage(visit, waitMs), waitMs, 'checkout_forms');
     if (!action) return { status: 403, text: refusedPage(visit) };
     if (action === 'submit') return this.#submit(visit, payment, form);
+    if (action === 'try') return this.#try(visit, payment, form);
     const act = action === 'cancel' ? cancelByCustomer : requestLink;
     return this.#change(visit, id, (transaction) => act(transaction, id, request.id));
   }
@@ -124,7 +129,27 @@ export class PaymentRoute implements PageRoute<Name> {
     }
     const submission = submissionFrom(method, typed.kept, shownInstructions(form), words.tag);
     const { id } = payment;
-    return this.#change(visit, id, (transaction) => submitPayment(transaction, id, request.id, submission));
+    const decision = decisionFor(typed.kept.get('card-number'));
+    return this.#change(visit, id, async (transaction) => {
+      await submitPayment(transaction, id, request.id, submission);
+      if (decision) await moveTestPayment(transaction, decision, trying(payment, request));
+    });
+  }
+
+  /** Does what a button of `trialButtons` says. A payment that is decided from `pending` is submitted first. */
+  async #try(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<PageAnswer> {
+    const { id, mode, status } = payment;
+    const trial = TRIALS.find((one) => one === form.get('trial'));
+    if (!trial || mode !== 'test' || !this.#parts.triesOut) return { status: 403, text: refusedPage(visit) };
+    if (!(await this.#mayBePaid(payment))) return suspended(visit, this.#subjectOf(payment, visit));
+    const isDecision = trial === 'approve' || trial === 'reject';
+    return this.#change(visit, id, (transaction) =>
+      tryOut(
+        transaction,
+        isDecision && status === 'pending' ? ['submit', trial] : [trial],
+        trying(payment, visit.request),
+      ),
+    );
   }
 
   /** Not a payment of a suspended merchant, nor one that was changed in the store itself: its amount may be somebody else's. */
@@ -151,12 +176,18 @@ export class PaymentRoute implements PageRoute<Name> {
   }
 
   #subjectOf(payment: Payment, { words }: CheckoutVisit): PaymentSubject {
-    const { directory, ring } = this.#parts;
+    const { directory, ring, triesOut } = this.#parts;
     const amount = words.money(payment.amount_minor, payment.currency);
     const profile = directory.profile(payment.merchant_id);
-    return { payment, profile, words, amount, isLong: isLongAmount(amount), ring };
+    return { payment, profile, words, amount, isLong: isLongAmount(amount), ring, triesOut };
   }
 }
+
+const trying = ({ id, merchant_id, mode }: Payment, request: { id: string }): TryOut => ({
+  id,
+  tenant: { merchant_id, mode },
+  requestId: request.id,
+});
 
 /** The visit in the language that the merchant asks for, unless the customer chose one. */
 function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): CheckoutVisit {

@@ -12,6 +12,7 @@ import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment 
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
 import { help, nameOfMethod, outTo, type PaymentSubject, slip, wayOut } from './parts.ts';
+import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** The number of methods that are shown at once; the others are behind a disclosure. */
@@ -40,6 +41,7 @@ ${slip(pending, { heading: words.html('pending.heading', { merchant }), money: w
 ${payment.mode === 'test' && isFallback(method) && developerNote(pending)}
 ${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
 ${leaving(visit, pending)}
+${trialButtons(visit, pending)}
 ${help(pending)}
 </div>`;
   return framedPage(visit, {

@@ -19,6 +19,7 @@ import {
   slip,
   wayOut,
 } from './parts.ts';
+import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** What was kept of what the customer sent, as far as this page shows it. */
@@ -92,6 +93,7 @@ ${
 ${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
 ${shown === 'requires_review' && repeated(visit, subject)}
 ${shown === 'expired' && ask(visit, subject)}
+${trialButtons(visit, subject)}
 ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
 </div>`;

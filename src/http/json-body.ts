@@ -1,6 +1,7 @@
 // Bodies that are JSON: announced as such, taken as the bytes that were sent, or refused before they are read.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { OperationalError } from '../lib/errors.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { parseJson } from '../lib/json.ts';
 
 /**
  * Has every route of `scope` take JSON alone; what was sent is `request.body`, bytes or nothing. Its hook runs behind those
@@ -28,6 +29,14 @@ export function ignoreBody(scope: FastifyInstance): void {
 /** The bytes of a body that `takeJson` or `readBytes` took. */
 export function bodyOf(request: FastifyRequest): Buffer {
   return (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+}
+
+/** Reads a JSON object out of a body's bytes. Throws `invalid_json`, and `validation_failed` where it is something else. */
+export function objectIn(bytes: Uint8Array): Record<string, unknown> {
+  const body = parseJson(bytes);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw validationFailed({ body: 'Must be a JSON object.' });
+  return body as Record<string, unknown>;
 }
 
 /** Whether a request has no body, and says nothing of one (RFC 9112, section 6.3). */

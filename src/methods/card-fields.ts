@@ -1,12 +1,14 @@
 // What is read of a card: a published test number's brand and last four digits, and of its expiry date nothing.
 import { asciiDigits } from '../lib/digits.ts';
 import { DAY_MS } from '../lib/time.ts';
-import type { Reading } from './reading.ts';
+import type { Kept, Reading } from './reading.ts';
 
 /** The test numbers, each with what becomes of it. */
 export const TEST_CARDS = {
-  '4242424242424242': { brand: 'Visa', outcome: 'accepted' },
-  '5555555555554444': { brand: 'Mastercard', outcome: 'accepted' },
+  '4242424242424242': { brand: 'Visa', outcome: 'reviewed' },
+  '5555555555554444': { brand: 'Mastercard', outcome: 'reviewed' },
+  '4000000000000101': { brand: 'Visa', outcome: 'approve' },
+  '4000000000000200': { brand: 'Visa', outcome: 'reject' },
   '4000000000000002': { brand: 'Visa', outcome: 'refused' },
   '4000000000000069': { brand: 'Visa', outcome: 'expired' },
 } as const;
@@ -20,8 +22,15 @@ export function parseCardNumber(text: string): Reading {
   if (digits === '') return { fault: 'empty' };
   const card = Object.hasOwn(TEST_CARDS, digits) ? TEST_CARDS[digits as keyof typeof TEST_CARDS] : undefined;
   if (!card) return { fault: 'unknown' };
-  if (card.outcome !== 'accepted') return { fault: card.outcome };
+  if (card.outcome === 'refused' || card.outcome === 'expired') return { fault: card.outcome };
   return { kept: { brand: card.brand, last4: digits.slice(-4) } };
+}
+
+/** How a payment with a test card is decided without a person, from what was kept of the card; undefined for any other card. */
+export function decisionFor(card: Kept | undefined): 'approve' | 'reject' | undefined {
+  if (typeof card !== 'object') return undefined;
+  const [, known] = Object.entries(TEST_CARDS).find(([number]) => number.endsWith(card.last4)) ?? [];
+  return known?.outcome === 'approve' || known?.outcome === 'reject' ? known.outcome : undefined;
 }
 
 /** No card is issued for longer, so a later date is a slip. */

@@ -4,7 +4,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
 import type { Payment } from './payment.ts';
-import { changePayment } from './queries.ts';
+import { changePayment, type Written } from './queries.ts';
 import { recordPayment } from './record.ts';
 import { transition } from './transition.ts';
 
@@ -20,24 +20,34 @@ export interface Submission {
 
 const CUSTOMER = 'customer';
 
-/** Hands a payment over to review. Throws `not_found`, and `invalid_status` where it is no longer pending. */
+/** Hands a payment over to review for its customer. Throws `not_found`, and `invalid_status` where it is no longer pending. */
 export function submitPayment(
   transaction: Transaction,
   id: string,
   requestId: string,
-  { method, whole, masked, payer }: Submission,
+  submission: Submission,
 ): Promise<Payment> {
-  const submitted_at = formatTimestamp(transaction.now);
-  const written = {
+  const act = { actor: CUSTOMER, request_id: requestId };
+  const { method } = submission;
+  return transition(transaction, undefined, id, 'submit', act, submitted(transaction, submission), {
+    method,
+  });
+}
+
+/** What is written of a submission. */
+export function submitted(
+  { now }: Pick<Transaction, 'now'>,
+  { method, whole, masked, payer }: Submission,
+): Written {
+  const submitted_at = formatTimestamp(now);
+  return {
     submission: JSON.stringify({ ...whole, submitted_at }),
     payment_details: JSON.stringify({ ...masked, submitted_at }),
-    submitted_at: transaction.now,
+    submitted_at: now,
     method,
     payer_email: payer.email?.toLowerCase() ?? null,
     payer_account: payer.account,
   };
-  const act = { actor: CUSTOMER, request_id: requestId };
-  return transition(transaction, undefined, id, 'submit', act, written, { method });
 }
 
 /** Cancels a payment for its customer. Throws `not_found`, and `invalid_status` where it is no longer pending. */

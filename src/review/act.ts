@@ -63,7 +63,7 @@ export async function actOn(
  * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of the act would
  * record the changed row, and verifying could not find it any more.
  */
-async function refuseChangedOutside(transaction: Transaction, payment: Payment): Promise<void> {
+export async function refuseChangedOutside(transaction: Transaction, payment: Payment): Promise<void> {
   if (await isPaymentAsRecorded(transaction, payment)) return;
   throw new OperationalError(
     'conflict',

@@ -25,7 +25,7 @@ export interface Decision {
   outcome: 'approved' | 'awaiting_second' | 'rejected';
 }
 
-const UNCLAIMED = { claimed_by: null, claimed_until: null };
+export const UNCLAIMED = { claimed_by: null, claimed_until: null };
 
 /**
  * Approves a payment under review; above the amount in `fourEyesAbove` (minor units by currency) the first approval is recorded and
@@ -76,7 +76,7 @@ export async function reject(
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from[0], reason, ...amountOf(seen) };
-    const written = { ...decided(transaction, review), review_message: message, status_reason: told(reason) };
+    const written = { ...decided(transaction, review), review_message: message, status_reason: toldReason(reason) };
     return { move: 'reject', written, action: 'payment.rejected', facts };
   });
   return { payment, outcome: 'rejected' };
@@ -100,7 +100,7 @@ function decided({ now }: Transaction, review: string) {
 }
 
 /** The reason as the merchant and its customer are told it: a suspicion is not told. */
-function told(reason: RejectReason): StatusReason {
+export function toldReason(reason: RejectReason): StatusReason {
   return reason === 'suspected_fraud' ? 'other' : reason;
 }
 

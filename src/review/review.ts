@@ -142,6 +142,11 @@ export const rejectionSchema = z.strictObject(
   'Must be an object.',
 );
 
+/** The body of a rejection that a developer tries out. `parseTriedRejection` reads one. */
+export const triedRejectionSchema = rejectionSchema
+  .pick({ reason: true, message: true })
+  .partial({ reason: true });
+
 const noteSchema = z.object({ note: text(NOTE_MAXIMUM, { multiline: true }) });
 
 export interface Approval {
@@ -176,6 +181,16 @@ export function parseRejection(values: Record<string, unknown>): Parsed<Rejectio
     note: note ?? null,
     message: message ?? null,
     version: version ?? null,
+  }));
+}
+
+/** Reads the rejection that a developer tries out; its reason is `other` where none is given. */
+export function parseTriedRejection(
+  values: Record<string, unknown>,
+): Parsed<Pick<Rejection, 'reason' | 'message'>> {
+  return parse(triedRejectionSchema, values, ({ reason, message }) => ({
+    reason: reason ?? 'other',
+    message: message ?? null,
   }));
 }
 

@@ -18,9 +18,9 @@ export interface TimelineItem {
   number: number;
   /** Milliseconds since 1970. */
   at: number;
-  /** As the history has it: `administrator:adm_…`, `merchant:mer_…`, `customer`, `clock`, `operator`. */
+  /** As the history has it: `administrator:adm_…`, `merchant:mer_…`, `customer`, `clock`, `operator`, `test`. */
   actor: string;
-  /** For people: an administrator's name, the merchant's name, `The customer`, `The clock`, `The operator`. */
+  /** For people: an administrator's name, the merchant's name, `The customer`, `The clock`, `The operator`, `The test mode`. */
   actor_name: string;
   action: string;
   /** What happened, with the actor's name in it. Plain text: to be escaped. */
@@ -43,6 +43,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   customer: 'The customer',
   clock: 'The clock',
   operator: 'The operator',
+  test: 'The test mode',
 };
 
 /**
@@ -112,6 +113,8 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
         : `sent it for review, paid by ${facts.method}`;
     case 'payment.cancelled':
       return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
+    case 'payment.expiry_moved':
+      return 'moved its end to now';
     case 'payment.link_requested':
       return 'asked for a new link';
     case 'payment.approval_recorded':

@@ -10,6 +10,9 @@ import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const WITHOUT_LIMITS = 'checkout_forms_per_payment: 1000000\ncheckout_forms_per_address: 1000000\n';
+/** Whether checkout takes the number of a test card. */
+const isTaken = (card?: { outcome: string }) =>
+  card !== undefined && !['refused', 'expired'].includes(card.outcome);
 const METHODS = Object.keys(TYPED) as (keyof typeof TYPED)[];
 
 /** The published test numbers, and numbers that real brands give out for tests of other software. */
@@ -123,7 +126,7 @@ for (const engine of ENGINES) {
           for (const number of NUMBERS)
             for (const typed of asTyped(number)) {
               const test = TEST_CARDS[number as keyof typeof TEST_CARDS];
-              if (name === 'card-number' && test?.outcome === 'accepted') continue;
+              if (name === 'card-number' && isTaken(test)) continue;
               const { status, text } = await sendTo(path, { ...values, ...TYPED[offer], [name]: typed });
               assert.equal(status, 422, `${typed} as ${name}`);
               pages.push({ what: `${typed} as ${name}`, text });
@@ -133,12 +136,12 @@ for (const engine of ENGINES) {
     });
 
     test('a test number is taken in its own field, however it is written.', async () => {
-      for (const [number, { outcome }] of Object.entries(TEST_CARDS)) {
-        if (outcome !== 'accepted') continue;
+      for (const [number, card] of Object.entries(TEST_CARDS)) {
+        if (!isTaken(card)) continue;
         for (const typed of asTyped(number)) {
           const { path, values, id } = await formOf('card');
-          const card = { 'card-number': typed, 'card-expiry': EXPIRY };
-          const { status, text } = await sendTo(path, { ...values, ...TYPED.card, ...card });
+          const sent = { 'card-number': typed, 'card-expiry': EXPIRY };
+          const { status, text } = await sendTo(path, { ...values, ...TYPED.card, ...sent });
           assert.equal(status, 303, `${typed}: ${text}`);
           pages.push({ what: typed, text: (await open(harness, id)).text });
         }

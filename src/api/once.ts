@@ -1,0 +1,91 @@
+// Answers a request of a merchant's key: once for an `Idempotency-Key`, and only about that merchant's payments of that mode.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { API_HEADERS } from '../http/headers.ts';
+import { note } from '../http/request-log.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Work } from '../journal/transaction.ts';
+import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
+import type { Answer, Idempotency } from '../payments/idempotency.ts';
+import type { Payment } from '../payments/payment.ts';
+import { presentPayment } from '../payments/present.ts';
+import type { Tenant } from '../payments/queries.ts';
+
+const IDEMPOTENCY_KEY_MAXIMUM = 255;
+
+/** What an answer that may be given again needs. */
+export interface Answering {
+  journal: Journal;
+  idempotency: Idempotency;
+}
+
+/** Does `work` once for the request's idempotency key, or simply does it where there is none. */
+export async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { journal, idempotency }: Answering,
+  route: string,
+  body: string | Uint8Array,
+  work: Work<Answer>,
+  row?: string,
+) {
+  const { merchant, key } = request.caller;
+  const idempotencyKey = request.headers['idempotency-key'];
+  let given: Answer;
+  if (idempotencyKey === undefined) {
+    given = await journal.commit(work, row);
+  } else {
+    const claim = {
+      key: String(idempotencyKey),
+      merchant_id: merchant.id,
+      mode: key.mode,
+      route,
+      request: body,
+      ...(row && { row }),
+    };
+    const once = await idempotency.once(claim, work).catch((error) => {
+      const { code } = error as { code?: string };
+      if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
+      if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
+      throw error;
+    });
+    note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
+    if (once.replayed) reply.header('idempotency-replayed', 'true');
+    given = once;
+  }
+  reply.code(given.status).headers(API_HEADERS);
+  return given.body;
+}
+
+/** The answer that says what a payment is at `now`, in milliseconds since 1970. */
+export function answerOf(payment: Payment, status: number, checkoutBaseUrl: string, now: number): Answer {
+  return { status, body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}` };
+}
+
+export function tenantOf(request: FastifyRequest): Tenant {
+  return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
+}
+
+/** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */
+export function withIdempotencyKeyChecked<T>(request: FastifyRequest, check: () => T): T {
+  const fault = idempotencyKeyFault(request);
+  if (fault === undefined) return check();
+  let details: ErrorDetails = {};
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof OperationalError && error.details)) throw error;
+    details = error.details;
+  }
+  throw validationFailed({ ...details, 'Idempotency-Key': fault });
+}
+
+/** The sentence that says what is wrong with a request's `Idempotency-Key`, or undefined. Node joins equal headers with a comma. */
+function idempotencyKeyFault({ headers, raw }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  const names = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'idempotency-key');
+  if (names.length > 1) return 'Must be sent once.';
+  return key.length <= IDEMPOTENCY_KEY_MAXIMUM && /^[\x20-\x7e]+$/.test(String(key))
+    ? undefined
+    : `Must be 1 to ${IDEMPOTENCY_KEY_MAXIMUM} printable ASCII characters.`;
+}

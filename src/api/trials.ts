@@ -1,0 +1,50 @@
+// POST /v1/test/payments/{id}/{submit|approve|reject|expire}: a test key brings its payments to every state without a person.
+import type { FastifyInstance } from 'fastify';
+import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { validationFailed } from '../lib/errors.ts';
+import { Idempotency } from '../payments/idempotency.ts';
+import { isPaymentId } from '../payments/payment.ts';
+import { paymentNotFound } from '../payments/transition.ts';
+import { parseTriedRejection, type Rejection } from '../review/review.ts';
+import { type Trial, type TryOut, tryOut } from '../review/try-out.ts';
+import { answer, answerOf, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import type { PaymentRoutes } from './payments.ts';
+
+type WithId = { Params: { payment_id: string } };
+
+/** Adds the routes to `app`, whose requests carry a caller by now. */
+export function addTrialRoutes(app: FastifyInstance, settings: PaymentRoutes): void {
+  const { database, journal, clock, checkoutBaseUrl } = settings;
+  const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
+  const add = (scope: FastifyInstance, trial: Trial) =>
+    scope.post<WithId>(`/test/payments/:payment_id/${trial}`, async (request, reply) => {
+      const { payment_id: id } = request.params;
+      const tenant = tenantOf(request);
+      const bytes = bodyOf(request);
+      const rejection = withIdempotencyKeyChecked(request, () => rejectionIn(bytes));
+      if (tenant.mode !== 'test' || !isPaymentId(id)) throw paymentNotFound();
+      const facts = { key: request.caller.key.id };
+      const asked: TryOut = { id, tenant, requestId: request.id, facts, rejection };
+      const work = async (transaction: Transaction) =>
+        answerOf(await tryOut(transaction, [trial], asked), 200, checkoutBaseUrl, transaction.now);
+      const route = `POST /v1/test/payments/:payment_id/${trial}`;
+      return answer(request, reply, answering, route, `${id} ${bytes}`, work, id);
+    });
+  app.register(async (scope) => {
+    takeJson(scope, { mayBeMissing: true });
+    add(scope, 'reject');
+  });
+  app.register(async (scope) => {
+    ignoreBody(scope);
+    for (const trial of ['submit', 'approve', 'expire'] as const) add(scope, trial);
+  });
+}
+
+/** How a payment is rejected; undefined where the body is empty. Throws `invalid_json`, `validation_failed`. */
+function rejectionIn(bytes: Uint8Array): Pick<Rejection, 'reason' | 'message'> | undefined {
+  if (bytes.length === 0) return undefined;
+  const parsed = parseTriedRejection(objectIn(bytes));
+  if ('faults' in parsed) throw validationFailed(parsed.faults);
+  return parsed.value;
+}

@@ -1,0 +1,108 @@
+// Trying out: a developer moves a test payment as its customer, its reviewer and the clock would.
+import type { Act } from '../journal/audit-entry.ts';
+import type { Facts } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { expireDuePayment } from '../payments/expire.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { changePayment, findPaymentOf, type Tenant } from '../payments/queries.ts';
+import { recordPayment } from '../payments/record.ts';
+import { type Submission, submitted } from '../payments/submit.ts';
+import { paymentNotFound, transition, wrongStatus } from '../payments/transition.ts';
+import { refuseChangedOutside } from './act.ts';
+import { toldReason, UNCLAIMED } from './decide.ts';
+import type { Rejection } from './review.ts';
+
+/** What can be tried out with a test payment. */
+export const TRIALS = ['submit', 'approve', 'reject', 'expire'] as const;
+export type Trial = (typeof TRIALS)[number];
+
+/** The actor of the entries. */
+const TEST = 'test';
+
+/** What a customer would have sent who pays with a test card. */
+const SUBMISSION: Submission = {
+  method: 'test_card',
+  whole: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
+  masked: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
+  payer: { email: null, account: null },
+};
+
+export interface TryOut {
+  id: string;
+  /** Whose payment it is, and of which mode. */
+  tenant: Tenant;
+  requestId: string;
+  /** For the entry: which key asked. */
+  facts?: Facts;
+  rejection?: Pick<Rejection, 'reason' | 'message'> | undefined;
+}
+
+/**
+ * Makes moves of a test payment without a person, one after the other. Returns the payment as it is then. Throws `conflict` where it
+ * was changed outside the service, and what `moveTestPayment` does.
+ */
+export async function tryOut(
+  transaction: Transaction,
+  trials: readonly [Trial, ...Trial[]],
+  asked: TryOut,
+): Promise<Payment> {
+  const { id, tenant } = asked;
+  let payment = tenant.mode === 'test' ? await findPaymentOf(transaction, tenant, id) : undefined;
+  if (!payment) throw paymentNotFound();
+  await refuseChangedOutside(transaction, payment);
+  for (const trial of trials) payment = await moveTestPayment(transaction, trial, asked);
+  return payment;
+}
+
+/**
+ * Makes one move of a test payment. Throws `not_found` for a live payment, as for one that does not exist, and `invalid_status` where
+ * the move does not start from its status.
+ */
+export function moveTestPayment(
+  transaction: Transaction,
+  trial: Trial,
+  { id, tenant, requestId, facts = {}, rejection = { reason: 'other', message: null } }: TryOut,
+): Promise<Payment> {
+  const of = { ...tenant, mode: 'test' } as const;
+  const act: Act = { actor: TEST, request_id: requestId };
+  const decided = { decided_at: transaction.now, ...UNCLAIMED };
+  switch (trial) {
+    case 'submit': {
+      const { method } = SUBMISSION;
+      const written = submitted(transaction, SUBMISSION);
+      return transition(transaction, of, id, 'submit', act, written, { method, ...facts });
+    }
+    case 'approve':
+      return transition(transaction, of, id, 'approve', act, decided, facts);
+    case 'reject': {
+      const { reason, message } = rejection;
+      const written = { ...decided, status_reason: toldReason(reason), review_message: message };
+      return transition(transaction, of, id, 'reject', act, written, { reason, ...facts });
+    }
+    case 'expire':
+      return expireNow(transaction, of, id, act, facts);
+  }
+}
+
+/** Ends the payment's time now, and lets the clock cancel it: so an expired payment is what it always is. */
+async function expireNow(
+  transaction: Transaction,
+  tenant: Tenant,
+  id: string,
+  act: Act,
+  facts: Facts,
+): Promise<Payment> {
+  const { now } = transaction;
+  const seen = await findPaymentOf(transaction, tenant, id);
+  if (!seen) throw paymentNotFound();
+  const pending = { is: tenant, status: ['pending'], expiry: 'ahead' } as const;
+  const ended = await changePayment(transaction, id, pending, { expires_at: now, updated_at: now });
+  if (!ended) throw wrongStatus(asOf(seen, now).status, 'expire');
+  recordPayment(transaction, act, 'payment.expiry_moved', ended, {
+    from: seen.expires_at,
+    to: now,
+    ...facts,
+  });
+  await expireDuePayment(transaction, id);
+  return (await findPaymentOf(transaction, tenant, id))!;
+}
