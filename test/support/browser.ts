@@ -84,7 +84,7 @@ export async function show(stage: Stage, page: Page, scene: ReadyScene, language
       one.value = values[one.name] ?? '';
   }, scene.form);
   const sent = page.waitForResponse((response) => response.request().method() === 'POST');
-  await page.locator('form button').click();
+  await page.locator('form button.primary').click();
   const response = await sent;
   await page.waitForLoadState();
   return response.status();
