@@ -76,7 +76,11 @@ export async function reject(
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
     const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from[0], reason, ...amountOf(seen) };
-    const written = { ...decided(transaction, review), review_message: message, status_reason: toldReason(reason) };
+    const written = {
+      ...decided(transaction, review),
+      review_message: message,
+      status_reason: toldReason(reason),
+    };
     return { move: 'reject', written, action: 'payment.rejected', facts };
   });
   return { payment, outcome: 'rejected' };
