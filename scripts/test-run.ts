@@ -11,7 +11,7 @@ import chromium from '@sparticuz/chromium';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 /** The young generation of a test's process, in MB: large enough that nothing is collected while modules load. */
-const YOUNG_MB = 16;
+const YOUNG_MB = 32;
 /** A memory file system on Linux, and the free bytes that a run needs there. */
 const IN_MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 2 ** 30;

@@ -117,7 +117,6 @@ describe('every page and state', { concurrency: 2 }, () => {
       const all: Record<string, string[]> = {};
       for (const scene of gallery.groups[group]) {
         said.length = 0;
-        await page.setViewportSize({ width: 1280, height: 800 });
         const { status, text } = await gallery.show(page, scene);
         const faults = said.filter((one) => !/^Failed to load resource: .* status of [45]\d\d/.test(one));
         if (status !== (scene.status ?? 200)) faults.push(`answered ${status}`);

@@ -1,6 +1,7 @@
 // What axe and the layout tell of a page in a real browser: each rule once, and again where a width or the light can change its answer.
 import type { Page } from 'playwright-core';
 import { layoutFaults, unfold } from './browser.ts';
+import { looksOf } from './looks.ts';
 
 /** What of axe is asked: WCAG to 2.2 at A and AA, and its makers' advice. */
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -34,16 +35,45 @@ interface Finding {
 }
 declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
 
-/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules. */
-export function axeFaults(page: Page, asked: readonly string[] = AXE_TAGS): Promise<string[]> {
-  return page.evaluate(async (only) => {
-    // What passes is not asked for, nor is any style sheet fetched anew.
-    const options = { runOnly: only, resultTypes: ['violations', 'incomplete'], preload: false };
+/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules; `but` are rules. */
+export function axeFaults(
+  page: Page,
+  asked: readonly string[],
+  but: readonly string[] = [],
+): Promise<string[]> {
+  const rules = Object.fromEntries(but.map((rule) => [rule, { enabled: false }]));
+  // What passes is not asked for, nor is any style sheet fetched anew.
+  const given = { runOnly: asked, rules, resultTypes: ['violations', 'incomplete'], preload: false };
+  return page.evaluate(async (options) => {
     const { violations, incomplete } = await axe.run(options);
     return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
     );
-  }, asked);
+  }, given);
+}
+
+/** The looks of texts whose colours axe has passed, on all pages of this process. */
+const passed = new Set<string>();
+
+/**
+ * What axe finds wrong, or cannot tell, in a page of which `asked` is asked: the rules of colours only where a text has a look that
+ * no page had before, because they would say the same again and take longer than all others.
+ */
+async function faultsOfNewLooks(page: Page, asked: readonly string[]): Promise<string[]> {
+  const looks = await looksOf(page);
+  const but = looks.every((look) => passed.has(look)) ? COLOUR_RULES : [];
+  console.error(
+    'LOOKS',
+    looks.length,
+    looks.filter((look) => !passed.has(look)).length,
+    passed.size,
+    asked.length,
+  );
+  if (asked.every((rule) => but.includes(rule))) return [];
+  const faults = await axeFaults(page, asked, but);
+  if (!faults.some((fault) => COLOUR_RULES.some((rule) => fault.startsWith(`${rule}:`))))
+    for (const look of looks) passed.add(look);
+  return faults;
 }
 
 export interface EveryWay {
@@ -66,21 +96,22 @@ export async function faultsEveryWay(
   const faults: string[] = [];
   const note = (where: string, found: readonly string[]) =>
     faults.push(...found.map((fault) => `${where}: ${fault}`));
-  const resize = (width: number) => page.setViewportSize({ width, height: HEIGHT });
-  for (const width of [NARROW, WIDE]) {
-    await resize(width);
-    note(`${width}, folded`, await layoutFaults(page, controlPx));
-  }
+  const resize = async (width: number) => {
+    if (page.viewportSize()?.width !== width) await page.setViewportSize({ width, height: HEIGHT });
+  };
+  await resize(WIDE);
+  note('wide, folded', await layoutFaults(page, controlPx));
+  await resize(NARROW);
+  note('narrow, folded', await layoutFaults(page, controlPx));
   await unfold(page);
   await prepare?.(page);
-  note('wide', [...(await layoutFaults(page, controlPx)), ...(await axeFaults(page))]);
-  if (inTheDark) {
-    await page.emulateMedia({ colorScheme: 'dark' });
-    note('dark', await axeFaults(page, COLOUR_RULES));
-    await page.emulateMedia({ colorScheme: 'light' });
-  }
-  await resize(NARROW);
   note('narrow', [...(await layoutFaults(page, controlPx)), ...(await axeFaults(page, WIDTH_RULES))]);
   await resize(WIDE);
+  note('wide', [...(await layoutFaults(page, controlPx)), ...(await faultsOfNewLooks(page, AXE_TAGS))]);
+  if (inTheDark) {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    note('dark', await faultsOfNewLooks(page, COLOUR_RULES));
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
   return faults;
 }

@@ -12,6 +12,9 @@ const QUIET = [
   '--disable-quic',
 ];
 
+/** A page with axe makes much garbage: with a larger young generation, less of it is looked through. */
+const YOUNG = '--js-flags=--min-semi-space-size=16';
+
 /** What a page is made with that axe is to look at. */
 export const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve(
   'axe-core/axe.min.js',
@@ -20,7 +23,7 @@ export const axePath = createRequire(import.meta.resolve('@axe-core/playwright')
 export async function startChromium(): Promise<Browser> {
   return playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: ['--no-sandbox', '--disable-gpu', ...QUIET],
+    args: ['--no-sandbox', '--disable-gpu', YOUNG, ...QUIET],
     headless: true,
   });
 }
