@@ -1,4 +1,4 @@
-// What production refuses to start with: each unsafe configuration is started for real, told in one line, and found by doctor too.
+// What production refuses to start with: each unsafe configuration is started, told in one line, and found by doctor too.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -590,20 +590,25 @@ function mountSmallDisk({ folder, storage }: Installation): void {
   rmSync(join(storage, 'lost+found'), { recursive: true });
 }
 
+/** The checks for which a process of its own has ended already: further cases of each share a process. */
+const endedFor = new Set<string | undefined>();
+
 /** Runs a command of counterfoil to its end, in the place of a case. */
 async function run(
   command: string[],
   place: Installation,
-  { node = [], shell, env }: Case,
+  { id, node = [], shell, env }: Case,
   arranged: Arranged,
 ) {
+  const isFirst = command[0] === 'serve' && !endedFor.has(id);
+  if (isFirst) endedFor.add(id);
   const config = arranged?.config ?? place.config;
   const args = [...node, COMMAND, ...command, ...(config === place.config ? [] : ['--config', config])];
   const line = ['sh', '-c', `${shell ?? ''} exec "$0" "$@"`, process.execPath, ...args];
   const all = { PORT: '0', ...env, ...arranged?.env };
   const told = (text: string) => text.split('\n').filter((one) => one !== '' && !OF_NODE.test(one));
-  if (node.length === 0 && !shell && command[0] !== 'serve') {
-    const ended = await runPlain(args.slice(1), { cwd: place.folder, env: all });
+  if (node.length === 0 && !shell && !isFirst) {
+    const ended = await runPlain(args.slice(1), { cwd: place.folder, env: all, isRefused: true });
     return { ...ended, stderr: told(ended.stderr) };
   }
   const running = start(line[0]!, line.slice(1), { cwd: place.folder, env: all });

@@ -68,6 +68,8 @@ export interface RunOptions {
   environment?: NodeJS.ProcessEnv;
   /** What still runs then is killed, in milliseconds. */
   endWithinMs?: number;
+  /** Whether `serve` is to be refused: it then ends by itself, and may share a process as other commands do. */
+  isRefused?: boolean;
 }
 
 /** Starts any program. Its standard input stays open. */
@@ -117,12 +119,13 @@ const idle: ChildProcess[] = [];
 
 /**
  * Runs `counterfoil …` to its end, without a terminal and with nothing on standard input. The first run of a command is a fresh process
- * with the program's own start, and so is one that asks for Node's options or that serves. The others share processes, because most of
+ * with the program's own start, and so is one that asks for Node's options or that is to serve. The others share processes, because most of
  * what a command costs is the loading of its modules.
  */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const isPlain = !options.environment && !Object.keys(options.env ?? {}).some((name) => /^NODE_/.test(name));
-  if (isPlain && seen.has(args[0]) && args[0] !== 'serve') return runHosted(args, options);
+  const mayShare = isPlain && (args[0] !== 'serve' || options.isRefused);
+  if (mayShare && seen.has(args[0])) return runHosted(args, options);
   seen.add(args[0]);
   const running = start(process.execPath, [COMMAND, ...args], options);
   running.child.stdin!.end();
