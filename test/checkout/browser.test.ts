@@ -40,7 +40,7 @@ let stage: Stage;
 before(async () => {
   stage = await startStage();
 });
-after(() => stage.close());
+after(() => stage?.close());
 
 /** Runs `check` for every scene and tells all faults at once, each with its scene. */
 async function everyScene(

@@ -15,7 +15,7 @@ let stage: Stage;
 before(async () => {
   stage = await startStage();
 });
-after(() => stage.close());
+after(() => stage?.close());
 
 const pending = () => stage.scenes.filter(({ name }) => /^(pending|errors)/.test(name));
 /** As a proxy in front of the service would send it. */

@@ -8,7 +8,7 @@ let stage: Stage;
 before(async () => {
   stage = await startStage();
 });
-after(() => stage.close());
+after(() => stage?.close());
 
 for (const language of ['en', 'ar'])
   test(`the markup is strict, and every name in it leads somewhere: ${language}.`, async () => {

@@ -79,13 +79,16 @@ const LONG_REFERENCE = 'INV/2026/11/NORTH-00000000000000000000000000000000000000
 
 /** The service with all that a console can show, and one with nothing. */
 export async function startGallery(): Promise<Gallery> {
-  const harness = await startHarness('sqlite', { configuration: CONFIGURATION });
-  const bare = await startHarness('sqlite', {
-    configuration: 'host: localhost\nsign_in_forms_per_address: 8\n',
-  });
+  await using started = new AsyncDisposableStack(); // closed here where something below fails
+  const start = async (configuration: string) =>
+    started.adopt(await startHarness('sqlite', { configuration }), (harness) => harness.close());
+  started.defer(() => mock.restoreAll());
+  const harness = await start(CONFIGURATION);
+  const bare = await start('host: localhost\nsign_in_forms_per_address: 8\n');
   const verification = await verificationOf(harness);
   const stage = await fill(harness);
   const bareAna = (await signInAs(bare, await createAccount(bare))).client;
+  const open = started.move();
   return {
     groups: {
       doors: doors(harness, stage),
@@ -113,11 +116,7 @@ export async function startGallery(): Promise<Gallery> {
       page.off('response', follow);
       return { status: last.status(), text: await last.text() };
     },
-    async close() {
-      mock.restoreAll();
-      await harness.close();
-      await bare.close();
-    },
+    close: () => open.disposeAsync(),
   };
 }
 

@@ -29,22 +29,23 @@ const ONE_ADDRESS = 'checkout_forms_per_address: 10000\n';
 
 /** The service with a payment for each scene, and a browser. */
 export async function startStage(): Promise<Stage> {
-  const harness = await startHarness('sqlite', { configuration: SHOP + ONE_ADDRESS });
+  await using started = new AsyncDisposableStack(); // closed here where something below fails
+  const harness = started.adopt(await startHarness('sqlite', { configuration: SHOP + ONE_ADDRESS }), (one) =>
+    one.close(),
+  );
   const scenes: ReadyScene[] = [];
   for (const { name, status, make } of SCENES) {
     const made = await make(harness);
     scenes.push({ name, status, ...(typeof made === 'string' ? { path: made } : made) });
   }
-  const browser = await startChromium();
+  const browser = started.adopt(await startChromium(), (one) => one.close());
+  const open = started.move();
   return {
     harness,
     browser,
     scenes,
     scene: (name) => scenes.find((one) => one.name === name)!,
-    async close() {
-      await browser.close();
-      await harness.close();
-    },
+    close: () => open.disposeAsync(),
   };
 }
 
