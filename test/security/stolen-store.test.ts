@@ -1,9 +1,10 @@
 // A stolen database or backup opens nothing: each "cannot" of docs/security.md about them, tried against a running server.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { TOTP } from 'otpauth';
@@ -14,10 +15,11 @@ import { hmac } from '../../src/lib/secrets.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
 import { invited, register } from '../registration/applicant.ts';
 import { addToken } from '../support/admin.ts';
-import { backupPlace } from '../support/backups.ts';
+import { type BackupPlace, backupPlace } from '../support/backups.ts';
 import { type Account, codeOf, createAccount, newClient, signInAs } from '../support/console.ts';
+import { debianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { ENGINES } from '../support/stores.ts';
+import { ENGINES, type Engine } from '../support/stores.ts';
 import { isSignedIn, opened, PATIENT, sendTicket, tablesOf, textsIn, WAYS } from './thief.ts';
 
 type Row = Record<string, string>;
@@ -25,6 +27,7 @@ type Row = Record<string, string>;
 const OPERATOR = { actor: 'operator', request_id: null };
 const NEW_PASSWORD = 'violet harbour 92 onion tractor';
 const FIVE_MINUTES_MS = 5 * MINUTE_MS;
+const PATH = `${debianPostgres}${delimiter}${process.env.PATH}`;
 
 for (const engine of ENGINES)
   describe(`a thief with the database on ${engine}`, () => {
@@ -210,11 +213,33 @@ for (const engine of ENGINES)
     });
   });
 
-describe('a thief with an old backup', () => {
-  test('is not signed in by what it holds after the password was changed, nor with any key in it, for it has none', async () => {
-    const harness = await startHarness('sqlite', { configuration: PATIENT });
-    const place = backupPlace(harness.store);
-    try {
+for (const engine of ENGINES)
+  describe(`a thief with an old backup of ${engine}`, {
+    skip: engine === 'postgres' && !debianPostgres && 'pg_dump of the machine is needed',
+  }, () => {
+    let harness: Harness;
+    let place: BackupPlace;
+    let dropServer = () => {};
+    before(async () => {
+      if (engine === 'sqlite') harness = await startHarness(engine, { configuration: PATIENT });
+      else {
+        const server = await startDebianPostgres();
+        dropServer = server.stop;
+        const storage = mkdtempSync(join(tmpdir(), 'counterfoil-test-'));
+        const database_url = await server.createDatabase('counterfoil');
+        const drop = async () => rmSync(storage, { recursive: true });
+        const store = { engine, storage, database_url, drop };
+        harness = await startHarness(engine, { configuration: PATIENT, store });
+      }
+      place = backupPlace(harness.store, { PATH });
+    });
+    after(async () => {
+      place.remove();
+      await harness.close();
+      dropServer();
+    });
+
+    test('is not signed in by what it holds after the password was changed, nor with any key in it, for it has none', async () => {
       const victim = await createAccount(harness);
       const { client } = await signInAs(harness, victim);
       const backup = await place.backUp();
@@ -224,26 +249,40 @@ describe('a thief with an old backup', () => {
         'password-again': NEW_PASSWORD,
       });
       assert.match(changed.body, /Your password is changed/);
-      const copy = new DatabaseSync(join(backup, 'counterfoil.sqlite'), { readOnly: true });
-      const rows = copy.prepare('select * from administrators').all();
+      const rows = administratorsIn(backup, engine);
+      const { id, version } = rows.find((row) => row.id === victim.administrator.id)!;
       const stolen = textsIn(rows);
-      copy.close();
-      const { id, version } = rows[0] as { id: string; version: number };
       const until = harness.clock.now() + FIVE_MINUTES_MS;
       for (const key of stolen)
         for (let later = 0; later < 8; later++) {
-          const body = [id, version + later, until, 'A'.repeat(43)].join('.');
+          const body = [id, Number(version) + later, until, 'A'.repeat(43)].join('.');
           const ticket = `${body}.${hmac(key, `sign-in ticket ${body}`)}`;
           for (const code of codesFrom(stolen, harness.clock.now()))
             assert.equal(await sendTicket(harness, ticket, code), 403, key);
         }
       assert.deepEqual(await opened(harness, stolen), []);
-    } finally {
-      place.remove();
-      await harness.close();
-    }
+    });
   });
-});
+
+/** The rows of administrators in a backup, as its thief reads them. */
+function administratorsIn(backup: string, engine: Engine): Row[] {
+  if (engine === 'sqlite') {
+    const copy = new DatabaseSync(join(backup, 'counterfoil.sqlite'), { readOnly: true });
+    try {
+      return copy.prepare('select * from administrators').all() as Row[];
+    } finally {
+      copy.close();
+    }
+  }
+  const args = ['--data-only', '--table=administrators', '--file=-', join(backup, 'counterfoil.dump')];
+  const text = execFileSync(join(debianPostgres!, 'pg_restore'), args, { encoding: 'utf8' });
+  const [, names, lines] = /^COPY \S+ \((.*)\) FROM stdin;\n([\s\S]*?)^\\\.$/m.exec(text)!;
+  const row = (line: string) => {
+    const values = line.split('\t');
+    return Object.fromEntries(names!.split(', ').map((name, i) => [name, values[i]!]));
+  };
+  return lines!.trimEnd().split('\n').map(row);
+}
 
 /** The codes of an app whose secret is one of the texts; six digits of the thief's choice if none can be one. */
 function codesFrom(texts: readonly string[], timestamp: number): string[] {
