@@ -92,3 +92,26 @@ test('the inventory of cryptography names each file that uses it', () => {
   for (const file of filesIn(inventory))
     if (file.startsWith('src/')) assert.ok(existsSync(join(ROOT, file)), file);
 });
+
+test('each thing that docs/security.md says a thief cannot do has a test beside it', () => {
+  const lines = read('docs/security.md')
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  let cannot = -1;
+  let count = 0;
+  for (const cells of lines) {
+    if (cells.includes('cannot')) cannot = cells.indexOf('cannot');
+    else if (cells.length === 1)
+      cannot = -1; // the table is over
+    else if (cannot >= 0 && !/^-+$/.test(cells[cannot]!)) {
+      const files = filesIn(cells[cannot + 1] ?? '');
+      assert.ok(files.length > 0, cells[cannot]!);
+      for (const file of files) {
+        assert.match(file, /^test\/.*\.test\.ts$/);
+        assert.ok(existsSync(join(ROOT, file)), file);
+      }
+      count++;
+    }
+  }
+  assert.ok(count >= 19, `${count} lines`);
+});

@@ -1,8 +1,10 @@
 // Stolen keys, configuration, logs and memory: each "cannot" of docs/security.md about them, tried against a running server.
 import assert from 'node:assert/strict';
+import { createPrivateKey } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { createAdministrator } from '../../src/administrators/manage.ts';
 import { hmac } from '../../src/lib/secrets.ts';
 import { subkey } from '../../src/secrets/key.ts';
 import { readSecretKeys } from '../../src/secrets/key-file.ts';
@@ -13,7 +15,21 @@ import { freePort } from '../support/free-ports.ts';
 import { type Harness, LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { startServerProcess } from '../support/server-process.ts';
-import { isPaymentPage, opened, PATIENT, sendTicket, textsIn, WAYS } from './thief.ts';
+import {
+  FORGED,
+  faultOfForged,
+  isPaymentPage,
+  opened,
+  PATIENT,
+  sendTicket,
+  tablesOf,
+  textsIn,
+  WAYS,
+} from './thief.ts';
+
+/** Of an Ed25519 private key, and what stands before it in PKCS #8 (RFC 8410). */
+const SEED_BYTES = 32;
+const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const wordsOf = (text: string) => textsIn(text.split(/\s+/));
 
@@ -48,7 +64,56 @@ describe('a thief with the keys of a node, and no database', () => {
   });
 });
 
+describe('a thief with secrets.key and the database', () => {
+  test('signs no checkpoint with anything that stands in them, as the checkpoint key does', async () => {
+    const harness = await startHarness('sqlite', { configuration: PATIENT });
+    try {
+      await createAccount(harness);
+      await harness.create();
+      const query = <R>(sql: string) => harness.service.database.query(sql) as Promise<R[]>;
+      const rows = await tablesOf(query, 'sqlite');
+      await harness.stop(); // signs a checkpoint
+      const read = (name: string) => readFileSync(join(harness.store.storage, name), 'utf8');
+      assert.equal(faultOfForged(harness, createPrivateKey(read('checkpoint-key.pem'))), undefined);
+      const place = { storage: harness.store.storage, secrets_key_file: null, secrets_keys: null };
+      const seeds = [
+        ...readSecretKeys(place).map(({ bytes }) => Buffer.from(bytes)),
+        ...[...wordsOf(read('secrets.key')), ...textsIn(rows.values())].flatMap((text) =>
+          (['hex', 'base64url'] as const).map((form) => Buffer.from(text, form)),
+        ),
+      ].filter(({ length }) => length >= SEED_BYTES);
+      assert.ok(seeds.length > 10, `${seeds.length} seeds`);
+      for (const seed of seeds)
+        for (const part of [seed.subarray(0, SEED_BYTES), seed.subarray(-SEED_BYTES)]) {
+          const der = Buffer.concat([ED25519, part]);
+          const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+          assert.equal(faultOfForged(harness, key), FORGED);
+        }
+    } finally {
+      await harness.store.drop();
+    }
+  });
+});
+
 describe('a thief with the configuration', () => {
+  test('is not signed in to the console, and sets nobody up, while an administrator with the same service is and does', async () => {
+    const harness = await startHarness('sqlite', { configuration: PATIENT });
+    try {
+      const { client } = await signInAs(harness, await createAccount(harness));
+      const wanted = { email: 'new@example.org', name: 'New', role: 'reviewer' } as const;
+      const { link } = await harness.service.journal.commit((transaction) =>
+        createAdministrator(transaction, wanted, { actor: 'operator', request_id: null }),
+      );
+      const { 'as an API key': _, ...ways } = WAYS; // in development the file may hold keys
+      const held = [client.cookies.get('counterfoil_session')!, link];
+      assert.equal((await opened(harness, held, ways)).length, 2, 'what they hold opens something');
+      const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
+      assert.deepEqual(await opened(harness, texts, ways), []);
+    } finally {
+      await harness.close();
+    }
+  });
+
   test('has no API key: the digests in it open nothing', async () => {
     const harness = await startHarness('sqlite', { environment: 'production' });
     try {

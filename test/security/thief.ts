@@ -1,4 +1,10 @@
 // A thief of data: takes every text apart, and tries each against a running server in every place that takes a secret.
+import { type KeyObject, sign } from 'node:crypto';
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readCheckpoints } from '../../src/journal/checkpoint.ts';
+import { statement } from '../../src/journal/checkpoint-statement.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
@@ -91,6 +97,30 @@ export async function opened(
   for (const text of texts)
     for (const [how, way] of Object.entries(ways)) if (await way(harness, text)) found.push(`${text} ${how}`);
   return found;
+}
+
+/** What is said of a checkpoint that the checkpoint key did not sign. */
+export const FORGED = 'the signature is wrong';
+
+/**
+ * Adds a checkpoint, signed with a key of the thief's, to a copy of the storage without the checkpoint key. The service must be stopped and
+ * have signed one. Returns what is said of it; undefined where it is taken.
+ */
+export function faultOfForged({ store }: Harness, key: KeyObject): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'counterfoil-thief-'));
+  try {
+    cpSync(store.storage, folder, { recursive: true });
+    rmSync(join(folder, 'checkpoint-key.pem'));
+    const { checkpoints, fault } = readCheckpoints(folder);
+    if (fault) throw new Error(fault.problem);
+    const { signature: _, ...last } = checkpoints.at(-1)!;
+    const forged = { ...last, seal: last.seal + 1, last_entry: last.last_entry + 1 };
+    const signature = sign(null, statement(forged), key).toString('base64url');
+    appendFileSync(join(folder, 'checkpoints.jsonl'), `${JSON.stringify({ ...forged, signature })}\n`);
+    return readCheckpoints(folder).fault?.problem;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Sends the second step of a sign-in with a ticket of the thief's. Returns the status of the answer. */
