@@ -62,13 +62,6 @@ const passed = new Set<string>();
 async function faultsOfNewLooks(page: Page, asked: readonly string[]): Promise<string[]> {
   const looks = await looksOf(page);
   const but = looks.every((look) => passed.has(look)) ? COLOUR_RULES : [];
-  console.error(
-    'LOOKS',
-    looks.length,
-    looks.filter((look) => !passed.has(look)).length,
-    passed.size,
-    asked.length,
-  );
   if (asked.every((rule) => but.includes(rule))) return [];
   const faults = await axeFaults(page, asked, but);
   if (!faults.some((fault) => COLOUR_RULES.some((rule) => fault.startsWith(`${rule}:`))))
