@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
+import { auditVerify } from './audit-verify.ts';
 import { compare, createOne, p95, type Route } from './load.ts';
 import { type Reviewed, seedReview } from './review.ts';
 import { seed } from './seed.ts';
@@ -81,22 +82,6 @@ async function reviewPages(server: Server, { waiting, cookie }: Reviewed): Promi
   }
 }
 
-/** Runs `counterfoil audit verify` on the store in `storage`. Returns seconds taken. */
-function auditVerify(storage: string): number {
-  const begun = performance.now();
-  const { status, stdout } = spawnSync(process.execPath, ['bin/counterfoil.js', 'audit', 'verify'], {
-    env: {
-      ...process.env,
-      COUNTERFOIL_CONFIG: 'counterfoil.yaml',
-      COUNTERFOIL_STORAGE: storage,
-      DATABASE_URL: '',
-    },
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(stdout);
-  return (performance.now() - begun) / 1000;
-}
-
 try {
   const empty = await startServer('counterfoil', directory('empty'));
   const fresh = await threeRatios(empty, '', { create: 0.35, read: 0.5, list: 0.2 });
@@ -155,7 +140,7 @@ try {
   report('resident memory after that, MB', String(Math.round(resident)), '≤ 200', resident <= 200);
   await reviewPages(stored, reviewed);
   await stored.stop();
-  const verifyS = auditVerify(full);
+  const { seconds: verifyS } = auditVerify(full);
   report(
     `audit verify of ${STORED.toLocaleString('en')} entries, s`,
     verifyS.toFixed(1),
