@@ -95,7 +95,7 @@ function submission(i: number) {
     method: head.method,
     whole: { ...masked, language: 'en', transfer_account: account },
     masked,
-    payer: { email: `ana${customer}@example.com`, account },
+    payer: { name: null, email: `ana${customer}@example.com`, account },
   };
 }
 

@@ -101,7 +101,9 @@ export function submissionFrom(
   if (instructions?.kind === 'transfer') masked.transfer_reference = instructions.reference;
   const email = kept.get('payer-email');
   const account = kept.get('transfer-iban');
+  const name = kept.get('transfer-name') ?? kept.get('payer-name');
   const payer = {
+    name: typeof name === 'string' ? name : null,
     email: typeof email === 'string' ? email : null,
     account: typeof account === 'string' ? compactAccount(account) : null,
   };

@@ -1,7 +1,5 @@
 // The filters of a list: as an address says them, and the fields of the form that asks for them.
-import { asciiDigits } from '../lib/digits.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { parseAmount } from '../lib/money.ts';
 import { dayBounds } from '../lib/time.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
@@ -32,14 +30,6 @@ export function daysAsked(
     return bounds?.[name];
   };
   return { from: day('from', 'From'), to: day('to', 'To') };
-}
-
-/** An amount as people type it: `1000`, `49.90`, `49,90`, `٤٩٫٩٠`. Minor units; undefined where it is none. */
-export function amountIn(text: string): number | undefined {
-  const typed = asciiDigits(text).replace(/[,٫]/, '.');
-  if (!/^\d{1,12}(?:\.\d{1,2})?$/.test(typed)) return undefined;
-  const amount = parseAmount(Number(typed), 'EUR');
-  return 'minor' in amount ? amount.minor : undefined;
 }
 
 /** The values of a choice, and what each is called. */

@@ -34,9 +34,9 @@ export async function download(context: Context, format: ExportFormat): Promise<
 /** What an export was narrowed by, none of it as it was typed: the text may name a person. Of a search only what kind it was. */
 function factsOf(filter: SearchFilter, directory: Directory): Record<string, string | number | null> {
   const { status = null, merchant_id, mode = null, from = null, to = null } = filter;
-  const searched = (['id', 'reference', 'email', 'amount_minor'] as const).find(
-    (name) => filter[name] !== undefined,
-  );
+  const searched = (
+    ['ids', 'reference', 'bank_reference', 'account', 'payer', 'email', 'amount_minor'] as const
+  ).find((name) => filter[name] !== undefined);
   const merchant = merchant_id === undefined ? null : (directory.merchant(merchant_id)?.id ?? 'unknown');
   return { status, merchant, mode, from, to, searched: searched ?? null };
 }

@@ -1,11 +1,11 @@
 // Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
 import { asciiDigits } from '../lib/digits.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
-import { isCurrency } from '../lib/money.ts';
+import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import type { QueueFilter, QueuePlace } from '../review/queries.ts';
-import { amountIn, filterChoice, askedOf as filtersOf, type SelectChoices } from './filters.ts';
+import { filterChoice, askedOf as filtersOf, type SelectChoices } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Context } from './route.ts';
 
@@ -50,7 +50,7 @@ export function filteringOf({ query, directory, principal, now }: Context): Filt
   const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
   const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
   const minimum = asked.minimum === undefined ? '0' : asciiDigits(asked.minimum);
-  const minimum_minor = amountIn(minimum);
+  const minimum_minor = parseTypedAmount(minimum);
   const isWrong = minimum_minor === undefined && Number(minimum) !== 0;
   return {
     asked,

@@ -1,5 +1,6 @@
 // Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
 import { CODES_BY_DECIMALS } from './currencies.ts';
+import { asciiDigits } from './digits.ts';
 
 /** The largest amount, 999999999999.99, in minor units. */
 export const MAXIMUM_MINOR = 99_999_999_999_999;
@@ -46,6 +47,22 @@ export function parseAmount(amount: number, currency: string): { minor: number }
   if (fraction !== '00' && !hasMinorUnit(currency))
     return { fault: `Must be a whole number: ${currency} has no smaller unit.` };
   return { minor: Number(parts[1] + fraction) };
+}
+
+/** A whole number in groups of three, with one separator between groups and another before decimals: `1.200,00`, `1'200.00`, `1 200`. */
+const GROUPED = /^\d{1,3}([.,٬'’ ])\d{3}(?:\1\d{3})*(?!\1)(?:[.,٫]\d{1,2})?$/;
+
+/**
+ * Hundredths of an amount as people and banks write it: `1000`, `49,90`, `1.200,00`, `٤٩٫٩٠`. A point or comma before exactly three digits
+ * groups: `1.200` is 1200. Undefined where it is none.
+ */
+export function parseTypedAmount(text: string): number | undefined {
+  const typed = asciiDigits(text).trim();
+  const group = GROUPED.exec(typed)?.[1];
+  const number = (group === undefined ? typed : typed.replaceAll(group, '')).replace(/[,٫]/, '.');
+  if (!/^\d{1,12}(?:\.\d{1,2})?$/.test(number)) return undefined;
+  const amount = parseAmount(Number(number), 'EUR');
+  return 'minor' in amount ? amount.minor : undefined;
 }
 
 /** `4990` → `"49.90"`. Takes integer minor units (hundredths). */

@@ -29,6 +29,8 @@ const CLEARED = {
   review_message: null,
   payer_email: null,
   payer_account: null,
+  payer_name: null,
+  bank_reference: null,
   review: null,
 } as const satisfies Partial<Payment>;
 

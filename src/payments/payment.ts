@@ -93,6 +93,10 @@ export const PAYMENTS = table('payments', {
   method: textOrNull(),
   /** The language of its checkout page unless the customer chooses another, as a BCP 47 tag. */
   locale: textOrNull(),
+  /** The payer's name as `searchedName` writes it, from when it was sent for review. For searching. */
+  payer_name: textOrNull(),
+  /** The bank's reference of the money as `searchedReference` writes it, as an administrator last gave one. For searching. */
+  bank_reference: textOrNull(),
 });
 export type Payment = RowOf<typeof PAYMENTS>;
 

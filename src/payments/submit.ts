@@ -1,6 +1,7 @@
 // What a customer does with a payment: sends what checkout asks, cancels it, or asks for a new link when it is too late.
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { searchedName } from '../lib/search-terms.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
 import type { Payment } from './payment.ts';
@@ -15,7 +16,7 @@ export interface Submission {
   whole: object;
   masked: object;
   /** Whom and what it can be found by, as far as the customer told. */
-  payer: { email: string | null; account: string | null };
+  payer: { name: string | null; email: string | null; account: string | null };
 }
 
 const CUSTOMER = 'customer';
@@ -46,7 +47,8 @@ export function submitted(
     submitted_at: now,
     method,
     payer_email: payer.email?.toLowerCase() ?? null,
-    payer_account: payer.account,
+    payer_account: payer.account?.toUpperCase() ?? null,
+    payer_name: payer.name === null ? null : searchedName(payer.name),
   };
 }
 

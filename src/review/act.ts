@@ -4,6 +4,7 @@ import { requireStanding } from '../administrators/standing.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { searchedReference } from '../lib/search-terms.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { isPaymentAsRecorded, recordPayment } from '../payments/record.ts';
@@ -71,7 +72,7 @@ export async function refuseChangedOutside(transaction: Transaction, payment: Pa
   );
 }
 
-/** The acts of a payment with one more, as it is written. */
+/** What one more act writes: the acts of a payment with it, and the bank's reference if it has one. */
 export function withAct(
   transaction: Transaction,
   payment: Payment,
@@ -79,13 +80,17 @@ export function withAct(
   act: Pick<ReviewAct, 'act'> & {
     [name in keyof Omit<ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
   },
-): string {
+): Pick<Written, 'review' | 'bank_reference'> {
   const said = Object.fromEntries(
     Object.entries(act).filter(([, value]) => value !== null && value !== undefined),
   );
   const { act: kind, ...texts } = said as Omit<ReviewAct, 'by' | 'at' | 'entry_version'>;
   const head = { act: kind, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
-  return JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
+  const { bank_reference } = texts;
+  return {
+    review: JSON.stringify([...reviewActs(payment), { ...head, ...texts }]),
+    ...(bank_reference !== undefined && { bank_reference: searchedReference(bank_reference) }),
+  };
 }
 
 /** Throws `invalid_status` where a payment is not in a status that `move` starts from, saying who brought it there and when. */

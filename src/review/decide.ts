@@ -5,6 +5,7 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MOVES, type Move, type Payment, type StatusReason } from '../payments/payment.ts';
+import type { Written } from '../payments/queries.ts';
 import { actOn, refuseOtherStatus, refuseOthersClaim, refuseOtherVersion, withAct } from './act.ts';
 import {
   type Approval,
@@ -52,13 +53,13 @@ export async function approve(
         'forbidden',
         `You approved it on ${momentInUtc(own.at)}; another administrator must confirm.`,
       );
-    const review = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
+    const done = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
     if (before.length === 0 && needsSecond(seen, fourEyesAbove)) {
       const facts = { ...amountOf(seen), above_minor: fourEyesAbove[seen.currency]! };
-      return { written: { review, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
+      return { written: { ...done, ...UNCLAIMED }, action: 'payment.approval_recorded', facts };
     }
     const facts = { from: MOVES.approve.from[0], ...amountOf(seen), approvals: before.length + 1 };
-    return { move: 'approve', written: decided(transaction, review), action: 'payment.approved', facts };
+    return { move: 'approve', written: decided(transaction, done), action: 'payment.approved', facts };
   });
   return { payment, outcome: payment.status === 'approved' ? 'approved' : 'awaiting_second' };
 }
@@ -74,10 +75,10 @@ export async function reject(
   const { reason, note, message, version } = rejection;
   const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'reject');
-    const review = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
+    const done = withAct(transaction, seen, principal, { act: 'reject', reason, note, message });
     const facts = { from: MOVES.reject.from[0], reason, ...amountOf(seen) };
     const written = {
-      ...decided(transaction, review),
+      ...decided(transaction, done),
       review_message: message,
       status_reason: toldReason(reason),
     };
@@ -99,8 +100,8 @@ async function refuseUnlessFree(
   await refuseOtherVersion(transaction, payment, version);
 }
 
-function decided({ now }: Transaction, review: string) {
-  return { decided_at: now, review, ...UNCLAIMED };
+function decided({ now }: Transaction, done: Pick<Written, 'review' | 'bank_reference'>) {
+  return { decided_at: now, ...done, ...UNCLAIMED };
 }
 
 /** The reason as the merchant and its customer are told it: a suspicion is not told. */

@@ -27,7 +27,7 @@ export function addNote(
         `A payment takes ${NOTES_MAXIMUM} notes, and this one has them.`,
       );
     return {
-      written: { review: withAct(transaction, seen, principal, { act: 'note', note: text }) },
+      written: withAct(transaction, seen, principal, { act: 'note', note: text }),
       action: 'payment.noted',
     };
   });

@@ -96,7 +96,7 @@ export function recordMoney(
       written: {
         status_reason,
         submitted_at: transaction.now,
-        review: withAct(transaction, seen, principal, { act: 'record', ...received, bank_reference, note }),
+        ...withAct(transaction, seen, principal, { act: 'record', ...received, bank_reference, note }),
       },
       action: 'payment.requires_review',
       facts: {

@@ -12,15 +12,23 @@ const COLUMNS = PAYMENTS.columnList;
  * so that however rare what is looked for is, nobody else waits for it.
  */
 const WINDOW = 2000;
+/** Texts that one statement looks up. */
+const TEXTS_MAXIMUM = 200;
 
 /** Which of all payments. What is undefined does not narrow. */
 export interface SearchFilter {
-  /** Exact. */
-  id?: string | undefined;
+  /** Any of them. */
+  ids?: readonly string[] | undefined;
   /** The merchant's own, exact. */
   reference?: string | undefined;
   /** In any letter case. */
   email?: string | undefined;
+  /** The account the customer paid from, as `searchedReference` writes it. */
+  account?: string | undefined;
+  /** The payer, as `searchedName` writes it. */
+  payer?: string | undefined;
+  /** The bank's, as `searchedReference` writes it. */
+  bank_reference?: string | undefined;
   /** Exact, minor units. */
   amount_minor?: number | undefined;
   /** Narrows a search for an amount alone. */
@@ -39,8 +47,10 @@ interface Condition {
 }
 
 type Column =
-  | 'id'
   | 'payer_email'
+  | 'payer_account'
+  | 'payer_name'
+  | 'bank_reference'
   | 'merchant_reference'
   | 'amount_minor'
   | 'currency'
@@ -60,7 +70,16 @@ interface Branch {
 
 const MODES: readonly Mode[] = ['live', 'test'];
 /** The first of them that is asked for drives a search: few payments have the same. */
-const RARE: readonly Column[] = ['id', 'payer_email', 'merchant_reference', 'amount_minor'];
+const RARE = [
+  'payer_email',
+  'payer_account',
+  'bank_reference',
+  'payer_name',
+  'merchant_reference',
+  'amount_minor',
+] as const satisfies Column[];
+/** The columns that a text of a statement may be a value of. */
+export type TextColumn = Exclude<(typeof RARE)[number], 'amount_minor' | 'payer_email'>;
 
 const served = (column: Column, value: Value): Condition => ({ sql: `${column} = ?`, values: [value] });
 
@@ -98,8 +117,10 @@ async function branchesOf(
   const { status, merchant_id, mode, amount_minor } = filter;
   const asked = new Map<Column, Value>();
   const ask = (column: Column, value: Value | undefined) => value !== undefined && asked.set(column, value);
-  ask('id', filter.id);
   ask('payer_email', filter.email?.toLowerCase());
+  ask('payer_account', filter.account);
+  ask('bank_reference', filter.bank_reference);
+  ask('payer_name', filter.payer);
   ask('merchant_reference', filter.reference);
   ask('amount_minor', amount_minor);
   if (amount_minor !== undefined) ask('currency', filter.currency);
@@ -108,6 +129,10 @@ async function branchesOf(
   const others = (...driving: Column[]) =>
     [...asked].filter(([column]) => !driving.includes(column)).map((one) => unindexed(...one));
 
+  if (filter.ids) {
+    const driving = [{ sql: `id in (${filter.ids.map(() => '?').join(', ')})`, values: [...filter.ids] }];
+    return [{ driving, tested: [...others(), ...statusTested(status, now)], few: true }];
+  }
   for (const column of RARE) {
     const value = asked.get(column);
     if (value === undefined) continue;
@@ -230,6 +255,23 @@ function searchIn(
     ...selects.flatMap(({ values }) => [...values, limit]),
     limit,
   );
+}
+
+/** Those of `texts`, 200 at most, that payments have in `column`, in their order. */
+export async function textsKnown(
+  database: Reader,
+  column: TextColumn,
+  texts: readonly string[],
+): Promise<string[]> {
+  const asked = [...new Set(texts)].slice(0, TEXTS_MAXIMUM);
+  if (asked.length === 0) return [];
+  const known = await database.query<{ text: string }>(
+    `select column1 as text from (values ${asked.map(() => '(?)').join(', ')}) as asked
+     where exists (select 1 from payments where ${column} = column1)`,
+    ...asked,
+  );
+  const found = new Set(known.map(({ text }) => text));
+  return asked.filter((text) => found.has(text));
 }
 
 /** Payments whose ids lie from `low` to before `high`, as far as their references need. */

@@ -1,31 +1,61 @@
-// Finds the payment that a transfer on a bank statement is for, by the reference it carries.
+// Finds the payments that a line of a bank statement is for, by the transfer reference inside it.
 import type { Queryable } from '../database/database.ts';
 import {
   creditorReference,
   idRangeOf,
+  idRangeOfStart,
   qrReference,
   shortReference,
 } from '../methods/transfer/creditor-reference.ts';
 import { idsBetween } from './search-queries.ts';
 
-/** A creditor reference of ours inside a statement line, such as `EREF+RF…` or `SVWZ+Invoice 7 RF…`; grouped or not. */
-const IN_A_LINE = /(?<![0-9A-Z])RF(?:\s?[0-9A-HJKMNP-TV-Z]){17}(?![0-9A-Z])/i;
+/** The longest reference: a Swiss QR reference. */
+const LONGEST = 27;
+/** The least that is taken for a reference which was cut. */
+const SHORTEST = 12;
+/** Id ranges that one text is looked up in. */
+const RANGES_MAXIMUM = 50;
 
 /**
- * The id of the payment whose transfer carries `reference`, of any form and however it is grouped; undefined where that is no
- * reference of ours. Throws `DatabaseError`.
+ * The ids of the payments whose transfer carries a reference in `text`: of any form, however grouped, in any letter case, alone or inside
+ * a line such as `EREF+RF…`, whole or cut after 12 characters. Several only if the reference was cut. Throws `DatabaseError`.
  */
 export async function findByTransferReference(
   database: Pick<Queryable, 'query'>,
-  reference: string,
-): Promise<string | undefined> {
-  const written = IN_A_LINE.exec(reference)?.[0] ?? reference;
-  const range = idRangeOf(written);
-  if (!range) return undefined;
-  const electronic = written.replaceAll(/\s/g, '').toUpperCase();
-  // The reference tells the moment of creation; which of that moment's payments it is, only they can tell.
-  const found = (await idsBetween(database, ...range)).find((one) =>
-    [creditorReference(one), shortReference(one), qrReference(one)].includes(electronic),
-  );
-  return found?.id;
+  text: string,
+): Promise<string[]> {
+  const runs = runsIn(text);
+  let looked = 0;
+  for (const [rangeOf, isIts] of [
+    [idRangeOf, (forms: string[], run: string) => forms.includes(run)],
+    [idRangeOfStart, (forms: string[], run: string) => forms.some((form) => form.startsWith(run))],
+  ] as const)
+    for (const run of runs) {
+      const range = rangeOf(run);
+      if (!range || ++looked > RANGES_MAXIMUM) continue;
+      // The reference tells the moment of creation. Which of that moment's payments it is, only they can tell.
+      const found = (await idsBetween(database, ...range)).filter((one) =>
+        isIts([creditorReference(one), shortReference(one), qrReference(one)], run),
+      );
+      if (found.length > 0) return found.map(({ id }) => id);
+    }
+  return [];
+}
+
+/** Texts in upper case that begin and end with a word and have only spaces between: what may be a reference. The longest first. */
+function runsIn(text: string): string[] {
+  const words = [...text.toUpperCase().matchAll(/[0-9A-Z]+/g)];
+  const runs = words.flatMap((_, first) => {
+    const some: string[] = [];
+    let run = '';
+    for (const [i, word] of words.slice(first).entries()) {
+      const before = words[first + i - 1];
+      const between = i === 0 ? '' : word.input.slice(before!.index + before![0].length, word.index);
+      run += word[0];
+      if (/\S/.test(between) || run.length > LONGEST) break;
+      if (run.length >= SHORTEST) some.push(run);
+    }
+    return some;
+  });
+  return runs.sort((a, b) => b.length - a.length);
 }

@@ -24,7 +24,7 @@ export function submit(service: Harness, id: string, whole: object = { payer_nam
         method: 'details',
         whole,
         masked: {},
-        payer: { email: 'zoe@example.org', account: null },
+        payer: { name: null, email: 'zoe@example.org', account: null },
       }),
     id,
   );

@@ -102,7 +102,7 @@ for (const engine of ENGINES)
     });
 
     test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
-      const rowOf = async (id: string) => readCsvRows(await exported('csv', { id }))[0]!;
+      const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
       await addReviewers(harness.service.journal);
       const { id } = await harness.create();
       await submit(harness, id);

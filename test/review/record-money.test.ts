@@ -180,7 +180,7 @@ for (const engine of ENGINES) {
           method: 'details',
           whole: { method: 'details', type: 'details' },
           masked: { method: 'details', type: 'details' },
-          payer: { email: null, account: null },
+          payer: { name: null, email: null, account: null },
         };
         const outcomes = await Promise.allSettled([
           record(id),

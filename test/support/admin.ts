@@ -54,7 +54,7 @@ export async function sentForReview(
       payer_name: 'A…',
       payer_email: 'a…@example.org',
     },
-    payer: { email: 'ada@example.org', account: null },
+    payer: { name: null, email: 'ada@example.org', account: null },
   };
   await harness.service.journal.commit(
     (transaction) => submitPayment(transaction, id, 'req_customer', submission),

@@ -12,6 +12,8 @@ const QR_DIGITS = 26;
 const QR_REFERENCE = /^\d{27}$/;
 /** A creditor reference of ours without its `RF`. */
 const SHORT_REFERENCE = /^\d\d[0-9A-HJKMNP-TV-Z]{15}$/;
+/** The beginning of a creditor reference of ours, with or without its `RF`: at least 12 characters. */
+const CUT_REFERENCE = /^(?=.{12})(?:RF)?\d\d([0-9A-HJKMNP-TV-Z]{8,14})$/;
 /** ISO 11649: at most 21 characters behind the check digits. */
 const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
 /** The carry that follows from each sum of carry and digit, modulo 10. */
@@ -99,6 +101,17 @@ export function idRangeOf(reference: string): [low: string, high: string] | unde
   if (!BODY.test(body)) return undefined;
   const low = PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
   return [low, `${low}{`]; // `{` follows `z`
+}
+
+/**
+ * The payment ids that may have the reference that begins with `start`, upper case without spaces: a bank may cut references after 12
+ * characters or more. As `idRangeOf` gives them; undefined where no reference begins so.
+ */
+export function idRangeOfStart(start: string): [low: string, high: string] | undefined {
+  const body = CUT_REFERENCE.exec(start)?.[1];
+  if (body === undefined) return undefined;
+  const low = PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
+  return [low, `${low}{`];
 }
 
 function bodyOfQrReference(reference: string): string {

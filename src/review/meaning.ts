@@ -1,0 +1,95 @@
+// What somebody looks for who pastes a text: a payment's number, what a statement shows of a transfer, an amount, a reference.
+import type { Queryable } from '../database/database.ts';
+import { asciiDigits } from '../lib/digits.ts';
+import { isCurrency, parseTypedAmount } from '../lib/money.ts';
+import { foldedWords, searchedName, searchedReference } from '../lib/search-terms.ts';
+import { isIban } from '../methods/transfer/payer-account.ts';
+import { type SearchFilter, textsKnown } from './search-queries.ts';
+import { findByTransferReference } from './transfer-reference.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+
+/** The least that is taken for a reference inside a longer text. */
+const REFERENCE_MINIMUM = 4;
+/** Words of a name inside a longer text. */
+const NAME_WORDS = [5, 4, 3, 2];
+/** An amount with decimals inside a longer text. */
+const AMOUNT_INSIDE = /(?<![\w.,'’])\d[\d.,'’\u00a0\u202f]*[.,]\d\d(?![\w.'’]|,\d)/g;
+
+/** The payments that `text` means, the whole of it or a part. Throws `DatabaseError`. */
+export async function meaningOf(database: Reader, text: string): Promise<SearchFilter> {
+  const id = /\bpay_[0-9a-z]{36}\b/.exec(text)?.[0];
+  if (id !== undefined) return { ids: [id] };
+  const ids = await findByTransferReference(database, text);
+  if (ids.length > 0) return { ids };
+  const email = /[^\s<>]+@[^\s<>]+/.exec(text)?.[0];
+  if (email !== undefined) return { email };
+  return (
+    (await referenceIn(database, text)) ??
+    amountOf(text) ??
+    (await partOf(database, text)) ?? { reference: text }
+  );
+}
+
+/** The payments whose transfer's, merchant's or bank's reference `text` is. Throws `DatabaseError`. */
+export async function referenceMeant(database: Reader, text: string): Promise<SearchFilter> {
+  const ids = await findByTransferReference(database, text);
+  if (ids.length > 0) return { ids };
+  return (await referenceIn(database, text)) ?? { reference: text };
+}
+
+/** The whole text as a reference or an account that some payment has. A bare number is a reference before it is an amount. */
+async function referenceIn(database: Reader, text: string): Promise<SearchFilter | undefined> {
+  const [reference] = await textsKnown(database, 'merchant_reference', [text]);
+  if (reference !== undefined) return { reference };
+  const electronic = searchedReference(text);
+  const [bank_reference] = await textsKnown(database, 'bank_reference', [electronic]);
+  if (bank_reference !== undefined) return { bank_reference };
+  const [account] = await textsKnown(database, 'payer_account', [electronic.replaceAll(/[.-]/g, '')]);
+  return account === undefined ? undefined : { account };
+}
+
+/** A part of a text that some payment has: an account, the bank's reference, the payer's name, the merchant's reference, an amount. */
+async function partOf(database: Reader, text: string): Promise<SearchFilter | undefined> {
+  const words = text
+    .split(/[\s+:;,/|]+/)
+    .filter((word) => word.length >= REFERENCE_MINIMUM && /\d/.test(word));
+  const [account] = await textsKnown(database, 'payer_account', ibansIn(text));
+  if (account !== undefined) return { account };
+  const [bank_reference] = await textsKnown(database, 'bank_reference', words.map(searchedReference));
+  if (bank_reference !== undefined) return { bank_reference };
+  const [payer] = await textsKnown(database, 'payer_name', namesIn(text));
+  if (payer !== undefined) return { payer };
+  const [reference] = await textsKnown(database, 'merchant_reference', words);
+  if (reference !== undefined) return { reference };
+  const amounts = text.match(AMOUNT_INSIDE) ?? [];
+  return amounts.length === 1 ? amountOf(amounts[0]) : undefined;
+}
+
+/** An amount as pages and banks write it, with a currency or not: `€49.90`, `1.200,00 EUR`, `CHF 3,480.00`. */
+function amountOf(text: string): SearchFilter | undefined {
+  const number = asciiDigits(text.replace(/(?:\b[a-z]{1,2})?\p{Sc}/iu, ''));
+  const parts = /^\s*(?:([a-z]{3})\s*)?\+?(\d[\d.,٬٫'’\s]*?)(?:\s*([a-z]{3}))?\s*$/i.exec(number);
+  const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();
+  if (!parts || (currency !== undefined && !isCurrency(currency))) return undefined;
+  const amount_minor = parseTypedAmount(parts[2]!);
+  return amount_minor === undefined ? undefined : { amount_minor, currency };
+}
+
+function ibansIn(text: string): string[] {
+  const found = text.toUpperCase().matchAll(/(?<![0-9A-Z])[A-Z]{2}\d\d(?:\s?[0-9A-Z]){11,30}/g);
+  return [...found].flatMap(([run]) => {
+    const electronic = searchedReference(run);
+    // Words may follow the account: the longest part with right check digits is it.
+    const lengths = Array.from({ length: electronic.length - 14 }, (_, i) => electronic.length - i);
+    return lengths.map((length) => electronic.slice(0, length)).filter(isIban);
+  });
+}
+
+function namesIn(text: string): string[] {
+  const words = foldedWords(text);
+  const parts = NAME_WORDS.flatMap((count) =>
+    words.slice(0, Math.max(0, words.length - count + 1)).map((_, i) => words.slice(i, i + count)),
+  );
+  return [searchedName(text), ...parts.map((part) => part.sort().join(' '))];
+}
