@@ -24,7 +24,7 @@ const SUBMISSION: Submission = {
   method: 'test_card',
   whole: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
   masked: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
-  payer: { email: null, account: null },
+  payer: { name: null, email: null, account: null },
 };
 
 export interface TryOut {
