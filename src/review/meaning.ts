@@ -4,7 +4,8 @@ import { asciiDigits } from '../lib/digits.ts';
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { foldedWords, searchedName, searchedReference } from '../lib/search-terms.ts';
 import { isIban } from '../methods/transfer/payer-account.ts';
-import { type SearchFilter, textsKnown } from './search-queries.ts';
+import type { SearchFilter } from './search-queries.ts';
+import { textsKnown } from './term-queries.ts';
 import { findByTransferReference } from './transfer-reference.ts';
 
 type Reader = Pick<Queryable, 'query'>;

@@ -12,7 +12,7 @@ export {
   type QueuePlace,
   queuePlace,
 } from './queue-queries.ts';
-export { type SearchFilter, searchPayments, textsKnown } from './search-queries.ts';
+export { type SearchFilter, searchPayments } from './search-queries.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENTS.columnList;

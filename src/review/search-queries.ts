@@ -12,8 +12,6 @@ const COLUMNS = PAYMENTS.columnList;
  * so that however rare what is looked for is, nobody else waits for it.
  */
 const WINDOW = 2000;
-/** Texts that one statement looks up. */
-const TEXTS_MAXIMUM = 200;
 
 /** Which of all payments. What is undefined does not narrow. */
 export interface SearchFilter {
@@ -46,17 +44,7 @@ interface Condition {
   values: Value[];
 }
 
-type Column =
-  | 'payer_email'
-  | 'payer_account'
-  | 'payer_name'
-  | 'bank_reference'
-  | 'merchant_reference'
-  | 'amount_minor'
-  | 'currency'
-  | 'merchant_id'
-  | 'mode'
-  | 'status';
+type Column = (typeof RARE)[number] | 'currency' | 'merchant_id' | 'mode' | 'status';
 
 /** A search whose results, together with those of its like, are what is looked for. */
 interface Branch {
@@ -77,9 +65,7 @@ const RARE = [
   'payer_name',
   'merchant_reference',
   'amount_minor',
-] as const satisfies Column[];
-/** The columns that a text of a statement may be a value of. */
-export type TextColumn = Exclude<(typeof RARE)[number], 'amount_minor' | 'payer_email'>;
+] as const;
 
 const served = (column: Column, value: Value): Condition => ({ sql: `${column} = ?`, values: [value] });
 
@@ -255,30 +241,4 @@ function searchIn(
     ...selects.flatMap(({ values }) => [...values, limit]),
     limit,
   );
-}
-
-/** Those of `texts`, 200 at most, that payments have in `column`, in their order. */
-export async function textsKnown(
-  database: Reader,
-  column: TextColumn,
-  texts: readonly string[],
-): Promise<string[]> {
-  const asked = [...new Set(texts)].slice(0, TEXTS_MAXIMUM);
-  if (asked.length === 0) return [];
-  const known = await database.query<{ text: string }>(
-    `select column1 as text from (values ${asked.map(() => '(?)').join(', ')}) as asked
-     where exists (select 1 from payments where ${column} = column1)`,
-    ...asked,
-  );
-  const found = new Set(known.map(({ text }) => text));
-  return asked.filter((text) => found.has(text));
-}
-
-/** Payments whose ids lie from `low` to before `high`, as far as their references need. */
-export function idsBetween(
-  database: Reader,
-  low: string,
-  high: string,
-): Promise<Pick<Payment, 'id' | 'salt'>[]> {
-  return database.query('select id, salt from payments where id >= ? and id < ? order by id', low, high);
 }

@@ -7,7 +7,7 @@ import {
   qrReference,
   shortReference,
 } from '../methods/transfer/creditor-reference.ts';
-import { idsBetween } from './search-queries.ts';
+import { idsBetween } from './term-queries.ts';
 
 /** The longest reference: a Swiss QR reference. */
 const LONGEST = 27;
