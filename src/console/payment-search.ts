@@ -69,7 +69,7 @@ export function paymentSearchForm(context: Context, { asked, faults }: PaymentSe
     value: asked.q,
   });
   const fields = html`<div class="field search"><label for="q">Search</label>
-<p class="hint" id="q-hint">A line of a bank statement or a part of it, a payment number, reference, email address, or an amount like 49.90</p>
+<p class="hint" id="q-hint">A line of a bank statement or a part of it, a payment number, an email address, an amount like 49.90</p>
 <input${search}></div>
 ${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
 ${merchantFilter(context.directory, asked.merchant, faults.merchant)}
