@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { axeFaults, COLOUR_RULES, faultsEveryWay } from '../support/axe.ts';
+import { COLOUR_RULES, faultsEveryWay, faultsOfNewLooks } from '../support/axe.ts';
 import {
   AT_ONCE,
   canvasOf,
@@ -375,7 +375,7 @@ test('paper has dark words on white, also where the screen was dark.', async () 
   const faults = async (scene: ReadyScene) => {
     await show(stage, page, scene);
     assert.equal(await canvasOf(page), 'rgb(255, 255, 255)');
-    return axeFaults(page, COLOUR_RULES);
+    return faultsOfNewLooks(page, COLOUR_RULES);
   };
   await everyScene(faults, printed);
   await page.context().addCookies([{ name: THEME_COOKIE, value: 'dark', url: stage.harness.origin }]);

@@ -36,11 +36,7 @@ interface Finding {
 declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
 
 /** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules; `but` are rules. */
-export function axeFaults(
-  page: Page,
-  asked: readonly string[],
-  but: readonly string[] = [],
-): Promise<string[]> {
+function axeFaults(page: Page, asked: readonly string[], but: readonly string[] = []): Promise<string[]> {
   const rules = Object.fromEntries(but.map((rule) => [rule, { enabled: false }]));
   // What passes is not asked for, nor is any style sheet fetched anew.
   const given = { runOnly: asked, rules, resultTypes: ['violations', 'incomplete'], preload: false };
@@ -59,7 +55,7 @@ const passed = new Set<string>();
  * What axe finds wrong, or cannot tell, in a page of which `asked` is asked: the rules of colours only where a text has a look that
  * no page had before, because they would say the same again and take longer than all others.
  */
-async function faultsOfNewLooks(page: Page, asked: readonly string[]): Promise<string[]> {
+export async function faultsOfNewLooks(page: Page, asked: readonly string[]): Promise<string[]> {
   const looks = await looksOf(page);
   const but = looks.every((look) => passed.has(look)) ? COLOUR_RULES : [];
   if (asked.every((rule) => but.includes(rule))) return [];
