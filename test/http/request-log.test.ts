@@ -140,6 +140,7 @@ for (const engine of ENGINES)
     });
 
     test('names the limit that was met.', async () => {
+      harness.clock.stop(); // or a bucket fills again while this process stands still
       const answers = await Promise.all(
         Array.from({ length: 12 }, () => harness.request('/v1/payments', { method: 'POST', body: {} })),
       );
