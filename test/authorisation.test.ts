@@ -211,6 +211,8 @@ const ROWS: Row[] = [
     in: 409,
     body: { reason: 'other' },
   },
+  { route: 'GET /console/payments/:payment_id/record', expected: SESSIONS_DECIDE, in: 200 },
+  { route: 'POST /console/payments/:payment_id/record', expected: FORMS_DECIDE, in: 409 },
   { route: 'GET /console/payments/:payment_id/claim', expected: SESSIONS_READ, in: 303 },
   { route: 'POST /console/payments/:payment_id/claim', expected: FORMS_DECIDE, in: 409 },
   { route: 'GET /console/payments/:payment_id/release', expected: SESSIONS_READ, in: 303 },

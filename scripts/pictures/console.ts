@@ -46,6 +46,16 @@ export const CONSOLE_PICTURES: readonly ConsolePicture[] = [
   },
   { name: 'lost', width: WIDE, path: ({ ids }) => `/payments/${ids.lost}/approve` },
   { name: 'four-eyes', width: WIDE, path: ({ ids }) => `/payments/${ids.half}/approve` },
+  {
+    name: 'record',
+    width: WIDE,
+    path: ({ ids }) => `/payments/${ids.late}/record`,
+    async act(page, { harness }) {
+      const today = new Date(harness.clock.now()).toISOString().slice(0, 10);
+      await page.locator('[name=amount]').fill('42.00');
+      await page.locator('[name=received_on]').fill(today);
+    },
+  },
   { name: 'payment', width: WIDE, path: ({ ids }) => `/payments/${ids.settled}` },
   { name: 'search', width: WIDE, height: 760, path: () => '/payments?q=lena%40example.org' },
   {

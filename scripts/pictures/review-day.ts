@@ -30,7 +30,7 @@ export interface ReviewDay {
   close(): Promise<void>;
 }
 
-type Named = 'mismatch' | 'half' | 'claimed' | 'settled' | 'fresh' | 'lost';
+type Named = 'late' | 'mismatch' | 'half' | 'claimed' | 'settled' | 'fresh' | 'lost';
 
 interface Step extends Sale {
   as?: Named;
@@ -177,7 +177,7 @@ async function pastMonth(harness: Harness, ana: Principal, ben: Principal): Prom
 async function lastDays(harness: Harness): Promise<ReviewDay['ids']> {
   const asked = { amount: 42, currency: 'EUR', expires_in: 300, customer: { name: 'Iris Holm' } };
   const late = await harness.create(asked, { key: KEYS.books });
-  const ids: Partial<Record<Named, string>> = {};
+  const ids: Partial<Record<Named, string>> = { late: late.id };
   for (const { as, afterMs, ...sale } of STEPS) {
     harness.clock.advance(afterMs);
     const id = await sell(harness, sale);

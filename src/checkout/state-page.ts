@@ -3,6 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { checkoutUrl } from '../payments/present.ts';
+import { receiptsOf } from '../review/review.ts';
 import type { TermPair } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
@@ -64,6 +65,12 @@ const ANNOUNCED: Record<Announced, State> = {
   details: [200, 'details.heading', 'next.details', 'review.next', null, 'return_url'],
 };
 
+/** Money that an administrator recorded has arrived, though the customer announced none. */
+const RECORDED: Partial<Record<ShownStatus, State>> = {
+  requires_review: [200, 'review.heading', 'review.arrived', 'review.next', null, 'return_url'],
+  rejected: [200, 'rejected.heading', 'money.sent', 'rejected.next', 'fact.rejected', 'cancel_url'],
+};
+
 /** The page of a payment whose status is not `pending`, and its HTTP status. */
 export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { status: number; text: string } {
   const { payment, words, amount } = subject;
@@ -73,7 +80,9 @@ export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { stat
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
   const announced =
     shown === 'requires_review' && details && details.type !== 'test_card' ? details.type : undefined;
-  const [status, heading, money, next, when, out] = announced ? ANNOUNCED[announced] : STATES[shown];
+  const recorded = receiptsOf(payment).length > 0 ? RECORDED[shown] : undefined;
+  const state = announced ? ANNOUNCED[announced] : (recorded ?? STATES[shown]);
+  const [status, heading, money, next, when, out] = state;
   const isOwn = payment.status_reason === 'cancelled_by_customer';
   const text = { merchant, amount };
   const content = html`${slip(subject, {
@@ -90,7 +99,7 @@ ${
   payment.review_message !== null &&
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
-${moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
+${money !== 'money.sent' && moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
 ${shown === 'requires_review' && repeated(visit, subject)}
 ${shown === 'expired' && ask(visit, subject)}
 ${trialButtons(visit, subject)}

@@ -58,6 +58,7 @@ if (help) {
     o: () => rows[rows.indexOf(document.activeElement)]?.click(),
     a: () => use('a'),
     r: () => use('r'),
+    m: () => use('m'),
     e: () => use('e'),
     '/': () => use('/'),
     '?': () => {

@@ -13,15 +13,19 @@ export const PREVIEW = 'preview';
 
 /** `isFirst`: whether the form is shown as it is, so that typing can begin at once. */
 export function approvalFields(filled: Filled, faults: Faults, isFirst: boolean): Html {
-  return html`${field({
+  // The field that a reviewer fills in most.
+  return html`${bankReferenceField(filled, faults, isFirst)}${noteField(filled, faults)}`;
+}
+
+export function bankReferenceField(filled: Filled, faults: Faults, autofocus = false): Html {
+  return field({
     name: 'bank_reference',
     label: 'Bank reference (optional)',
     hint: `Of the money that arrived. At most ${BANK_REFERENCE_MAXIMUM} characters.`,
     value: filled.bank_reference ?? '',
     fault: faults.bank_reference,
-    // The field that a reviewer fills in most.
-    attributes: { autofocus: isFirst, spellcheck: 'false', autocapitalize: 'none' },
-  })}${noteField(filled, faults)}`;
+    attributes: { autofocus, spellcheck: 'false', autocapitalize: 'none' },
+  });
 }
 
 export function rejectionFields(filled: Filled, faults: Faults, isFirst: boolean): Html {
@@ -42,7 +46,7 @@ export function rejectionFields(filled: Filled, faults: Faults, isFirst: boolean
   })}`;
 }
 
-function noteField(filled: Filled, faults: Faults): Html {
+export function noteField(filled: Filled, faults: Faults): Html {
   return field({
     name: 'note',
     label: 'Internal note (optional)',
@@ -63,6 +67,8 @@ ${text !== '' && customerMessage(html`Message from <bdi>${merchant_name}</bdi>`,
 }
 
 const LABELS: Readonly<Record<string, string>> = {
+  amount: 'Amount',
+  received_on: 'Day',
   bank_reference: 'Bank reference',
   note: 'Internal note',
   message: 'Message to the customer',

@@ -9,6 +9,7 @@ import { approve, needsSecond, reject } from '../review/decide.ts';
 import { nextInQueue, queuePlace } from '../review/queries.ts';
 import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
+import { decisive } from './evidence.ts';
 import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
 import { literal, moment, rows, said } from './parts.ts';
 import { askedOf, filteringOf } from './queue-filter.ts';
@@ -59,33 +60,58 @@ async function asking(context: Context, act: Act, payment: Payment, asked: Asked
   const changed = asked.changed ?? (isStale ? STALE : undefined);
   const { address, query, token } = context;
   const filters = askedOf(query);
-  const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
-  const money = context.money(payment.amount_minor, payment.currency);
   const isWrong = Object.keys(faults).length > 0;
   const action = address(`/payments/${payment.id}/${act}`, filters);
   const isFirst = !isWrong && !preview && changed === undefined;
-  const content = html`${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
-<div class="confirm">
-<h1>${title}</h1>
-${heading(context, payment, 'h2')}
-${rows([
-  ['Reference', payment.merchant_reference && said(payment.merchant_reference)],
-  ['Merchant', literal(payment.merchant_id)],
-  ['Number', literal(payment.id)],
-])}
-${act === 'approve' && secondLine(context, payment, people)}
-<form method="post" action="${action}#errors" novalidate>
+  const fields = act === 'approve' ? approvalFields : rejectionFields;
+  const form = html`<form method="post" action="${action}#errors" novalidate>
 ${token}<input type="hidden" name="version" value="${payment.version}">
-${act === 'approve' && NO_DEFAULT}${act === 'approve' ? approvalFields(filled, faults, isFirst) : rejectionFields(filled, faults, isFirst)}
+${act === 'approve' && NO_DEFAULT}${fields(filled, faults, isFirst && !isPhone(context))}
 ${preview && told(payment, filled.message)}
 <div class="actions">
-${act === 'approve' ? html`<button class="primary">Approve <bdi>${money}</bdi></button>` : html`<button class="danger">Reject <bdi>${money}</bdi></button> <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`}
+${buttons(context, act, payment, action)}
 <a class="plain" href="${address('/queue', { ...filters, open: payment.id })}">Back to the queue</a>
 </div>
 </form>
-<p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>
+<p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>`;
+  const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
+  const content = html`${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
+<div class="confirm${act === 'approve' && ' broad'}">
+<h1>${title}</h1>
+${heading(context, payment, 'h2')}
+${act === 'approve' ? await besideEvidence(context, payment, people, form) : html`${numbers(payment)}\n${form}`}
 </div>`;
   return { title, content, place: '/queue', status, faults };
+}
+
+/** Phones would scroll past what decides to a field that has the focus. */
+const isPhone = ({ request }: Context) => request.headers['sec-ch-ua-mobile'] === '?1';
+
+/** The form that approves, with what decides before it, or beside it where there is room. */
+async function besideEvidence(context: Context, payment: Payment, people: People, form: Html): Promise<Html> {
+  return html`<div class="columns">
+<div class="column">
+${await decisive(context, payment, people)}
+</div>
+<div class="column">
+${secondLine(context, payment, people)}
+${form}
+</div>
+</div>`;
+}
+
+const numbers = (payment: Payment): Html =>
+  rows([
+    ['Reference', payment.merchant_reference && said(payment.merchant_reference)],
+    ['Merchant', literal(payment.merchant_id)],
+    ['Number', literal(payment.id)],
+  ]);
+
+function buttons({ money }: Context, act: Act, { amount_minor, currency }: Payment, action: string): Html {
+  const amount = html`<bdi>${money(amount_minor, currency)}</bdi>`;
+  if (act === 'approve') return html`<button class="primary">Approve ${amount}</button>`;
+  return html`<button class="danger">Reject ${amount}</button>
+<button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`;
 }
 
 /** What comes of it, as whoever decides should know. */

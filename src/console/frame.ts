@@ -90,6 +90,7 @@ const KEYS = [
   ['o', 'open the row'],
   ['a', 'to the page that approves'],
   ['r', 'to the page that rejects'],
+  ['m', 'to the page that records money'],
   ['e', 'claim'],
   ['/', 'search'],
   ['?', 'this list'],

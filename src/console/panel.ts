@@ -2,11 +2,10 @@
 import { may } from '../administrators/administrator.ts';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import { type Html, html } from '../lib/html.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, MOVES, type Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';
-import { type Fact, factsOf } from '../review/facts.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review/review.ts';
-import { asked, customerName, metadata, sent } from './particulars.ts';
+import { customerName } from './particulars.ts';
 import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -69,32 +68,13 @@ export function parties(payment: Payment): Html {
   return html`${from === null ? 'Somebody unnamed' : said(from)} to ${said(payment.merchant_name)}`;
 }
 
-/** Everything a reviewer needs of one payment, and what they may do with it. */
-export async function panel(
-  context: Context,
-  payment: Payment,
-  people: People,
-  place: PanelPlace,
-): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context.now, context.money);
-  const level = place.from === 'payment' ? 2 : 3;
-  const data = metadata(payment);
-  return html`${doings(context, payment, people, place)}
-${factList(context, facts, level)}
-${block('sent', 'What the customer sent', level)}
-${sent(context, payment, level) ?? html`<p class="muted">${payment.submitted_at === null ? 'Nothing yet.' : 'Erased.'}</p>`}
-</section>
-${block('asked', 'What the merchant asked for', level)}
-${asked(context, payment)}
-</section>
-${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
-}
-
 /** Who is at it, how far it is, and the ways on. Whoever may not decide sees no forms. */
 export function doings(context: Context, payment: Payment, people: People, place: PanelPlace): Html | null {
-  if (asOf(payment, context.now).status !== 'requires_review') return null;
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
+  const { status } = asOf(payment, context.now);
+  if (decides && MOVES.record.from.includes(status)) return recording(context, payment);
+  if (status !== 'requires_review') return null;
   const claim = claimOf(payment, context.now);
   const isOthers = claim !== undefined && claim.by !== principal.id;
   const isOwn = approvalsOf(payment, people.barred).some(({ by }) => by === principal.id);
@@ -116,6 +96,14 @@ ${
 }${claimForms(context, payment, place, claim === undefined ? 'free' : isOthers ? 'others' : 'mine')}
 </div>`
 }
+</div>`;
+}
+
+/** The way to record money that nobody announced, or that comes late. */
+function recording({ address }: Context, { id, version }: Payment): Html {
+  const target = address(`/payments/${id}/record`, { version: String(version) });
+  return html`<div class="doings">
+<div class="acts"><a class="secondary" href="${target}" data-key="m">Record money…</a></div>
 </div>`;
 }
 
@@ -150,26 +138,4 @@ function claimForms(
     html`<form method="post" action="${address(`/payments/${id}/${act}`, { ...filters, from })}">${token}${force && html`<input type="hidden" name="force" value="1">`}<button class="quiet" data-key="e">${label}</button></form>`;
   if (claim === 'mine') return form('release', 'Release');
   return claim === 'free' ? form('claim', 'Claim') : form('claim', 'Take over', true);
-}
-
-/** Facts, not scores: each with what it rests on, those worth a second look first. */
-function factList(context: Context, all: readonly Fact[], level: Level): Html | null {
-  // That it is a test stands beside the amount already.
-  const facts = all.filter(({ kind }) => kind !== 'test_mode');
-  if (facts.length === 0) return null;
-  const ordered = [...facts].sort((a, b) => Number(b.tone === 'notice') - Number(a.tone === 'notice'));
-  return html`${block('facts', 'Facts', level)}
-<ul class="facts">${ordered.map(
-    ({ tone, text, basis, payments = [] }) =>
-      html`<li class="${tone}"><p>${tone === 'notice' && html`<span class="mark">Look: </span>`}${text}</p><p class="hint">${basis}${
-        payments.length > 0 &&
-        html`<span class="others"> ${payments.map((id) => html`<a href="${addressOfPayment(context, id)}">${literal(shortened(id))}</a> `)}</span>`
-      }</p></li>\n`,
-  )}</ul>
-</section>`;
-}
-
-/** Enough of an id to tell one from another on a page; ids begin with the moment of their creation. */
-export function shortened(id: string): string {
-  return `…${id.slice(-8)}`;
 }

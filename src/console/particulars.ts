@@ -98,17 +98,21 @@ function told(instructions: Instructions, level: 2 | 3): Html {
   const heading = level === 2 ? html`<h3>${words}</h3>` : html`<h4>${words}</h4>`;
   if (instructions.kind === 'text')
     return html`${heading}\n<p class="words quoted" dir="auto">${instructions.text}</p>`;
-  const { account, reference } = instructions;
   return html`${heading}
-${rows([
-  ['Reference to look for', html`<strong>${literal(grouped(reference))}</strong>`],
-  ['Account holder', account.holder && said(account.holder)],
-  ['IBAN', account.iban && literal(grouped(account.iban))],
-  ['BIC', account.bic && literal(account.bic)],
-  ['UPI', account.upi_id && literal(account.upi_id)],
-  ['PIX', account.pix_key && literal(account.pix_key)],
-  ...(account.rows ?? []).map(({ label, value }): TermRow => [label, literal(value)]),
-])}`;
+${rows(transferRows(instructions))}`;
+}
+
+/** What a transfer carries and into which account it goes. */
+export function transferRows({ account, reference }: Instructions & { kind: 'transfer' }): TermRow[] {
+  return [
+    ['Reference to look for', html`<strong>${literal(grouped(reference))}</strong>`],
+    ['Account holder', account.holder && said(account.holder)],
+    ['IBAN', account.iban && literal(grouped(account.iban))],
+    ['BIC', account.bic && literal(account.bic)],
+    ['UPI', account.upi_id && literal(account.upi_id)],
+    ['PIX', account.pix_key && literal(account.pix_key)],
+    ...(account.rows ?? []).map(({ label, value }): TermRow => [label, literal(value)]),
+  ];
 }
 
 /** An address the merchant gave: followed only where its scheme runs nothing, and without telling where from. */

@@ -8,16 +8,8 @@ import { claimOf } from '../review/claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
 import { awaitsSecond, decisionOf } from '../review/review.ts';
 import { pager } from '../ui/table.ts';
-import {
-  addressOfPayment,
-  heading,
-  type Names,
-  nameOf,
-  type People,
-  panel,
-  parties,
-  peopleFor,
-} from './panel.ts';
+import { panel } from './evidence.ts';
+import { addressOfPayment, heading, type Names, nameOf, type People, parties, peopleFor } from './panel.ts';
 import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
 import { age, isLong, moment, notice, said } from './parts.ts';
 import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';

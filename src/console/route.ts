@@ -13,6 +13,7 @@ import type { Html } from '../lib/html.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { KeyUses } from '../merchants/key-uses.ts';
+import type { Offer } from '../methods/offer.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Theme } from '../ui/theme.ts';
@@ -27,6 +28,8 @@ export interface ConsoleParts {
   ring: KeyRing;
   directory: Directory;
   keyUses: KeyUses;
+  /** The ways to pay, which tell how money is to arrive. */
+  offer: Offer;
   /** Without a slash at its end. */
   baseUrl: string;
   checkoutBaseUrl: string;
@@ -121,7 +124,8 @@ export interface Download {
  *
  * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
  * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
- * approve, `r` reject, `e` claim, `/` the search field (`data-key="/"` on the input). A key never decides: what `a` and `r` lead to is
+ * approve, `r` reject, `m` record money, `e` claim, `/` the search
+ * field (`data-key="/"` on the input). A key never decides: what `a` and `r` lead to is
  * a page that asks.
  */
 export interface Route {

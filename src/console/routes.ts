@@ -33,6 +33,7 @@ import { paymentPage, takeNote } from './payment.ts';
 import { paymentsPage } from './payments.ts';
 import { download } from './payments-export.ts';
 import { queuePage } from './queue.ts';
+import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
 
@@ -57,6 +58,8 @@ export const routes: readonly Route[] = [
   form(`${PAYMENT}/release`, 'decide', (context) => claimOrRelease(context, 'release'), PAYMENT),
   page(`${PAYMENT}/approve`, 'decide', (context) => question(context, 'approve')),
   form(`${PAYMENT}/approve`, 'decide', (context) => decide(context, 'approve')),
+  page(`${PAYMENT}/record`, 'decide', recordPage),
+  form(`${PAYMENT}/record`, 'decide', takeRecord),
   page(`${PAYMENT}/reject`, 'decide', (context) => question(context, 'reject')),
   form(`${PAYMENT}/reject`, 'decide', (context) => decide(context, 'reject')),
 

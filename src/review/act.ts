@@ -1,6 +1,7 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
+import type { Queryable } from '../database/database.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -93,18 +94,22 @@ export function withAct(
   };
 }
 
-/** Throws `invalid_status` where a payment is not in a status that `move` starts from, saying who brought it there and when. */
+/**
+ * Throws `invalid_status` where a payment is not, at `now` (milliseconds since 1970), in a status that `move` starts from, saying who
+ * brought it there and when.
+ */
 export async function refuseOtherStatus(
-  transaction: Transaction,
+  database: Pick<Queryable, 'query'>,
+  now: number,
   payment: Payment,
   move: Move,
 ): Promise<void> {
-  const { status } = asOf(payment, transaction.now);
+  const { status } = asOf(payment, now);
   if (MOVES[move].from.includes(status)) return;
   if (status === 'approved' || status === 'rejected')
-    throw new OperationalError('invalid_status', await whoDecided(transaction, payment));
+    throw new OperationalError('invalid_status', await whoDecided(database, payment));
   if (status === 'requires_review')
-    throw new OperationalError('invalid_status', await whoSent(transaction, payment));
+    throw new OperationalError('invalid_status', await whoSent(database, payment));
   throw wrongStatus(status, move);
 }
 

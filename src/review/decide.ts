@@ -95,7 +95,7 @@ async function refuseUnlessFree(
   version: number | null,
   move: Move,
 ): Promise<void> {
-  await refuseOtherStatus(transaction, payment, move);
+  await refuseOtherStatus(transaction, transaction.now, payment, move);
   await refuseOthersClaim(transaction, payment, principal);
   await refuseOtherVersion(transaction, payment, version);
 }

@@ -5,12 +5,14 @@ import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
+import { receiptsOf } from './review.ts';
 import { momentInUtc } from './told.ts';
 
 export interface Fact {
   kind:
     | 'test_mode'
     | 'merchant_suspended'
+    | 'money_received'
     | 'same_email'
     | 'same_account'
     | 'same_reference'
@@ -56,6 +58,7 @@ export async function factsOf(
   const found = await Promise.all([
     testMode(payment),
     suspended(database, payment),
+    moneyReceived(payment, money),
     payerName(payment),
     amount(database, payment, money),
     sameEmail(database, payment, now),
@@ -87,6 +90,22 @@ async function suspended(
     tone: 'notice',
     text: `${merchant_name} is suspended. Its payments can still be decided.`,
     basis: `It was suspended on ${momentInUtc(since)}.`,
+  };
+}
+
+function moneyReceived(payment: Payment, money: WriteMoney): Fact | undefined {
+  const receipts = receiptsOf(payment);
+  const last = receipts.at(-1);
+  if (!last) return undefined;
+  const { currency } = payment;
+  const total = receipts.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+  const more = total - payment.amount_minor;
+  const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
+  return {
+    kind: 'money_received',
+    tone: more === 0 ? 'plain' : 'notice',
+    text: `${money(total, currency)} arrived, ${more === 0 ? 'as was asked for' : difference}.`,
+    basis: `An administrator recorded it on ${momentInUtc(last.at)}.`,
   };
 }
 

@@ -64,8 +64,9 @@ export function parseReceivedMoney(
   const faults = 'faults' in parsed ? parsed.faults : {};
   if (inexact) faults.amount = 'Must have at most 2 decimal places.';
   else if ('fault' in amount) faults.amount = amount.fault;
-  if ('value' in parsed && dayBounds(parsed.value.received_on, 'UTC')!.from - ZONE_AHEAD_MS > now)
-    faults.received_on = 'Must not be a day in the future.';
+  const { received_on } = values;
+  const day = typeof received_on === 'string' ? dayBounds(received_on, 'UTC') : undefined;
+  if (day && day.from - ZONE_AHEAD_MS > now) faults.received_on = 'Must not be a day in the future.';
   return 'value' in parsed && Object.keys(faults).length === 0 ? parsed : { faults };
 }
 
@@ -84,7 +85,7 @@ export function recordMoney(
   const { amount_minor, received_on, bank_reference, note } = money;
   let { version } = money;
   return actOn(transaction, principal, id, requestId, async (seen) => {
-    await refuseOtherStatus(transaction, seen, 'record');
+    await refuseOtherStatus(transaction, transaction.now, seen, 'record');
     await refuseOtherVersion(transaction, seen, version);
     // The history says first that it had expired, as everybody was told. The payment then has another version, and `actOn` looks again.
     if ((await expireDuePayment(transaction, id)) && version !== null) version += 1;

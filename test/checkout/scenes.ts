@@ -2,6 +2,7 @@
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
 import { recordPayment } from '../../src/payments/record.ts';
 import { approve, reject } from '../../src/review/decide.ts';
+import { recordMoney } from '../../src/review/record-money.ts';
 import type { RejectReason } from '../../src/review/review.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, open, send, TYPED } from '../support/customer.ts';
 import type { Harness } from '../support/harness.ts';
@@ -92,6 +93,24 @@ async function expired(harness: Harness) {
   return id;
 }
 
+/** A payment of which an administrator recorded money, after it had expired. */
+async function recorded(harness: Harness) {
+  const id = await expired(harness);
+  await haveReviewers(harness.service);
+  const money = {
+    amount_minor: 49_90,
+    received_on: '2026-11-20',
+    bank_reference: null,
+    note: null,
+    version: null,
+  };
+  await harness.service.journal.commit(
+    (transaction) => recordMoney(transaction, ANA, id, money, 'req_test'),
+    id,
+  );
+  return id;
+}
+
 export const SCENES: readonly Scene[] = [
   pending('one method', 'details'),
   pending('several methods', 'all'),
@@ -164,6 +183,20 @@ export const SCENES: readonly Scene[] = [
     async make(harness) {
       const { id } = await submitted(harness, 'transfer');
       await decide(harness, id, 'reject', 'The transfer did not arrive.\nWrite to us when it was sent.');
+      return pathOf(id);
+    },
+  },
+  {
+    name: 'requires review, money recorded',
+    status: 200,
+    make: async (harness) => pathOf(await recorded(harness)),
+  },
+  {
+    name: 'rejected, money recorded',
+    status: 200,
+    async make(harness) {
+      const id = await recorded(harness);
+      await decide(harness, id, 'reject');
       return pathOf(id);
     },
   },

@@ -20,7 +20,7 @@ import { open, send } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { createAt, type OfferName, SHOP } from '../support/shop.ts';
-import { approveAs, rejectAs, waiting } from './review-stage.ts';
+import { approveAs, recordAs, rejectAs, waiting } from './review-stage.ts';
 
 export interface Scene {
   name: string;
@@ -143,7 +143,8 @@ interface Stage {
     | 'changed'
     | 'pending'
     | 'cancelled'
-    | 'expired',
+    | 'expired'
+    | 'recorded',
     string
   >;
 }
@@ -203,6 +204,8 @@ async function fill(harness: Harness): Promise<Stage> {
   const pending = await createAt(harness, 'transfer', full);
   const cancelled = await createAt(harness, 'details', full);
   await cancel(harness, cancelled.id);
+  const late = await createAt(harness, 'transfer', { ...full, amount: 6200 });
+  await cancel(harness, late.id);
   const ids = {
     plain: await waiting(harness, 'transfer', full),
     cash: await waiting(harness, 'cash', full),
@@ -223,6 +226,7 @@ async function fill(harness: Harness): Promise<Stage> {
     pending: pending.id,
     cancelled: cancelled.id,
     expired: expired.id,
+    recorded: late.id,
     acknowledged: await waiting(harness, 'transfer', full),
     changed: await waiting(harness, 'transfer', full),
   };
@@ -237,6 +241,7 @@ async function fill(harness: Harness): Promise<Stage> {
   await bob.send(await bob.get(`/payments/${ids.claimed}`), {}, 'Claim');
   await ana.send(await ana.get(`/payments/${ids.mine}`), {}, 'Claim');
   await approveAs(bob, ids.half, { bank_reference: 'TRX 5001' });
+  await recordAs(bob, ids.recorded, { amount: '6190', note: 'The bank took its fee.' });
   for (const [act, reason] of [
     ['suspend', 'Its key was in a public repository.\nWaiting for a new one.'],
     ['resume', 'A new key is in use.'],
@@ -513,6 +518,7 @@ function payment({ ana, olga, ids }: Stage): Scene[] {
     { name: 'payment, rejected', path: `/payments/${ids.rejected}`, who: olga },
     { name: 'payment, pending', path: `/payments/${ids.pending}`, who: ana },
     { name: 'payment, cancelled', path: `/payments/${ids.cancelled}`, who: ana },
+    { name: 'payment, money recorded', path: `/payments/${ids.recorded}`, who: ana },
     { name: 'payment, expired', path: `/payments/${ids.expired}`, who: ana },
     {
       name: 'payment, note missing',
@@ -541,6 +547,17 @@ function decisions({ ana, bob, ids }: Stage): Scene[] {
     { name: 'approve, huge', path: at('huge', 'approve'), who: ana },
     { name: 'approve, the first of two', path: at('above', 'approve'), who: ana },
     { name: 'approve, the second of two', path: at('half', 'approve'), who: ana },
+    { name: 'approve, money recorded', path: at('recorded', 'approve'), who: ana },
+    { name: 'record money', path: at('pending', 'record'), who: ana },
+    { name: 'record money, changed', path: `${at('cancelled', 'record')}?version=1`, who: ana },
+    {
+      name: 'record money, nothing typed',
+      path: at('expired', 'record'),
+      who: ana,
+      status: 422,
+      steps: press(/^Record/),
+    },
+    { name: 'record money, recorded', path: at('recorded', 'record'), who: ana, status: 409 },
     { name: 'approve, own', path: at('half', 'approve'), who: bob, status: 409 },
     { name: 'approve, changed', path: `${at('plain', 'approve')}?version=1`, who: ana },
     { name: 'approve, claimed by another', path: at('claimed', 'approve'), who: ana, status: 409 },

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { loaded, startChromium } from '../support/chromium.ts';
+import { loaded, startChromium, tabTo } from '../support/chromium.ts';
 import type { Client } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
+import { createAt } from '../support/shop.ts';
 import { people, startReview, statusOf, waiting } from './review-stage.ts';
 
 let harness: Harness;
@@ -53,6 +54,30 @@ test('By keys alone a payment is approved from the queue with its button, which 
   assert.match(await page.locator('[role=status]').innerText(), /^Approved by you/);
   await page.context().close();
 });
+
+for (const javaScriptEnabled of [true, false])
+  test(`By keys alone money is recorded on a pending payment, ${javaScriptEnabled ? 'with' : 'without'} scripts.`, async () => {
+    const { id } = await createAt(harness, 'transfer');
+    const page = await pageOf(who.bob, { javaScriptEnabled });
+    await page.goto(`${harness.origin}/console/payments/${id}`);
+    await loaded(page, async () => {
+      if (javaScriptEnabled) return page.keyboard.press('m');
+      await tabTo(page, 'a[data-key="m"]');
+      return page.keyboard.press('Enter');
+    });
+    await tabTo(page, '#amount');
+    await page.keyboard.type('49.90');
+    await tabTo(page, '#received_on');
+    await page.keyboard.type('11202024');
+    await tabTo(page, 'button.primary');
+    await loaded(page, () => page.keyboard.press('Enter'));
+    assert.match(
+      await page.locator('main').innerText(),
+      /To review[\s\S]*Money that arrived\s+Amount\s+€49\.90\s+Day\s+20 Nov 2024/,
+    );
+    assert.equal(await statusOf(harness, id), 'requires_review');
+    await page.context().close();
+  });
 
 test('Without scripts a payment is rejected with a preview on the way.', async () => {
   const id = await waiting(harness);

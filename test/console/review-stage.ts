@@ -36,6 +36,12 @@ export async function rejectAs(client: Client, id: string, typed: Record<string,
   return client.send(page, { reason: 'duplicate', ...typed }, /^Reject/);
 }
 
+/** Records money that arrived, as a person does. */
+export async function recordAs(client: Client, id: string, typed: Record<string, string> = {}) {
+  const page = await client.get(`/payments/${id}/record`);
+  return client.send(page, { amount: '49.90', received_on: '2024-11-20', ...typed }, /^Record/);
+}
+
 /** The people of the tests. */
 export async function people(harness: Harness) {
   const ana = await signIn(harness, 'administrator', 'Ana');

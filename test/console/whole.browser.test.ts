@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
-import { loaded, startChromium } from '../support/chromium.ts';
+import { loaded, startChromium, tabTo } from '../support/chromium.ts';
 import type { Harness } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { FOUR_EYES_ABOVE_EUR, startReview, statusOf, waiting } from './review-stage.ts';
@@ -187,12 +187,3 @@ for (const scripts of [false, true])
       await harness.verify();
     });
   });
-
-/** Presses Tab until what `selector` names has the focus. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press('Tab');
-    if (await page.locator(`${selector}:focus`).count()) return;
-  }
-  assert.fail(`Tab does not lead to ${selector}`);
-}

@@ -1,4 +1,5 @@
 // A real Chromium out of the package registry, headless.
+import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
@@ -31,4 +32,13 @@ export async function startChromium(): Promise<Browser> {
 /** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or undefined. */
 export async function loaded(page: Page, act: () => Promise<unknown>): Promise<void> {
   await Promise.all([page.waitForEvent('load'), act()]);
+}
+
+/** Presses Tab until what `selector` names has the focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if (await page.locator(`${selector}:focus`).count()) return;
+  }
+  assert.fail(`Tab does not lead to ${selector}`);
 }

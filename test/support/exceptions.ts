@@ -27,8 +27,8 @@ export const LONG_FUNCTIONS: Record<string, Long> = {
 
 /** How many lines of a file may have more than 140 characters, texts on one line apart. Reason: a template or a table that is to be broken. */
 export const LONG_LINES: Record<string, number> = {
-  'src/console/decision.ts': 2,
-  'src/console/panel.ts': 7,
+  'src/console/decision.ts': 1,
+  'src/console/panel.ts': 6,
   'src/console/particulars.ts': 1,
   'src/console/queue-filter.ts': 2,
   'src/console/queue.ts': 4,
