@@ -5,6 +5,7 @@ import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
 import type { FailureTally } from './administrators/failure-tally.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
+import { eventDescription } from './api/events-openapi.ts';
 import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
 import { trialDescription } from './api/trials-openapi.ts';
@@ -157,6 +158,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         apiDescription(),
         apiKeyDescription(),
         trialDescription(),
+        eventDescription(),
         registrationDescription(),
         withServer(adminServer, adminDescription()),
       ]),

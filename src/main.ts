@@ -29,6 +29,7 @@ import { KeyUses, startKeyUses } from './merchants/key-uses.ts';
 import { Offer } from './methods/offer.ts';
 import type { Measurements } from './metrics/measurements.ts';
 import { startSweeper } from './payments/expire.ts';
+import { startListing } from './payments/history.ts';
 import { rehearseCreate } from './payments/rehearse.ts';
 import { ReviewFigures } from './review/figures.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
@@ -218,6 +219,8 @@ function startWork(
   undo.add(() => journal.close());
   const sweeper = startSweeper(journal, clock, log);
   undo.add(() => sweeper.stop());
+  const listing = startListing(database, journal, log);
+  undo.add(() => listing.stop());
   return { journal, checkpoints, sweeper };
 }
 

@@ -24,6 +24,7 @@ const LAYERS = [
   ['ui', 'http'],
   ['health'],
   ['review'],
+  ['events'],
   ['payments'],
   ['administrators', 'methods'],
   ['merchants'],
@@ -152,6 +153,7 @@ test('only database/ knows pg and node:sqlite', () => {
 const TABLES: Record<string, string[]> = {
   payments: ['payments', 'review'],
   idempotency_keys: ['payments'],
+  payment_stretches: ['payments'],
   merchants: ['merchants'],
   merchant_states: ['merchants'],
   api_keys: ['merchants'],

@@ -70,6 +70,9 @@ for (const engine of ENGINES) {
         const { id } = (await hold('POST', '/v1/payments', { body })).json.data;
         await hold('GET', '/v1/payments/{payment_id}', { id });
         await hold('GET', '/v1/payments', { query: '?limit=1' });
+        const [event] = (await hold('GET', '/v1/payments/{payment_id}/events', { id })).json.data;
+        await hold('GET', '/v1/events', { query: `?limit=1&after=${event.id}` });
+        await hold('GET', '/v1/events/{event_id}', { id: event.id });
         await hold('POST', '/v1/payments/{payment_id}/cancel', { id });
         await hold('GET', '/v1/payments/{payment_id}', { id });
       }
@@ -130,6 +133,10 @@ for (const engine of ENGINES) {
       await post({ body: { amount: 1 }, headers });
       await post({ body: { amount: 2 }, headers });
       await hold('GET', '/v1/payments', { query: '?limit=0' });
+      await hold('GET', '/v1/events', { query: '?after=x' });
+      await hold('GET', '/v1/events/{event_id}', {});
+      await hold('GET', '/v1/payments/{payment_id}/events', {});
+      await hold('GET', '/v1/payments/{payment_id}/events', { id, query: '?type=x' });
       await hold('GET', '/v1/payments/{payment_id}', {});
       const cancel = (options: RequestOptions & { id?: string }) =>
         hold('POST', '/v1/payments/{payment_id}/cancel', options);
@@ -240,6 +247,9 @@ for (const engine of ENGINES) {
       await hold('POST', '/v1/payments', { body: { amount: 1 } });
       await hold('GET', '/v1/payments', {});
       await hold('GET', '/v1/payments/{payment_id}', {});
+      await hold('GET', '/v1/events', {});
+      await hold('GET', '/v1/events/{event_id}', { id: `evt_${'0'.repeat(34)}_1` });
+      await hold('GET', '/v1/payments/{payment_id}/events', {});
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
       await tryEach();
       await service.service.journal.close();
@@ -256,6 +266,9 @@ for (const engine of ENGINES) {
         'GET /health/ready 500',
         'GET /v1/payments 503',
         'GET /v1/payments/{payment_id} 503',
+        'GET /v1/payments/{payment_id}/events 503',
+        'GET /v1/events 503',
+        'GET /v1/events/{event_id} 503',
         'GET /v1/api_keys 503',
         'GET /v1/api_keys/{key_id} 503',
       ];

@@ -30,7 +30,7 @@ describe('openapi.json', () => {
     );
   });
 
-  test('it has exactly the endpoints of the specification, of trying out, of keys and of /admin.', () => {
+  test('it has exactly the endpoints of the specification, of trying out, of events, of keys and of /admin.', () => {
     const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     const endpoints = [
       'GET /health',
@@ -43,6 +43,9 @@ describe('openapi.json', () => {
       'POST /v1/test/payments/{payment_id}/approve',
       'POST /v1/test/payments/{payment_id}/reject',
       'POST /v1/test/payments/{payment_id}/expire',
+      'GET /v1/payments/{payment_id}/events',
+      'GET /v1/events',
+      'GET /v1/events/{event_id}',
       'GET /v1/api_keys',
       'POST /v1/api_keys',
       'GET /v1/api_keys/{key_id}',

@@ -5,6 +5,7 @@ import { CallerBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts'
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
+import { addEventRoutes } from './events.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 import { addTrialRoutes } from './trials.ts';
 
@@ -37,6 +38,7 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   });
   addPaymentRoutes(app, settings);
   addTrialRoutes(app, settings);
+  addEventRoutes(app, settings);
   addApiKeyRoutes(app, settings);
 }
 

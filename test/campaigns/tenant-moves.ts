@@ -89,6 +89,49 @@ function listPayments(walk: Walk, tenant: Tenant): Move {
   return list(walk, tenant, 'payments', query);
 }
 
+/** A walk through a tenant's events; a page behind somebody else's is refused. */
+function listEvents(walk: Walk, tenant: Tenant): Move {
+  const { random } = walk;
+  const query = new URLSearchParams({ limit: String(random.pick([1, 2, 7, 100])) });
+  if (random.chance(0.3)) query.set('type', random.pick(['payment.created', 'payment.cancelled']));
+  if (random.chance(0.2))
+    query.set('payment_id', random.pick(stranger(walk, tenant).payments.concat(tenant.payments)).id);
+  const after = random.pick([tenant, tenant, stranger(walk, tenant)]);
+  if (after.cursors.events) query.set('after', after.cursors.events);
+  const isRefused = after !== tenant && after.cursors.events !== '';
+  return by(walk, tenant, 'GET /v1/events', `/v1/events?${query}`, {
+    statuses: [isRefused ? 422 : 200],
+    heard({ status, json }) {
+      if (status !== 200) return;
+      for (const { data } of json.data)
+        assert.ok(
+          tenant.payments.some(({ id }) => id === data.payment_id),
+          data.payment_id,
+        );
+      if (json.next_cursor) tenant.cursors.events = json.next_cursor;
+    },
+  });
+}
+
+function paymentEvents(walk: Walk, tenant: Tenant): Move {
+  const { id } = walk.random.pick(tenant.payments);
+  return by(walk, tenant, `GET ${PAYMENT}/events`, `/v1/payments/${id}/events`, {
+    heard({ json }) {
+      assert.equal(json.data[0].type, 'payment.created');
+      for (const { data } of json.data) assert.equal(data.payment_id, id);
+      tenant.cursors.events = json.next_cursor;
+    },
+  });
+}
+
+function readEvent(walk: Walk, tenant: Tenant): Move {
+  const id = tenant.cursors.events;
+  if (!id) return listEvents(walk, tenant);
+  return by(walk, tenant, 'GET /v1/events/{event_id}', `/v1/events/${id}`, {
+    heard: ({ json }) => assert.equal(json.data.id, id),
+  });
+}
+
 function listKeys(walk: Walk, tenant: Tenant): Move {
   const { random } = walk;
   const query = new URLSearchParams();
@@ -164,6 +207,10 @@ function readKey(walk: Walk, tenant: Tenant): Move {
   });
 }
 
+/** The id of somebody else's event, or of none. */
+const theirEvent = (walk: Walk, tenant: Tenant) =>
+  stranger(walk, tenant).cursors.events || `evt_${'0'.repeat(34)}_1`;
+
 /** What somebody asks or does about a payment or a key of somebody else, or one that is none. */
 function trespass(walk: Walk, tenant: Tenant): Move {
   const { random } = walk;
@@ -183,6 +230,8 @@ function trespass(walk: Walk, tenant: Tenant): Move {
     () => by(walk, tenant, `${random.pick(NO_METHODS)} ${PAYMENT}`, `/v1/payments/${payment}`, absent),
     () => by(walk, tenant, `${random.pick(NO_METHODS)} ${KEY}`, `/v1/api_keys/${key}`, absent),
     () => by(walk, tenant, `GET ${KEY}`, `/v1/api_keys/${key}`, absent),
+    () => by(walk, tenant, `GET ${PAYMENT}/events`, `/v1/payments/${payment}/events`, absent),
+    () => by(walk, tenant, 'GET /v1/events/{event_id}', `/v1/events/${theirEvent(walk, tenant)}`, absent),
     () =>
       by(walk, tenant, `POST ${KEY}/rotate`, `/v1/api_keys/${key}/rotate`, {
         options: { body: { name, overlap_seconds: 0 } },
@@ -211,6 +260,9 @@ const MOVES: readonly [number, (walk: Walk, tenant: Tenant) => Move][] = [
   [12, readPayment],
   [6, cancelPayment],
   [14, listPayments],
+  [8, listEvents],
+  [4, paymentEvents],
+  [3, readEvent],
   [6, listKeys],
   [5, newKey],
   [4, revokeKey],

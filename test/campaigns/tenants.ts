@@ -66,7 +66,7 @@ export interface Tenant {
   keys: OwnKey[];
   payments: OwnPayment[];
   /** The newest cursors it was given. */
-  cursors: { payments: string; api_keys: string };
+  cursors: { payments: string; api_keys: string; events: string };
   /** What each idempotency key stands for: the route and the request that were answered. */
   answered: Map<string, string>;
 }
@@ -154,7 +154,7 @@ function addMerchant(
     const canary = newCanary(random);
     const key = ownKey(keys[mode]);
     for (const mark of [canary, key.id, key.key]) world.marks.give(mark, name);
-    const empty = { payments: [], cursors: { payments: '', api_keys: '' }, answered: new Map() };
+    const empty = { payments: [], cursors: { payments: '', api_keys: '', events: '' }, answered: new Map() };
     world.tenants.push({ name, merchant, mode, canary, merchantCanary, keys: [key], ...empty });
   }
 }

@@ -1,0 +1,85 @@
+// The events' endpoints under /v1: a merchant lists its events, those of one payment, and reads one.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Database } from '../database/database.ts';
+import { EVENT_TYPES, eventSchema, presentEvent } from '../events/event.ts';
+import { type EventFilter, findTold, listEvents, type Position } from '../events/list.ts';
+import { API_HEADERS } from '../http/headers.ts';
+import { LIMIT, QueryReader } from '../http/list.ts';
+import { OperationalError, validationFailed } from '../lib/errors.ts';
+import { isPaymentId } from '../payments/payment.ts';
+import { findPaymentOf } from '../payments/queries.ts';
+import { paymentNotFound } from '../payments/transition.ts';
+import { tenantOf } from './once.ts';
+
+export const UNKNOWN_EVENT = 'Must be the id of an event or a next_cursor of an earlier answer.';
+
+export const eventAnswerSchema = z.strictObject({ data: eventSchema });
+export const eventListSchema = z.strictObject({
+  data: z.array(eventSchema),
+  has_more: z.boolean().describe('Whether there may be more behind the last.'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .describe('Hand in as `after` for what comes next, now or later. Null before the first event.'),
+});
+
+export interface EventRoutes {
+  database: Database;
+}
+
+/** Adds the routes to `app`, whose requests carry a caller by now. */
+export function addEventRoutes(app: FastifyInstance, { database }: EventRoutes): void {
+  async function answer(request: FastifyRequest, reply: FastifyReply, ofPayment?: string) {
+    const { limit, after, ...filter } = parseListQuery(request.query);
+    const tenant = tenantOf(request);
+    const from = await positionOf(request, database, after);
+    const wanted = { ...filter, ...(ofPayment && { payment_id: ofPayment }) };
+    const { events, has_more, end } = await listEvents(database, tenant, wanted, from, limit);
+    reply.headers(API_HEADERS);
+    const data = events.map(({ event }) => presentEvent(event)).join(',');
+    return `{"data":[${data}],"has_more":${has_more},"next_cursor":${JSON.stringify(end?.id ?? null)}}`;
+  }
+
+  app.get('/events', (request, reply) => answer(request, reply));
+  app.get('/events/:event_id', async (request: FastifyRequest<{ Params: { event_id: string } }>, reply) => {
+    const told = await findTold(database, tenantOf(request), request.params.event_id);
+    if (!told?.event) throw new OperationalError('not_found', 'There is no such event.');
+    reply.headers(API_HEADERS);
+    return `{"data":${presentEvent(told.event)}}`;
+  });
+  app.get(
+    '/payments/:payment_id/events',
+    async (request: FastifyRequest<{ Params: { payment_id: string } }>, reply) => {
+      const { payment_id } = request.params;
+      if (!isPaymentId(payment_id) || !(await findPaymentOf(database, tenantOf(request), payment_id)))
+        throw paymentNotFound();
+      return answer(request, reply, payment_id);
+    },
+  );
+}
+
+/** The position that an id names among the caller's events. Throws `validation_failed` where it names none. */
+async function positionOf(
+  request: FastifyRequest,
+  database: Database,
+  after: string | undefined,
+): Promise<Position | undefined> {
+  if (after === undefined) return undefined;
+  const position = await findTold(database, tenantOf(request), after);
+  if (!position) throw validationFailed({ after: UNKNOWN_EVENT });
+  return position;
+}
+
+/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
+function parseListQuery(query: unknown): EventFilter & { limit: number; after: string | undefined } {
+  const reader = new QueryReader(query);
+  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const type = reader.oneOf('type', EVENT_TYPES);
+  const payment_id = reader.text('payment_id', (text) =>
+    isPaymentId(text) ? undefined : 'Must be the id of a payment.',
+  );
+  const after = reader.text('after');
+  reader.end();
+  return { limit, type, payment_id, after };
+}

@@ -1,0 +1,125 @@
+// The SQL that finds the entries about a merchant's payments.
+import type { Queryable } from '../database/database.ts';
+import type { AuditEntry } from '../journal/audit-entry.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Payment } from './payment.ts';
+import type { Tenant } from './queries.ts';
+
+type Reader = Pick<Queryable, 'query'>;
+
+/** Entries in one stretch. Stretch 0 holds the entries 1 to 256. */
+export const STRETCH = 256;
+
+/** Whose payment an entry is about, as one text. A subquery, so that no engine begins with all payments of a merchant. */
+const TENANT_OF = "(select merchant_id || ' ' || mode from payments where id = subject)";
+
+/** The name of a tenant as `TENANT_OF` gives it. */
+export const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
+
+/** How many stretches are listed, from the first on. */
+export async function listedStretches(database: Reader): Promise<number> {
+  const [row] = await database.query<{ newest: number | null }>(
+    "select max(stretch) as newest from payment_stretches where merchant_id = '' and mode = ''",
+  );
+  return (row?.newest ?? -1) + 1;
+}
+
+/** Lists the stretches from `first` to `last`, both included. Another node may do the same at the same time. */
+export async function listStretches(transaction: Transaction, first: number, last: number): Promise<void> {
+  await transaction.measure(
+    `insert into payment_stretches (merchant_id, mode, stretch)
+     select distinct p.merchant_id, p.mode, (e.number - 1) / ${STRETCH} from audit_entries e cross join payments p
+     where p.id = e.subject and e.number > ? and e.number <= ? order by 1, 2, 3 on conflict do nothing`,
+    first * STRETCH,
+    (last + 1) * STRETCH,
+  );
+  await transaction.measure(
+    "insert into payment_stretches (merchant_id, mode, stretch) values ('', '', ?) on conflict do nothing",
+    last,
+  );
+}
+
+/** Stretches from `first` on that hold entries about a tenant's payments. */
+export function stretchesOf(
+  database: Reader,
+  { merchant_id, mode }: Tenant,
+  first: number,
+  limit: number,
+): Promise<{ stretch: number }[]> {
+  return database.query(
+    'select stretch from payment_stretches where merchant_id = ? and mode = ? and stretch >= ? order by stretch limit ? + 0',
+    merchant_id,
+    mode,
+    first,
+    limit,
+  );
+}
+
+/** Entries about a tenant's payments with numbers above `after` up to `until`. Looks at every entry between these two. */
+export function entriesOfTenant(
+  database: Reader,
+  tenant: Tenant,
+  { after, until }: { after: number; until: number },
+  limit: number,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where number > ? and number <= ? and ${TENANT_OF} = ? order by number limit ? + 0`,
+    after,
+    until,
+    tenantName(tenant),
+    limit,
+  );
+}
+
+/** Entries above number `after`, with the tenant of those that are about payments. */
+export function entriesWithTenants(
+  database: Reader,
+  after: number,
+  limit: number,
+): Promise<(Pick<AuditEntry, 'number' | 'subject'> & { tenant: string | null })[]> {
+  return database.query(
+    `select number, subject, ${TENANT_OF} as tenant from audit_entries where number > ? order by number limit ? + 0`,
+    after,
+    limit,
+  );
+}
+
+/** All entries about some subjects, by subject and number. */
+export function entriesOfSubjects(database: Reader, subjects: readonly string[]): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select number, at, actor, action, subject, request_id, facts from audit_entries
+     where subject in (${subjects.map(() => '?').join(', ')}) order by subject, number`,
+    ...subjects,
+  );
+}
+
+/** What of a payment never changes, besides its times. */
+export type PaymentFacts = Pick<
+  Payment,
+  'id' | 'merchant_id' | 'mode' | 'merchant_reference' | 'amount_minor' | 'currency'
+>;
+
+/** The facts of some payments, whoever they belong to, by id. */
+export function paymentFacts(database: Reader, ids: readonly string[]): Promise<PaymentFacts[]> {
+  return database.query<PaymentFacts>(
+    `select id, merchant_id, mode, merchant_reference, amount_minor, currency from payments
+     where id in (${ids.map(() => '?').join(', ')}) order by id`,
+    ...ids,
+  );
+}
+
+/** The ids of a tenant's payments that begin with `start`. */
+export function paymentIdsFrom(
+  database: Reader,
+  { merchant_id, mode }: Tenant,
+  start: string,
+): Promise<{ id: string }[]> {
+  return database.query(
+    'select id from payments where merchant_id = ? and mode = ? and id >= ? and id < ? order by id',
+    merchant_id,
+    mode,
+    start,
+    `${start}~`,
+  );
+}

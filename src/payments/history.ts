@@ -1,0 +1,85 @@
+// A merchant's history: the entries about its payments in the order of their numbers, found without reading those of others.
+import type { Database, Queryable } from '../database/database.ts';
+import type { AuditEntry } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
+import { newestEntry } from '../journal/queries.ts';
+import { unavailable } from '../lib/errors.ts';
+import { inSequence } from '../lib/in-sequence.ts';
+import type { Logger } from '../lib/log.ts';
+import { entriesOfTenant, listedStretches, listStretches, STRETCH, stretchesOf } from './history-queries.ts';
+import type { Tenant } from './queries.ts';
+
+const LIST_EVERY_MS = 500;
+/** Stretches that one commit lists: 4,096 entries, so that it stays short. */
+const LISTED_AT_ONCE = 16;
+/** Stretches of a tenant that one statement gives. */
+const STRETCHES = 32;
+/** Entries beyond the listed stretches that a read looks through. More are there only while an older store is listed for the first time. */
+const UNLISTED_MAXIMUM = 20_000;
+/** The name that listing is put in order by: every node writes the same rows. */
+const ROW = 'payment_stretches';
+
+/**
+ * Up to `limit` entries about a tenant's payments behind number `after`, by number. Nothing is missed and nothing comes twice, whichever
+ * nodes write: an entry gets its number under a lock that is held until its commit, so no entry appears behind one with a higher number.
+ * Throws `unavailable` while the stretches of an older store are listed for the first time, and `DatabaseError`.
+ */
+export async function historyOf(
+  database: Pick<Queryable, 'query'>,
+  tenant: Tenant,
+  after: number,
+  limit: number,
+): Promise<AuditEntry[]> {
+  const listed = (await listedStretches(database)) * STRETCH;
+  const found: AuditEntry[] = [];
+  let reached = after;
+  while (reached < listed) {
+    const stretches = await stretchesOf(database, tenant, Math.floor(reached / STRETCH), STRETCHES);
+    for (const { stretch } of stretches) {
+      const part = { after: Math.max(reached, stretch * STRETCH), until: (stretch + 1) * STRETCH };
+      found.push(...(await entriesOfTenant(database, tenant, part, limit - found.length)));
+      if (found.length === limit) return found;
+      reached = part.until;
+    }
+    if (stretches.length < STRETCHES) reached = Math.max(reached, listed);
+  }
+  if ((await newestEntry(database)) - listed > UNLISTED_MAXIMUM) throw unavailable();
+  const rest = { after: reached, until: Number.MAX_SAFE_INTEGER };
+  return [...found, ...(await entriesOfTenant(database, tenant, rest, limit - found.length))];
+}
+
+/** Lists which tenants the stretches that are full by now belong to. Returns how many stretches it listed. Throws `OperationalError`. */
+export async function listFullStretches(
+  database: Pick<Queryable, 'query'>,
+  journal: Pick<Journal, 'commit'>,
+): Promise<number> {
+  const first = await listedStretches(database);
+  const full = Math.floor((await newestEntry(database)) / STRETCH);
+  const last = Math.min(full, first + LISTED_AT_ONCE) - 1;
+  if (last < first) return 0;
+  await journal.commit((transaction) => {
+    transaction.glance();
+    return listStretches(transaction, first, last);
+  }, ROW);
+  return last - first + 1;
+}
+
+/** Lists stretches as they fill up, until stopped. A store of an older version is listed from its first entry on. */
+export function startListing(database: Database, journal: Journal, log: Logger): { stop(): Promise<void> } {
+  let stopping = false;
+  const list = inSequence(
+    async () => {
+      while (!stopping && (await listFullStretches(database, journal)) > 0) {}
+    },
+    log,
+    "the stretches of merchants' histories are listed later",
+  );
+  const timer = setInterval(() => void list(), LIST_EVERY_MS);
+  return {
+    stop() {
+      stopping = true;
+      clearInterval(timer);
+      return list();
+    },
+  };
+}
