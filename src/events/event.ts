@@ -46,7 +46,7 @@ export interface PaymentEvent {
 }
 
 /** An entry about a payment. `event` is undefined for an entry that is not public, such as a claim. */
-export interface Told {
+export interface ToldEntry {
   number: number;
   /** An event's id, or what an id of a later event may be compared with: the position in the list of events. */
   id: string;
@@ -96,7 +96,7 @@ export function presentEvent({
  * What the entries about one payment tell, given all of them by number. An id is made of the payment's id and the entry's place among
  * them, so it never changes and needs no storage. It holds a digest, because the payment's id opens its checkout page.
  */
-export function toldOf(payment: PaymentFacts, entries: readonly AuditEntry[]): Told[] {
+export function toldOf(payment: PaymentFacts, entries: readonly AuditEntry[]): ToldEntry[] {
   let status: Status = 'pending';
   let status_reason: StatusReason | null = null;
   let version = 0;

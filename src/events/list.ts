@@ -4,7 +4,7 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import { historyOf } from '../payments/history.ts';
 import { entriesOfSubjects, paymentFacts, paymentIdsFrom } from '../payments/history-queries.ts';
 import type { Tenant } from '../payments/queries.ts';
-import { type EventType, type PaymentEvent, readEventId, type Told, toldOf } from './event.ts';
+import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
 
 type Reader = Pick<Queryable, 'query'>;
 
@@ -13,7 +13,7 @@ const READ_AT_ONCE = 200;
 const LOOKED_AT_MAXIMUM = 4000;
 
 /** A position in a tenant's events: an entry's number, and its id, which tells nothing of others. */
-export type Position = Pick<Told, 'number' | 'id'>;
+export type Position = Pick<ToldEntry, 'number' | 'id'>;
 
 export interface EventPage {
   events: (Position & { event: PaymentEvent })[];
@@ -32,7 +32,7 @@ export interface EventFilter {
 export async function toldOfPayments(
   database: Reader,
   paymentIds: readonly string[],
-): Promise<Map<string, Told[]>> {
+): Promise<Map<string, ToldEntry[]>> {
   if (paymentIds.length === 0) return new Map();
   const payments = await paymentFacts(database, paymentIds);
   const entries = Map.groupBy(await entriesOfSubjects(database, paymentIds), ({ subject }) => subject);
@@ -48,9 +48,10 @@ export async function listEvents(
   limit: number,
 ): Promise<EventPage> {
   const events: EventPage['events'] = [];
-  const isWanted = ({ event }: Told) => event !== undefined && (type === undefined || event.type === type);
+  const isWanted = ({ event }: ToldEntry) =>
+    event !== undefined && (type === undefined || event.type === type);
   let end = after;
-  const take = (all: readonly Told[]): boolean => {
+  const take = (all: readonly ToldEntry[]): boolean => {
     for (const one of all) {
       if (isWanted(one) && events.length === limit) return true;
       if (isWanted(one)) events.push(one as EventPage['events'][number]);
@@ -75,14 +76,14 @@ export async function listEvents(
 }
 
 /** What entries tell, in their order. */
-async function tell(database: Reader, entries: readonly AuditEntry[]): Promise<Told[]> {
+async function tell(database: Reader, entries: readonly AuditEntry[]): Promise<ToldEntry[]> {
   const all = await toldOfPayments(database, [...new Set(entries.map(({ subject }) => subject))]);
   const byNumber = new Map([...all.values()].flat().map((one) => [one.number, one]));
   return entries.flatMap(({ number }) => byNumber.get(number) ?? []);
 }
 
 /** What the entry that an id names tells; undefined where it is none of the tenant's. Throws as `toldOfPayments` does. */
-export async function findTold(database: Reader, tenant: Tenant, id: string): Promise<Told | undefined> {
+export async function findTold(database: Reader, tenant: Tenant, id: string): Promise<ToldEntry | undefined> {
   const named = readEventId(id);
   if (!named) return undefined;
   const found = (await paymentIdsFrom(database, tenant, named.start)).find((one) => named.isOf(one.id));

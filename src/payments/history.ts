@@ -51,7 +51,7 @@ export async function historyOf(
 /** Lists which tenants the stretches that are full by now belong to. Returns how many stretches it listed. Throws `OperationalError`. */
 export async function listFullStretches(
   database: Pick<Queryable, 'query'>,
-  journal: Pick<Journal, 'commit'>,
+  journal: Journal,
 ): Promise<number> {
   const first = await listedStretches(database);
   const full = Math.floor((await newestEntry(database)) / STRETCH);

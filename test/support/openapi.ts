@@ -38,6 +38,7 @@ export const UNKNOWN_ID = `pay_${'0'.repeat(36)}`;
 const filledIn = (template: string, id = UNKNOWN_ID) =>
   template
     .replace('{payment_id}', id)
+    .replace('{event_id}', id)
     .replace('{key_id}', id.startsWith('key_') ? id : `key_${'0'.repeat(16)}`)
     .replace('{number}', /^\d+$/.test(id) ? id : '999999999');
 
