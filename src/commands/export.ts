@@ -9,7 +9,13 @@ import type { Mode } from '../merchants/merchant.ts';
 import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
-import { EXPORT_FORMATS, type ExportFormat, exportPayments } from '../review/export.ts';
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  exportPayments,
+  SEPARATOR_NAMES,
+  type Separator,
+} from '../review/export.ts';
 import { parseId } from './arguments.ts';
 import { writeFile, writeOut } from './output.ts';
 import { configured, withDatabase } from './store.ts';
@@ -18,6 +24,7 @@ import { CONFIG_OPTION, JSON_NEEDS_OUTPUT, UsageError } from './usage.ts';
 
 interface ExportOptions {
   format: ExportFormat;
+  separator?: Separator;
   status?: Status;
   merchant?: string;
   mode?: Mode;
@@ -35,6 +42,11 @@ export function exportCommand(): Command {
   return new Command('export')
     .description('write payments, newest first, as CSV for spreadsheets or NDJSON for programs')
     .addOption(new Option('--format <format>', 'what to write').choices(EXPORT_FORMATS).default('csv'))
+    .addOption(
+      new Option('--separator <name>', 'CSV for a spreadsheet, with this between cells').choices(
+        SEPARATOR_NAMES,
+      ),
+    )
     .addOption(new Option('--status <status>', 'only payments in this status').choices(STATUSES))
     .option(
       '--merchant <id>',
@@ -56,6 +68,7 @@ export function exportCommand(): Command {
       `
 Examples:
   counterfoil export --status approved --from 2026-11-01 --to 2026-11-30 --output november.csv
+  counterfoil export --separator semicolon --output november-for-excel.csv
   counterfoil export --merchant mer_development --format ndjson | gzip > payments.ndjson.gz
 
 It holds personal data: the file is readable by its owner alone.`,
@@ -80,8 +93,9 @@ function timeOf(
 }
 
 async function writePayments(options: ExportOptions): Promise<void> {
-  const { format, status, merchant, mode, output, json } = options;
+  const { format, separator, status, merchant, mode, output, json } = options;
   if (json && output === undefined) throw new UsageError(JSON_NEEDS_OUTPUT);
+  if (separator !== undefined && format !== 'csv') throw new UsageError('--separator is for --format csv');
   const configuration = configured(options.config);
   const from = timeOf(options.from, 'from', configuration);
   const to = timeOf(options.to, 'to', configuration);
@@ -95,6 +109,7 @@ async function writePayments(options: ExportOptions): Promise<void> {
         let newest: number | undefined;
         const lines = exportPayments(view, {
           format,
+          separator,
           filter,
           now: systemClock.now(),
           // Newest first: how far it has come in time says how much is left, and nothing has to be counted.

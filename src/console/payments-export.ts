@@ -2,7 +2,7 @@
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { EXPORT_TYPES, type ExportFormat, exportStream } from '../review/export.ts';
+import { EXPORT_TYPES, type ExportFormat, exportStream, SEPARATOR_NAMES } from '../review/export.ts';
 import type { SearchFilter } from '../review/queries.ts';
 import { paymentSearchOf } from './payment-search.ts';
 import type { Context, Outcome } from './route.ts';
@@ -15,6 +15,13 @@ export async function download(context: Context, format: ExportFormat): Promise<
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];
   if (fault !== undefined) throw new OperationalError('validation_failed', `${fault}.`);
+  const asked = context.query.get('separator') ?? undefined;
+  const separator = SEPARATOR_NAMES.find((one) => one === asked);
+  if (asked !== separator)
+    throw new OperationalError(
+      'validation_failed',
+      `Separator must be one of ${SEPARATOR_NAMES.join(', ')}.`,
+    );
   await journal.commit((transaction) =>
     transaction.record({
       actor: principal.actor,
@@ -25,7 +32,7 @@ export async function download(context: Context, format: ExportFormat): Promise<
     }),
   );
   return {
-    stream: exportStream(database, { format, filter, now }),
+    stream: exportStream(database, { format, separator, filter, now }),
     type: EXPORT_TYPES[format],
     name: `payments-${dateIn(timeZone, now)}.${format}`,
   };

@@ -1,6 +1,7 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
+import { SEPARATOR_NAMES, type Separator } from '../review/export.ts';
 import { searchPayments } from '../review/queries.ts';
 import { pager, records } from '../ui/table.ts';
 import { addressOfPayment } from './panel.ts';
@@ -80,9 +81,12 @@ function links({ address }: Context, { asked }: PaymentSearch, { before, trail, 
 }
 
 function exports({ address }: Context, { asked }: PaymentSearch): Html {
-  const link = (path: string, name: string) =>
-    html`<a class="plain" href="${address(path, asked)}" download>${name}</a>`;
+  const link = (path: string, name: string, separator?: Separator) =>
+    html`<a class="plain" href="${address(path, { ...asked, separator })}" download>${name}</a>`;
+  const forSpreadsheets = SEPARATOR_NAMES.map(
+    (name, i) => html`${i > 0 && ' · '}${link('/payments.csv', name, name)}`,
+  );
   const what = Object.keys(asked).length > 0 ? 'what matches' : 'all payments';
-  return html`<p class="downloads">Download ${what}: ${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}.
+  return html`<p class="downloads">Download ${what}: ${link('/payments.csv', 'CSV')} · ${link('/payments.ndjson', 'NDJSON')}. CSV for a spreadsheet, separated by ${forSpreadsheets}.
 <span class="muted">The file holds personal data; the history keeps that you downloaded it.</span></p>`;
 }

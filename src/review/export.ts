@@ -1,11 +1,13 @@
 // Payments as rows for spreadsheets (CSV) and programs (NDJSON): read a page at a time, so that any number needs little memory.
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
+import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Queryable } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
+import { reviewActs, reviewersOf } from './review.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -15,6 +17,12 @@ export const EXPORT_TYPES: Record<ExportFormat, string> = {
   csv: 'text/csv; charset=utf-8; header=present',
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
+
+/** For spreadsheets, by what separates their cells: CSV that begins with a byte order mark, so that they read it as UTF-8. */
+export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
+export type Separator = keyof typeof SEPARATORS;
+export const SEPARATOR_NAMES = Object.keys(SEPARATORS) as Separator[];
+const BYTE_ORDER_MARK = '\ufeff';
 
 const PAGE = 500;
 
@@ -28,12 +36,15 @@ const textIn = (values: Kept, name: string) => {
 
 /**
  * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with a numeric offset. Of what the
- * customer sent it holds who paid from which account, and nothing of a card.
+ * customer sent it holds who paid from which account, and nothing of a card. `names` are those of administrators by id.
  */
-function rowOf(stored: Payment, now: number) {
+function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>) {
   const payment = asOf(stored, now);
   const customer = kept(payment.customer);
   const sent = kept(payment.submission);
+  const acts = reviewActs(payment);
+  const decision = acts.findLast(({ act }) => act === 'approve' || act === 'reject');
+  const notes = acts.flatMap(({ note }) => note ?? []);
   return {
     id: payment.id,
     created_at: formatTimestamp(payment.created_at),
@@ -61,6 +72,9 @@ function rowOf(stored: Payment, now: number) {
     payer_account_name: textIn(sent, 'transfer_name'),
     payer_account: textIn(sent, 'transfer_account'),
     transfer_reference: textIn(kept(payment.payment_details), 'transfer_reference'),
+    bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
+    decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
+    note: notes.length > 0 ? notes.join('\n') : null,
   };
 }
 export type ExportRow = ReturnType<typeof rowOf>;
@@ -92,6 +106,9 @@ export const EXPORT_COLUMNS = [
   'payer_account_name',
   'payer_account',
   'transfer_reference',
+  'bank_reference',
+  'decided_by',
+  'note',
 ] as const satisfies (keyof ExportRow)[];
 
 /** RFC 4180. */
@@ -101,31 +118,45 @@ const CSV = {
 } as const;
 /** What a spreadsheet would run as a formula, though it first drops what cannot be seen. Amounts and ids never begin so. */
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
-/** The same behind a semicolon, where a spreadsheet of many countries begins a new cell, quotes or not. */
-const FORMULA_INSIDE = /;(?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
+/** The same behind a semicolon or a tab, where a spreadsheet may begin a new cell, quotes or not. */
+const FORMULA_INSIDE = /[;\t](?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
 function cell(value: string | null): string | null {
   if (value === null) return null;
-  const text = value.replace(FORMULA_INSIDE, ";'");
+  const text = value.replace(FORMULA_INSIDE, "$&'");
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-const LINES: Record<ExportFormat, { head: string; line(rows: readonly ExportRow[]): string }> = {
-  csv: {
-    head: stringify([[...EXPORT_COLUMNS]], CSV),
+/** How a format is written: what comes first, and rows as text. */
+interface Writer {
+  head: string;
+  line(rows: readonly ExportRow[]): string;
+}
+
+const NDJSON: Writer = {
+  head: '',
+  line: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+};
+
+function csvWriter(separator: Separator | undefined): Writer {
+  const csv = { ...CSV, delimiter: SEPARATORS[separator ?? 'comma'] };
+  // Spreadsheets take the semicolon in countries that write decimals with a comma: only so are amounts numbers to them.
+  const amount = (text: string) => (separator === 'semicolon' ? text.replace('.', ',') : text);
+  const value = (row: ExportRow, name: keyof ExportRow) =>
+    name === 'amount' ? amount(row.amount) : cell(row[name]);
+  return {
+    head: (separator === undefined ? '' : BYTE_ORDER_MARK) + stringify([[...EXPORT_COLUMNS]], csv),
     line: (rows) =>
       stringify(
-        rows.map((row) => EXPORT_COLUMNS.map((name) => cell(row[name]))),
-        CSV,
+        rows.map((row) => EXPORT_COLUMNS.map((name) => value(row, name))),
+        csv,
       ),
-  },
-  ndjson: {
-    head: '',
-    line: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-  },
-};
+  };
+}
 
 export interface ExportOptions {
   format: ExportFormat;
+  /** For a spreadsheet: what separates the cells of CSV. Without it CSV is for programs: commas and no byte order mark. */
+  separator?: Separator | undefined;
   filter: SearchFilter;
   /** Milliseconds since 1970: what is pending past its time is cancelled. */
   now: number;
@@ -139,9 +170,9 @@ export interface ExportOptions {
  */
 export async function* exportPayments(
   database: Pick<Queryable, 'query'>,
-  { format, filter, now, onProgress }: ExportOptions,
+  { format, separator, filter, now, onProgress }: ExportOptions,
 ): AsyncGenerator<string, number> {
-  const { head, line } = LINES[format];
+  const { head, line } = format === 'ndjson' ? NDJSON : csvWriter(separator);
   if (head !== '') yield head;
   let done = 0;
   for (let before: string | undefined; ; ) {
@@ -149,7 +180,8 @@ export async function* exportPayments(
     const last = page.at(-1);
     if (last) {
       done += page.length;
-      yield line(page.map((payment) => rowOf(payment, now)));
+      const names = await namesOf(database, reviewersOf(page));
+      yield line(page.map((payment) => rowOf(payment, now, names)));
       onProgress?.(done, last.created_at);
     }
     if (page.length < PAGE) return done;

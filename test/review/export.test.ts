@@ -4,13 +4,15 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../src/database/database.ts';
 import type { Payment } from '../../src/payments/payment.ts';
+import { approve } from '../../src/review/decide.ts';
 import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/review/export.ts';
+import { addNote } from '../../src/review/note.ts';
 import type { SearchFilter } from '../../src/review/queries.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { addReviewers } from '../support/reviewers.ts';
+import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -24,12 +26,17 @@ for (const engine of ENGINES)
     let harness: Harness;
     before(async () => {
       harness = await startHarness(engine, { configuration: SHOP });
+      await addReviewers(harness.service.journal);
     });
     after(() => harness.close());
 
-    async function exported(format: 'csv' | 'ndjson', filter: SearchFilter = {}): Promise<string> {
+    async function exported(
+      format: 'csv' | 'ndjson',
+      filter: SearchFilter = {},
+      separator?: 'comma' | 'semicolon' | 'tab',
+    ): Promise<string> {
       let text = '';
-      const options = { format, filter, now: harness.clock.now() };
+      const options = { format, filter, separator, now: harness.clock.now() };
       for await (const part of exportPayments(harness.service.database, options)) text += part;
       return text;
     }
@@ -101,9 +108,38 @@ for (const engine of ENGINES)
       for (const text of harmless) assert.ok(told.includes(text), JSON.stringify(text));
     });
 
+    test('A spreadsheet gets a byte order mark, its own separator and its own decimals, and no formula.', async () => {
+      const { id } = await harness.create({ amount: 1234.5, description: 'a;b', customer: { name: '=1+1' } });
+      const csv = (separator?: 'comma' | 'semicolon' | 'tab') => exported('csv', { ids: [id] }, separator);
+      assert.match(await csv(), /^id,created_at,/);
+      assert.match(await csv('comma'), /^\ufeffid,created_at,.*\r\npay_.*,1234\.50,USD,.*,'=1\+1,/s);
+      assert.match(
+        await csv('semicolon'),
+        /^\ufeffid;created_at;.*\r\npay_.*;1234,50;USD;.*;"a;b";.*;'=1\+1;/s,
+      );
+      assert.match(await csv('tab'), /^\ufeffid\tcreated_at\t.*\r\npay_.*\t1234\.50\tUSD\t.*\t'=1\+1\t/s);
+    });
+
+    test('Who decided, the bank reference and the notes stand in it, until the payment is erased.', async () => {
+      const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
+      const { journal } = harness.service;
+      const { id } = await harness.create();
+      await submit(harness, id);
+      await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen', 'req_n'), id);
+      assert.equal((await rowOf(id)).decided_by, '');
+      const approval = { note: '+ok', bank_reference: 'B-7', version: null };
+      await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}, 'req_a'), id);
+      const row = await rowOf(id);
+      assert.equal(row.decided_by, 'Ana');
+      assert.equal(row.bank_reference, 'B-7');
+      assert.equal(row.note, 'Seen\n+ok');
+      await erase(harness, id);
+      const { decided_by, bank_reference, note } = await rowOf(id);
+      assert.deepEqual([decided_by, bank_reference, note], ['', '', '']);
+    });
+
     test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
       const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
-      await addReviewers(harness.service.journal);
       const { id } = await harness.create();
       await submit(harness, id);
       await decide(harness, id);
