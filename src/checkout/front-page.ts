@@ -31,7 +31,8 @@ export class FrontRoute implements PageRoute<Name> {
 <p>${words.html('front.customer')}</p>
 ${this.#links && developers(visit, this.#links)}`;
     const heading = words.text('front.heading');
-    return { text: framedPage(visit, { heading, brand: 'Counterfoil', content, here: NO_PAYMENT }) };
+    const skip = words.html('register.skip');
+    return { text: framedPage(visit, { heading, brand: 'Counterfoil', content, skip, here: NO_PAYMENT }) };
   }
 }
 

@@ -14,6 +14,8 @@ export interface Framed<Name extends string = never> {
   /** For the title and previews of links: the amount, which tells one payment's page from another's. */
   amount?: string;
   content: Html;
+  /** The words of the skip link; the site's own if undefined. */
+  skip?: Html;
   wide?: boolean;
   /** Whether the page says what is wrong with a form. */
   wrong?: boolean;
@@ -36,7 +38,7 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
     basePath,
     title: wrong ? words.text('error.title', { title }) : title,
     preview: amount === undefined ? undefined : { title: named, description: amount },
-    skip: words.html(site.words.skip),
+    skip: parts.skip ?? words.html(site.words.skip),
     header: html`${brand !== undefined && html`<p class="brand"><bdi>${brand}</bdi></p>`}${
       test && html`<p class="ribbon">${words.html('test')}</p>`
     }`,

@@ -15,6 +15,11 @@ describe('the root in development', () => {
   test('/ tells a person what this is, and leads to registration, the console and the API.', async () => {
     const page = await load(new URL('/', harness.origin), { headers: { 'accept-language': 'de' } });
     assert.deepEqual([page.status, page.h1], [200, 'Zahlungsseiten']);
+    assert.match(
+      page.text,
+      /<a class="skip" href="#main">Zum Inhalt springen</,
+      'there is no payment to skip to',
+    );
     for (const [link, path, status] of [
       [/registrieren/, '/register', 200],
       [/Konsole/, '/console', 200],
