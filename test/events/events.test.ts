@@ -113,6 +113,30 @@ for (const engine of ENGINES) {
       assert.deepEqual((await service.request(`/v1/events/${first!.id}`)).json.data, first);
     });
 
+    test('money that arrived unannounced is told, and a cancelled payment that it opens again.', async () => {
+      const ana = await addPerson(service, 'administrator');
+      const { id: open } = await service.create({ amount: 5 });
+      const { id: closed } = await service.create({ amount: 5 });
+      await service.request(`/v1/payments/${closed}/cancel`, { method: 'POST' });
+      const day = (await service.request(`/v1/payments/${open}`)).json.data.created_at.slice(0, 10);
+      for (const id of [open, closed]) {
+        const body = { amount: 5, received_on: day };
+        assert.equal((await post(service, ana, `/admin/payments/${id}/record`, body)).status, 200);
+      }
+      await claimAs(service, ana, closed);
+      await post(service, ana, `/admin/payments/${closed}/approve`);
+      const told = async (id: string) =>
+        (await ofPayment(id)).slice(1).map(({ type, data }) => [type, data.status, data.status_reason]);
+      assert.deepEqual(await told(open), [['payment.money_received', 'requires_review', null]]);
+      assert.deepEqual(await told(closed), [
+        ['payment.cancelled', 'cancelled', 'cancelled_by_merchant'],
+        ['payment.reopened', 'requires_review', 'payment_received'],
+        ['payment.approved', 'approved', 'payment_received'],
+      ]);
+      const { status_reason } = (await service.request(`/v1/payments/${closed}`)).json.data;
+      assert.equal(status_reason, 'payment_received');
+    });
+
     test('a walk by cursor gives each event once, in the order of commits, before its stretches are listed and after.', async () => {
       const before = await walk(service, 'limit=100');
       const others = await walk(service, 'limit=100', OTHER_KEY);
