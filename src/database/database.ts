@@ -88,3 +88,10 @@ export class DatabaseError extends Error {
     return code === '42P01' || /^no such table: /.test(this.message);
   }
 }
+
+/** The database's file is none, or damaged at its beginning: only a person can put another in its place. */
+export class DamagedFile extends DatabaseError {
+  constructor(message: string) {
+    super('broken', message);
+  }
+}

@@ -149,10 +149,10 @@ test('a file that is no database is named, with what to do', async () => {
     writeFileSync(file, 'x'.repeat(8192), { mode: 0o600 });
     for (const command of [['serve'], ['backup', join(folder.path, 'backups')], ['audit', 'verify']]) {
       const { code, stdout, stderr } = await run(command, { cwd: folder.path });
-      assert.deepEqual([code, stdout], [1, '']);
+      assert.deepEqual([code, stdout], [78, '']);
       assert.equal(
         stderr,
-        `counterfoil: the database: ${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace\n`,
+        `counterfoil: ${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace\n`,
       );
     }
   } finally {

@@ -46,6 +46,15 @@ describe('a start stays at 78', () => {
       () => renameSync(file(), `${file()}.elsewhere`),
       () => renameSync(`${file()}.elsewhere`, file()),
     ],
+    [
+      'a database file that is damaged at its beginning',
+      'is not a SQLite database, or damaged at its beginning',
+      () => {
+        renameSync(file(), `${file()}.whole`);
+        writeFileSync(file(), 'x'.repeat(8192), { mode: 0o600 });
+      },
+      () => renameSync(`${file()}.whole`, file()),
+    ],
   ];
   for (const [name, words, break_, mend] of CAUSES)
     test(`${name}: the line is in the table, doctor is not content, and the start works afterwards`, async () => {
