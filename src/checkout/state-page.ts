@@ -130,7 +130,8 @@ function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: 
     );
   }
   if (when) rows.push([words.html(when), words.moment(payment.updated_at)]);
-  if (payment.status_reason === 'expired')
+  const isRecorded = payment.status === 'requires_review' && receiptsOf(payment).length > 0;
+  if (payment.status_reason === 'expired' || isRecorded)
     rows.push([words.html('fact.expired'), words.moment(payment.expires_at)]);
   return rows;
 }
