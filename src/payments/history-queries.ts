@@ -72,19 +72,6 @@ export function entriesOfTenant(
   );
 }
 
-/** Entries above number `after`, with the tenant of those that are about payments. */
-export function entriesWithTenants(
-  database: Reader,
-  after: number,
-  limit: number,
-): Promise<(Pick<AuditEntry, 'number' | 'subject'> & { tenant: string | null })[]> {
-  return database.query(
-    `select number, subject, ${TENANT_OF} as tenant from audit_entries where number > ? order by number limit ? + 0`,
-    after,
-    limit,
-  );
-}
-
 /** All entries about some subjects, by subject and number. */
 export function entriesOfSubjects(database: Reader, subjects: readonly string[]): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
