@@ -27,7 +27,7 @@ export function addTrialRoutes(app: FastifyInstance, settings: PaymentRoutes): v
       const facts = { key: request.caller.key.id };
       const asked: TryOut = { id, tenant, requestId: request.id, facts, rejection };
       const work = async (transaction: Transaction) =>
-        answerOf(await tryOut(transaction, [trial], asked), 200, checkoutBaseUrl, transaction.now);
+        answerOf(await tryOut(transaction, trial, asked), 200, checkoutBaseUrl, transaction.now);
       const route = `POST /v1/test/payments/:payment_id/${trial}`;
       return answer(request, reply, answering, route, `${id} ${bytes}`, work, id);
     });

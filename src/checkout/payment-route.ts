@@ -17,7 +17,7 @@ import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
-import { moveTestPayment, TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
+import { TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
@@ -132,7 +132,7 @@ export class PaymentRoute implements PageRoute<Name> {
     const decision = decisionFor(typed.kept.get('card-number'));
     return this.#change(visit, id, async (transaction) => {
       await submitPayment(transaction, id, request.id, submission);
-      if (decision) await moveTestPayment(transaction, decision, trying(payment, request));
+      if (decision) await tryOut(transaction, decision, trying(payment, request));
     });
   }
 
@@ -143,13 +143,11 @@ export class PaymentRoute implements PageRoute<Name> {
     if (!trial || mode !== 'test' || !this.#parts.triesOut) return { status: 403, text: refusedPage(visit) };
     if (!(await this.#mayBePaid(payment))) return suspended(visit, this.#subjectOf(payment, visit));
     const isDecision = trial === 'approve' || trial === 'reject';
-    return this.#change(visit, id, (transaction) =>
-      tryOut(
-        transaction,
-        isDecision && status === 'pending' ? ['submit', trial] : [trial],
-        trying(payment, visit.request),
-      ),
-    );
+    const asked = trying(payment, visit.request);
+    return this.#change(visit, id, async (transaction) => {
+      if (isDecision && status === 'pending') await tryOut(transaction, 'submit', asked);
+      await tryOut(transaction, trial, asked);
+    });
   }
 
   /** Not a payment of a suspended merchant, nor one that was changed in the store itself: its amount may be somebody else's. */
@@ -158,12 +156,13 @@ export class PaymentRoute implements PageRoute<Name> {
     return !directory.isSuspended(payment.merchant_id) && (await isPaymentAsRecorded(database, payment));
   }
 
-  /** Does `work` and leads to the payment's page: also if another change came first. */
+  /** Does `work` and leads to the payment's page, also if another change came first, and if it was changed outside the service. */
   async #change(visit: CheckoutVisit, id: string, work: Work<unknown>): Promise<PageAnswer> {
     try {
       await this.#parts.journal.commit(work, id);
     } catch (error) {
-      if (!(error instanceof OperationalError && error.code === 'invalid_status')) throw error;
+      if (!(error instanceof OperationalError && ['invalid_status', 'conflict'].includes(error.code)))
+        throw error;
     }
     return seePayment(visit);
   }

@@ -9,7 +9,7 @@ import { expireDuePayment } from './expire.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
 import type { Payment, Status } from './payment.ts';
 import { changePayment, findPayment, paymentsAfter } from './queries.ts';
-import { recordPayment } from './record.ts';
+import { recordPayment, refuseChangedOutside } from './record.ts';
 import { paymentNotFound } from './transition.ts';
 
 const PAGE = 500;
@@ -36,19 +36,20 @@ const CLEARED = {
 
 /**
  * Erases a payment's personal data and the answers kept about it; returns how many those were. What was erased before is
- * erased again. Throws `not_found`, and `invalid_status` where something may still come of the payment.
+ * erased again. Throws `not_found`, `invalid_status` where something may still come of the payment, and what
+ * `refuseChangedOutside` throws.
  */
 export async function erasePayment(transaction: Transaction, id: string, act: Act): Promise<number> {
   await expireDuePayment(transaction, id);
+  const payment = await findPayment(transaction, id);
+  if (!payment) throw paymentNotFound();
+  await refuseChangedOutside(transaction, payment);
   const erased = await changePayment(transaction, id, { status: FINAL }, { ...CLEARED, salt: newSalt() });
-  if (!erased) {
-    const payment = await findPayment(transaction, id);
-    if (!payment) throw paymentNotFound();
+  if (!erased)
     throw new OperationalError(
       'invalid_status',
       `The payment ${id} is ${payment.status}; only an approved, rejected or cancelled one can be erased.`,
     );
-  }
   const answers = await deleteAnswersOf(transaction, id);
   recordPayment(transaction, act, 'payment.erased', erased, { answers: answers.length });
   for (const { scope } of answers) {

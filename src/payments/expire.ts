@@ -6,7 +6,7 @@ import { type Clock, HOUR_MS, SECOND_MS } from '../lib/time.ts';
 import { forgetOldAnswers } from './idempotency.ts';
 import { MOVES } from './payment.ts';
 import { findDuePayments, findPayment, movePayment } from './queries.ts';
-import { recordPayment } from './record.ts';
+import { isPaymentAsRecorded, recordPayment } from './record.ts';
 
 const SWEEP_EVERY_MS = SECOND_MS;
 const FORGET_EVERY_MS = HOUR_MS;
@@ -27,10 +27,10 @@ export async function expireDuePayments(journal: Journal): Promise<number> {
   return expired.filter(Boolean).length;
 }
 
-/** Cancels a payment whose time has passed. Returns false if it is not due or another node was quicker. */
+/** Cancels a payment whose time has passed. Returns false if it is not due, another node was quicker, or it was changed outside the service. */
 export async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
   const pending = await findPayment(transaction, id);
-  if (!pending) return false;
+  if (pending?.status !== 'pending' || !(await isPaymentAsRecorded(transaction, pending))) return false;
   const written = { status_reason: 'expired', updated_at: pending.expires_at } as const;
   const payment = await movePayment(transaction, 'expire', id, {}, written);
   if (!payment) return false;

@@ -2,6 +2,7 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { type Facts, isAsRecorded, type RecordReader, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { PAYMENTS, type Payment } from './payment.ts';
 import { findPayment } from './queries.ts';
 
@@ -29,4 +30,16 @@ export async function isPaymentAsRecorded(database: RecordReader, payment: Payme
     if (seen.version === version) return false;
     version = seen.version;
   }
+}
+
+/**
+ * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of a further change
+ * would record the changed row, and verifying could not find it any more.
+ */
+export async function refuseChangedOutside(database: RecordReader, payment: Payment): Promise<void> {
+  if (await isPaymentAsRecorded(database, payment)) return;
+  throw new OperationalError(
+    'conflict',
+    'The payment was changed outside the service, so nobody can act on it. Ask the operator to run counterfoil audit verify.',
+  );
 }

@@ -5,8 +5,8 @@ import { searchedName } from '../lib/search-terms.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
 import type { Payment } from './payment.ts';
-import { changePayment, type Written } from './queries.ts';
-import { recordPayment } from './record.ts';
+import { changePayment, findPayment, type Written } from './queries.ts';
+import { recordPayment, refuseChangedOutside } from './record.ts';
 import { transition } from './transition.ts';
 
 /** What a customer sent by one method: whole for the reviewer, masked for the merchant and for whoever holds the link. */
@@ -60,11 +60,13 @@ export function cancelByCustomer(transaction: Transaction, id: string, requestId
 
 /**
  * Notes once that the customer of an expired payment wants a new link. Throws `invalid_status` where it has not expired, or
- * was asked for before.
+ * was asked for before, and what `refuseChangedOutside` throws.
  */
 export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
   // The sweeper may have yet to write that it expired: the order of the history is the order of things.
   await expireDuePayment(transaction, id);
+  const expired = await findPayment(transaction, id);
+  if (expired) await refuseChangedOutside(transaction, expired);
   const { now } = transaction;
   const guard = { is: { status_reason: 'expired', link_requested_at: null } } as const;
   const asked = await changePayment(transaction, id, guard, { link_requested_at: now, updated_at: now });

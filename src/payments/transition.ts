@@ -6,7 +6,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { asOf, MOVES, type Move, type Payment, type Status } from './payment.ts';
 import { findPayment, findPaymentOf, movePayment, type Tenant, type Written } from './queries.ts';
-import { recordPayment } from './record.ts';
+import { recordPayment, refuseChangedOutside } from './record.ts';
 
 /** The same for an id that is unknown, malformed, or another merchant's. */
 export function paymentNotFound(): OperationalError {
@@ -24,7 +24,7 @@ export function wrongStatus(status: Status, move: Move): OperationalError {
 
 /**
  * Moves a payment of `tenant`, or of anyone if undefined, and records it. Throws `not_found`, and `invalid_status` if the payment is not
- * where the move starts or its time has passed. Administrators' moves go through `actOn`, which also guards version and claim.
+ * where the move starts or its time has passed, and what `refuseChangedOutside` throws. Administrators' moves go through `actOn`, which also guards version and claim.
  */
 export async function transition(
   transaction: Transaction,
@@ -35,15 +35,12 @@ export async function transition(
   written: Written,
   facts: Facts = {},
 ): Promise<Payment> {
+  const find = () => (tenant ? findPaymentOf(transaction, tenant, id) : findPayment(transaction, id));
+  const payment = await find();
+  if (!payment) throw paymentNotFound();
+  await refuseChangedOutside(transaction, payment);
   const moved = await movePayment(transaction, move, id, { is: tenant }, written);
-  if (!moved) {
-    const payment = tenant
-      ? await findPaymentOf(transaction, tenant, id)
-      : await findPayment(transaction, id);
-    if (!payment) throw paymentNotFound();
-    const { status } = asOf(payment, transaction.now);
-    throw wrongStatus(status, move);
-  }
+  if (!moved) throw wrongStatus(asOf((await find())!, transaction.now).status, move);
   recordPayment(transaction, act, `payment.${moved.status}`, moved, {
     from: MOVES[move].from[0],
     reason: moved.status_reason,

@@ -8,7 +8,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { searchedReference } from '../lib/search-terms.ts';
 import { asOf, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
-import { isPaymentAsRecorded, recordPayment } from '../payments/record.ts';
+import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import { claimOf } from './claim-time.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
@@ -59,18 +59,6 @@ export async function actOn(
     return changed;
   }
   throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');
-}
-
-/**
- * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of the act would
- * record the changed row, and verifying could not find it any more.
- */
-export async function refuseChangedOutside(transaction: Transaction, payment: Payment): Promise<void> {
-  if (await isPaymentAsRecorded(transaction, payment)) return;
-  throw new OperationalError(
-    'conflict',
-    'The payment was changed outside the service, so nobody can act on it. Ask the operator to run counterfoil audit verify.',
-  );
 }
 
 /** What one more act writes: the acts of a payment with it, and the bank's reference if it has one. */

@@ -5,10 +5,9 @@ import type { Transaction } from '../journal/transaction.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { changePayment, findPaymentOf, type Tenant } from '../payments/queries.ts';
-import { recordPayment } from '../payments/record.ts';
+import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { type Submission, submitted } from '../payments/submit.ts';
 import { paymentNotFound, transition, wrongStatus } from '../payments/transition.ts';
-import { refuseChangedOutside } from './act.ts';
 import { toldReason, UNCLAIMED } from './decide.ts';
 import type { Rejection } from './review.ts';
 
@@ -38,27 +37,11 @@ export interface TryOut {
 }
 
 /**
- * Makes moves of a test payment without a person, one after the other. Returns the payment as it is then. Throws `conflict` where it
- * was changed outside the service, and what `moveTestPayment` does.
+ * Makes one move of a test payment without a person. Returns the payment as it is then. Throws `not_found` for a live payment, as for
+ * one that does not exist, `invalid_status` where the move does not start from its status, and `conflict` where it was changed outside
+ * the service.
  */
-export async function tryOut(
-  transaction: Transaction,
-  trials: readonly [Trial, ...Trial[]],
-  asked: TryOut,
-): Promise<Payment> {
-  const { id, tenant } = asked;
-  let payment = tenant.mode === 'test' ? await findPaymentOf(transaction, tenant, id) : undefined;
-  if (!payment) throw paymentNotFound();
-  await refuseChangedOutside(transaction, payment);
-  for (const trial of trials) payment = await moveTestPayment(transaction, trial, asked);
-  return payment;
-}
-
-/**
- * Makes one move of a test payment. Throws `not_found` for a live payment, as for one that does not exist, and `invalid_status` where
- * the move does not start from its status.
- */
-export function moveTestPayment(
+export function tryOut(
   transaction: Transaction,
   trial: Trial,
   { id, tenant, requestId, facts = {}, rejection = { reason: 'other', message: null } }: TryOut,
@@ -95,6 +78,7 @@ async function expireNow(
   const { now } = transaction;
   const seen = await findPaymentOf(transaction, tenant, id);
   if (!seen) throw paymentNotFound();
+  await refuseChangedOutside(transaction, seen);
   const pending = { is: tenant, status: ['pending'], expiry: 'ahead' } as const;
   const ended = await changePayment(transaction, id, pending, { expires_at: now, updated_at: now });
   if (!ended) throw wrongStatus(asOf(seen, now).status, 'expire');
