@@ -27,7 +27,10 @@ export async function expireDuePayments(journal: Journal): Promise<number> {
   return expired.filter(Boolean).length;
 }
 
-/** Cancels a payment whose time has passed. Returns false if it is not due, another node was quicker, or it was changed outside the service. */
+/**
+ * Cancels a payment whose time has passed. Returns false if it is not due, another node was quicker, or it was changed outside the
+ * service.
+ */
 export async function expireDuePayment(transaction: Transaction, id: string): Promise<boolean> {
   const pending = await findPayment(transaction, id);
   if (pending?.status !== 'pending' || !(await isPaymentAsRecorded(transaction, pending))) return false;

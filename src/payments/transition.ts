@@ -24,7 +24,8 @@ export function wrongStatus(status: Status, move: Move): OperationalError {
 
 /**
  * Moves a payment of `tenant`, or of anyone if undefined, and records it. Throws `not_found`, and `invalid_status` if the payment is not
- * where the move starts or its time has passed, and what `refuseChangedOutside` throws. Administrators' moves go through `actOn`, which also guards version and claim.
+ * where the move starts or its time has passed, and what `refuseChangedOutside` throws. Administrators' moves go through `actOn`, which
+ * also guards version and claim.
  */
 export async function transition(
   transaction: Transaction,

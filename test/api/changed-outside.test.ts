@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { erasePayment } from '../../src/payments/erase.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
-import { submitPayment } from '../../src/payments/submit.ts';
+import { requestLink, submitPayment } from '../../src/payments/submit.ts';
 import { acknowledgeAll } from '../support/acknowledge.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
@@ -69,6 +69,18 @@ for (const engine of ENGINES)
       await acknowledgeAll(service, 'For the test.');
       await erase(id);
       await service.verify();
+    });
+
+    test('takes no request for a new link.', async () => {
+      const { id } = await service.create({ expires_in: 300 });
+      service.clock.advance(301_000);
+      await expireDuePayments(service.service.journal);
+      await editOutside(service.store, `update payments set amount_minor = 1 where id = '${id}'`);
+      const { journal } = service.service;
+      await assert.rejects(
+        journal.commit((one) => requestLink(one, id, 'r')),
+        CHANGED,
+      );
     });
 
     const erase = (id: string) =>
