@@ -10,7 +10,10 @@ export type Row = Record<string, Value>;
 export interface Queryable {
   /** Runs one statement and returns its rows: a `select`, or a write with `returning`. */
   query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
-  /** Inserts rows that all have the same keys, as one statement where the engine gains by it. */
+  /**
+   * Inserts rows that all have the same keys, as one statement where the engine gains by it. PostgreSQL may refuse them only later:
+   * then the next query of the transaction rejects, or its commit.
+   */
   insert(table: string, rows: readonly object[]): Promise<void>;
 }
 

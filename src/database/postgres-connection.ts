@@ -1,7 +1,7 @@
 // One connection to PostgreSQL: each answer has a deadline, and a connection that missed one is destroyed and never used again.
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { DatabaseError, type DatabaseFailure, type Queryable, type Row, type Value } from './database.ts';
+import { DatabaseError, type DatabaseFailure, type Value } from './database.ts';
 
 /** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
 const STATEMENT_DEADLINE_MS = 8000;
@@ -33,6 +33,15 @@ function failureOf(error: unknown): DatabaseFailure {
 function sqlState(error: unknown): string | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/**
+ * Whether an error at COMMIT says for certain that nothing stands: the server has answered COMMIT with something else, or has refused
+ * a statement before it. A statement that was not answered says nothing, because COMMIT was sent behind it.
+ */
+function wasRolledBack(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return false;
+  return !(error.cause instanceof Error) || sqlState(error.cause) !== undefined;
 }
 
 /** Whether a connection was found closed by the server or the network, rather than slow or refused. */
@@ -71,6 +80,7 @@ export class Connection {
       stream: () => socket,
       types: types as pg.CustomTypesConfig,
       connectionTimeoutMillis: deadlineMs,
+      pipeline: true, // a statement is sent though those before it are not answered
       statement_timeout: STATEMENT_DEADLINE_MS,
       idle_in_transaction_session_timeout: 2 * STATEMENT_DEADLINE_MS,
       application_name: 'counterfoil',
@@ -119,32 +129,23 @@ export class Connection {
     }
   }
 
-  /** What a transaction's works see of it. `deadlineMs` is asked before each statement. */
-  session(deadlineMs: () => number): Queryable {
-    return {
-      query: async <R = Row>(sql: string, ...values: Value[]) =>
-        (await this.run(sql, values, deadlineMs())).rows as R[],
-      insert: async (table, rows) => {
-        if (rows.length === 0) return;
-        const columns = Object.keys(rows[0]!).join(', ');
-        const sql = `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, ?)`;
-        await this.run(sql, [JSON.stringify(rows)], deadlineMs());
-      },
-    };
-  }
-
-  /** COMMIT, and the one answer that means it: any warning says that a wait for a standby was cut short. Throws `DatabaseError`. */
-  async commit(deadlineMs: number): Promise<void> {
+  /**
+   * COMMIT, and the one answer that means it: any warning says that a wait for a standby was cut short. `before`: the answers to the
+   * transaction's statements, which may still be on their way. Throws `DatabaseError`.
+   */
+  async commit(deadlineMs: number, before: Promise<unknown>): Promise<void> {
     let warning: string | undefined;
     const listen = (notice: { message?: string | undefined }) =>
       (warning = notice.message ?? 'warning at COMMIT');
     this.#client.on('notice', listen);
     try {
-      const statement = { text: 'commit', query_timeout: deadlineMs } as pg.QueryConfig;
-      const { command } = await this.#client.query(statement);
+      const answer = this.#client.query({ text: 'commit', query_timeout: deadlineMs } as pg.QueryConfig);
+      answer.catch(() => {}); // a statement that failed before is told of in its place
+      await before;
+      const { command } = await answer;
       if (command !== 'COMMIT') throw new DatabaseError('unavailable', `COMMIT answered ${command}`);
     } catch (error) {
-      throw error instanceof DatabaseError ? error : new DatabaseError('unknown', error);
+      throw wasRolledBack(error) ? error : new DatabaseError('unknown', error);
     } finally {
       this.#client.removeListener('notice', listen);
     }

@@ -1,7 +1,7 @@
 // One attempt to write a batch in a database transaction: runs its works, writes their rows, numbers and seals their entries.
 import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
-import { findSeal, lockHead, touchHead } from './queries.ts';
+import { lockHead, previousHash, touchHead } from './queries.ts';
 import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
 import { Transaction, type Work } from './transaction.ts';
 
@@ -72,18 +72,14 @@ export class CommitAttempt {
 
   /** The head's row is locked last, so that nodes wait for one another as briefly as can be. */
   async #seal(now: number): Promise<Seal> {
-    const head = await lockHead(this.#queryable, this.#entries.length);
-    const previous = head.seals - 1;
-    let previousHash = NO_SEAL;
-    if (previous > 0) {
-      // A statement of its own, since only one begun after the lock was had sees what the node before committed.
-      const seal = await findSeal(this.#queryable, previous);
-      if (!seal) throw new Error(`seal ${previous} is missing from the history`);
-      previousHash = seal.hash;
-    }
+    const locked = lockHead(this.#queryable, this.#entries.length);
+    // Asked at once: on PostgreSQL both are one wait, and the second begins when the first has the lock.
+    const [head, before] = await Promise.all([locked, previousHash(this.#queryable)]);
+    if (head.seals > 1 && before === undefined)
+      throw new Error(`seal ${head.seals - 1} is missing from the history`);
     const first = head.entries - this.#entries.length + 1;
     const entries = this.#entries.map((entry, i) => ({ number: first + i, ...entry }));
-    const seal = sealEntries(head.seals, previousHash, now, entries);
+    const seal = sealEntries(head.seals, before ?? NO_SEAL, now, entries);
     await this.#queryable.insert('audit_entries', entries);
     await this.#queryable.insert('seals', [seal]);
     return seal;

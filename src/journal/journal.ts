@@ -4,7 +4,7 @@ import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
 import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
 import type { CommitOutcome, Defects, JournalCounters } from './counters.ts';
-import { newestSeal } from './queries.ts';
+import { newestSeal, touchHead } from './queries.ts';
 import type { Seal } from './seal.ts';
 import type { Work } from './transaction.ts';
 import { byRow, type Waiting, WorkQueue } from './work-queue.ts';
@@ -209,8 +209,8 @@ export class Journal {
     const settle: (() => void)[] = [];
     try {
       await this.#database.transaction(async (queryable) => {
-        // Nothing may join: it would be answered, and rolled back with the rehearsal.
-        await this.#perform(queryable, [rehearsal], settle);
+        await this.#perform(queryable, [rehearsal], settle); // nothing may join: it would be rolled back with it
+        await touchHead(queryable); // rejects if the last rows were refused
         throw new Rehearsed();
       }, rehearsal.dueMs - monotonicMs());
     } catch (error) {

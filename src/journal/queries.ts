@@ -25,6 +25,17 @@ export async function lockHead(
   return head!;
 }
 
+/**
+ * The hash of the seal before the one that `lockHead` has numbered; undefined where there is none. A statement of its own, since only one
+ * that the server begins after the lock was had sees what the node before committed.
+ */
+export async function previousHash(database: Reader): Promise<string | undefined> {
+  const [seal] = await database.query<Pick<Seal, 'hash'>>(
+    'select hash from seals where number = (select seals - 1 from journal_head where id = 1)',
+  );
+  return seal?.hash;
+}
+
 /** A write that changes nothing, to learn whether the store takes writes. */
 export async function touchHead(database: Reader): Promise<void> {
   await database.query('update journal_head set entries = entries where id = 1 returning id');

@@ -1,0 +1,101 @@
+// How often a commit waits for PostgreSQL, counted at the socket, and what becomes of statements that nobody waited for.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
+import { openPostgres } from '../../src/database/postgres.ts';
+import { type CountingRelay, startCountingRelay } from '../support/counting-relay.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { temporaryStore } from '../support/stores.ts';
+import { eventually } from '../support/waiting.ts';
+
+/** BEGIN; rows, lock and newest seal; entries, seal and COMMIT. */
+const WAITS_OF_A_COMMIT = 3;
+const CREATES = 40;
+/** So many bytes stand before the rows of a commit none of whose works has asked anything, as the sweep of old payments does. */
+const ROWS_WITHIN = 64;
+
+describe('statements that are sent together', () => {
+  let relay: CountingRelay;
+  let service: Harness;
+
+  before(async () => {
+    const store = await temporaryStore('postgres');
+    const url = new URL(store.database_url!);
+    relay = await startCountingRelay(Number(url.port));
+    url.port = String(relay.port);
+    service = await startHarness('postgres', { store: { ...store, database_url: url.href } });
+  });
+  after(async () => {
+    await service.close();
+    await relay.close();
+  });
+
+  test('a commit whose works ask nothing waits three times, whatever it holds', async () => {
+    await service.create({}, { headers: { 'idempotency-key': 'prepares-the-statements' } });
+    relay.transactions.length = 0;
+    const created = await Promise.all(
+      Array.from({ length: CREATES }, (_, i) =>
+        service.create({}, i % 2 ? { headers: { 'idempotency-key': `waits-${i}` } } : {}),
+      ),
+    );
+    assert.equal(created.length, CREATES);
+    const found = relay.transactions.filter(
+      ({ sent }) => /payment\.created.*commit/s.test(sent) && sent.indexOf('[{') < ROWS_WITHIN,
+    );
+    assert.ok(found.length > 0 && found.some(({ sent }) => sent.includes('answer.kept')));
+    for (const { waits } of found) assert.equal(waits, WAITS_OF_A_COMMIT);
+    await service.verify();
+  });
+
+  describe('a store with a table of names', () => {
+    let database: Database;
+    const names = async () =>
+      (await database.query<{ name: string }>('select name from names order by name')).map(
+        ({ name }) => name,
+      );
+
+    before(async () => {
+      database = await openPostgres(service.store.database_url!);
+      await database.script('create table names (name text primary key)');
+    });
+    beforeEach(() => database.script('truncate names'));
+    after(() => database.close());
+
+    test('rows that are refused are the failure of the next query, of the commit otherwise, and leave nothing', async () => {
+      await database.transaction((transaction) => transaction.insert('names', [{ name: 'taken' }]));
+      for (const asksAfter of [true, false]) {
+        const refused = database.transaction(async (transaction) => {
+          await transaction.insert('names', [{ name: `before ${asksAfter}` }]);
+          await transaction.insert('names', [{ name: 'taken' }]);
+          await transaction.insert('names', [{ name: `behind ${asksAfter}` }]);
+          if (!asksAfter) return;
+          const both = [transaction.query('select 1'), transaction.query('select 2')];
+          for (const one of await Promise.allSettled(both))
+            assert.equal(one.status === 'rejected' && one.reason.failure, 'conflict');
+          await Promise.all(both);
+        });
+        await assert.rejects(refused, { failure: 'conflict' });
+        assert.deepEqual(await names(), ['taken']);
+      }
+      await database.transaction((transaction) => transaction.insert('names', [{ name: 'later' }]));
+      assert.deepEqual(await names(), ['later', 'taken'], 'the connection is used on');
+    });
+
+    test('a connection that is lost behind COMMIT leaves the outcome unknown, though rows before it are not answered', async () => {
+      relay.cutAt('commit\0');
+      const lost = database.transaction((transaction) => transaction.insert('names', [{ name: 'perhaps' }]));
+      await assert.rejects(lost, { failure: 'unknown' });
+      await eventually(async () => (await names()).includes('perhaps'));
+    });
+
+    test('a connection that is lost before COMMIT leaves nothing, and says so', async () => {
+      relay.cutAt('never');
+      const lost = database.transaction(async (transaction) => {
+        await transaction.insert('names', [{ name: 'never' }]);
+        await transaction.query('select 1');
+      });
+      await assert.rejects(lost, { failure: 'unavailable' });
+      assert.deepEqual(await names(), []);
+    });
+  });
+});
