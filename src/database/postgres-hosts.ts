@@ -4,7 +4,7 @@ import { hostsOf } from './connection-string.ts';
 import { DatabaseError, type Queryable } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
 import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
-import { Session } from './postgres-session.ts';
+import { PostgresSession } from './postgres-session.ts';
 
 /** How long a host may take to say what it is: with others beside it, not so long that these are found too late. */
 const ANSWER_MS = { alone: 5000, amongOthers: 2000 };
@@ -151,7 +151,7 @@ export class Hosts {
     if (answer.readOnly !== undefined && (use === 'write' || this.#guard)) return answer.readOnly;
     if (this.#isStale(answer)) return STALE;
     try {
-      const view = new Session(answer.connection, () => budget.left(this.#answerMs));
+      const view = new PostgresSession(answer.connection, () => budget.left(this.#answerMs));
       const reason = await this.#guard?.admit(view, isOpening);
       // Meanwhile another may have been found.
       return reason ?? (this.#isStale(answer) ? STALE : undefined);

@@ -5,7 +5,7 @@ import type { Connection } from './postgres-connection.ts';
 /** Every so many inserts one is waited for, so that the rows of a long transaction do not pile up in memory. */
 const UNANSWERED_INSERTS = 8;
 
-export class Session implements Queryable {
+export class PostgresSession implements Queryable {
   readonly #connection: Connection;
   readonly #deadlineMs: () => number;
   /** Settles when all statements so far are answered, and rejects with the error of the first that failed. */

@@ -6,7 +6,7 @@ import { type Connection, wasCut } from './postgres-connection.ts';
 import { type HostGuard, Hosts } from './postgres-hosts.ts';
 import { postgresIndexFaults } from './postgres-indexes.ts';
 import { Readers } from './postgres-readers.ts';
-import { Session } from './postgres-session.ts';
+import { PostgresSession } from './postgres-session.ts';
 
 /** A whole transaction of which somebody waits for the outcome, connecting and COMMIT included. */
 const TRANSACTION_MS = 8000;
@@ -95,7 +95,7 @@ class Postgres implements Database {
 
   snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T> {
     return this.#readers.lend(new Budget(READ_MS), async (connection) => {
-      const view = new Session(connection, () => STATEMENT_MS);
+      const view = new PostgresSession(connection, () => STATEMENT_MS);
       await view.query('begin isolation level repeatable read read only');
       const result = await work(view);
       await view.query('commit');
@@ -157,7 +157,7 @@ async function commitWork<T>(
   try {
     // Waited for alone: behind a BEGIN that failed, each statement would commit by itself.
     await connection.script(begin, leftMs());
-    const session = new Session(connection, leftMs);
+    const session = new PostgresSession(connection, leftMs);
     const result = await work(session);
     await session.commit();
     return result;

@@ -25,10 +25,7 @@ export async function lockHead(
   return head!;
 }
 
-/**
- * The hash of the seal before the one that `lockHead` has numbered; undefined where there is none. A statement of its own, since only one
- * that the server begins after the lock was had sees what the node before committed.
- */
+/** The hash of the seal before the one that `lockHead` has numbered. A statement that begins behind the lock sees other nodes' commits. */
 export async function previousHash(database: Reader): Promise<string | undefined> {
   const [seal] = await database.query<Pick<Seal, 'hash'>>(
     'select hash from seals where number = (select seals - 1 from journal_head where id = 1)',

@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Database } from '../../src/database/database.ts';
 import { openPostgres } from '../../src/database/postgres.ts';
+import { Journal } from '../../src/journal/journal.ts';
+import type { Transaction } from '../../src/journal/transaction.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { keepAnswer } from '../../src/payments/idempotency.ts';
 import { type CountingRelay, startCountingRelay } from '../support/counting-relay.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { temporaryStore } from '../support/stores.ts';
@@ -44,7 +48,6 @@ describe('statements that are sent together', () => {
     );
     assert.ok(found.length > 0 && found.some(({ sent }) => sent.includes('answer.kept')));
     for (const { waits } of found) assert.equal(waits, WAITS_OF_A_COMMIT);
-    await service.verify();
   });
 
   describe('a store with a table of names', () => {
@@ -96,6 +99,18 @@ describe('statements that are sent together', () => {
       });
       await assert.rejects(lost, { failure: 'unavailable' });
       assert.deepEqual(await names(), []);
+    });
+
+    test('a rehearsal finds out that the rows are refused that a commit sends last', async () => {
+      await database.script(`
+        create function refuse() returns trigger language plpgsql as 'begin raise ''refused''; end';
+        create trigger refused before insert on seals execute function refuse()`);
+      const journal = new Journal(database, systemClock);
+      const work = (transaction: Transaction) =>
+        keepAnswer(transaction, 'rehearsed', 'digest', { status: 201, body: '' });
+      await assert.rejects(journal.rehearse(work, 5000), /refused/);
+      await database.script('drop trigger refused on seals; drop function refuse');
+      await journal.rehearse(work, 5000);
     });
   });
 });
