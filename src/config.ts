@@ -81,7 +81,7 @@ export function readConfiguration(
 }
 
 /** How a configuration is read. `unfinished`: without what production refuses, for the commands that help to finish it. */
-export interface ReadingRule {
+interface ReadingRule {
   unfinished?: boolean;
 }
 

@@ -60,7 +60,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export interface StartParts {
+interface StartParts {
   log: Logger;
   clock: Clock;
   /** Told of a failing disk, after which the process must end. */

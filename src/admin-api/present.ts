@@ -70,7 +70,7 @@ const timelineItemSchema = z.strictObject({
 });
 
 /** A payment by itself. */
-export const wholePaymentSchema = reviewedPaymentSchema.extend({
+const wholePaymentSchema = reviewedPaymentSchema.extend({
   submission: z
     .record(z.string(), z.unknown())
     .nullable()

@@ -27,7 +27,7 @@ import { sealTotpSecret } from './totp-secret.ts';
 const PASSKEY_NAME_MAXIMUM = 60;
 
 /** Who asks, with the password they have now. */
-export interface Asking {
+interface Asking {
   principal: Principal;
   password: string;
   requestId: string | null;

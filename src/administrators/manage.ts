@@ -26,7 +26,7 @@ const NAME_MAXIMUM = 80;
 const EMAIL_MAXIMUM = 254;
 
 /** Whom a development server makes when nobody is there. */
-export const DEVELOPMENT_EMAIL = 'admin@localhost';
+const DEVELOPMENT_EMAIL = 'admin@localhost';
 
 /**
  * Adds an administrator, who has a set-up link and nothing else yet; `link` is its secret. Throws `validation_failed`, and

@@ -7,7 +7,7 @@ import { inTurn, type Turn } from './turns.ts';
 export type { Turn };
 
 export const PASSWORD_MINIMUM = 15;
-export const PASSWORD_MAXIMUM = 128;
+const PASSWORD_MAXIMUM = 128;
 
 /** Argon2id (RFC 9106) at more than OWASP's minimum: 64 MiB, three passes, some 140 ms. */
 const MEMORY_KIB = 64 * 1024;

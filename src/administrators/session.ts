@@ -44,7 +44,7 @@ export function cookieValue(ring: KeyRing, secret: string, session: Aged, nowMs:
 const seenText = (secret: string, seen: number) => `seen ${secret} ${seen}`;
 
 /** Who is signed in by a cookie, the session's secret, and what to put in the cookie's place where that is due. */
-export interface SignedInBy {
+interface SignedInBy {
   principal: Principal;
   secret: string;
   refreshed: string | undefined;

@@ -18,7 +18,7 @@ import { endToken, findOwnedToken, listOwnedTokens, type OwnedToken } from './to
 
 export type { OwnedToken, Token };
 
-export const TOKEN_PREFIX = 'cfa_';
+const TOKEN_PREFIX = 'cfa_';
 export const TOKEN_DAYS = 90;
 export const TOKEN_DAYS_MAXIMUM = 400;
 const NAME_MAXIMUM = 80;

@@ -12,7 +12,7 @@ import { findPaymentOf } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { tenantOf } from './once.ts';
 
-export const UNKNOWN_EVENT = 'Must be the id of an event or a next_cursor of an earlier answer.';
+const UNKNOWN_EVENT = 'Must be the id of an event or a next_cursor of an earlier answer.';
 
 export const eventAnswerSchema = z.strictObject({ data: eventSchema });
 export const eventListSchema = z.strictObject({
@@ -24,7 +24,7 @@ export const eventListSchema = z.strictObject({
     .describe('Hand in as `after` for what comes next, now or later. Null before the first event.'),
 });
 
-export interface EventRoutes {
+interface EventRoutes {
   database: Database;
 }
 

@@ -35,7 +35,7 @@ export const readinessSchema = z.strictObject({
     ),
 });
 
-export interface HealthParts {
+interface HealthParts {
   journal: Journal;
   /** Whether what other nodes do is heard of. */
   isFollowing: () => boolean;

@@ -13,7 +13,7 @@ import type { Tenant } from '../payments/queries.ts';
 const IDEMPOTENCY_KEY_MAXIMUM = 255;
 
 /** What an answer that may be given again needs. */
-export interface Answering {
+interface Answering {
   journal: Journal;
   idempotency: Idempotency;
 }

@@ -119,7 +119,7 @@ export function backupNames(folder: string): string[] {
 }
 
 /** What the verified backups of a folder say of themselves, the oldest first; those that cannot be read are left out. */
-export function readLists(folder: string): { name: string; list: BackupList }[] {
+function readLists(folder: string): { name: string; list: BackupList }[] {
   return backupNames(folder).flatMap((name) => {
     const list = listOf(join(folder, name));
     return list && list.unverified === undefined ? [{ name, list }] : [];

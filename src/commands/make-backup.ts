@@ -27,7 +27,7 @@ import { secretsKeyIds } from './node-keys.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';
 
 /** How a backup is made. */
-export interface BackupOptions {
+interface BackupOptions {
   /** Whether one that does not verify is kept as well, and marked so. */
   unverified: boolean;
 }

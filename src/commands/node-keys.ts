@@ -65,7 +65,7 @@ export function readKeys(configuration: Configuration): { keys: KeyId[]; files: 
 }
 
 /** A key that was put back, or was there already. */
-export interface PutBack extends KeyId {
+interface PutBack extends KeyId {
   was_there: boolean;
 }
 

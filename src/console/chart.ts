@@ -2,7 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 
 /** A day as it is written, and what was decided on it. */
-export interface ChartDay {
+interface ChartDay {
   /** `2026-11-20`. */
   date: string;
   approved: number;

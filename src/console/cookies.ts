@@ -9,7 +9,7 @@ const NAMES = {
   form: 'counterfoil_form',
   device: 'counterfoil_device',
 } as const;
-export type CookieName = keyof typeof NAMES;
+type CookieName = keyof typeof NAMES;
 
 export const KEYS_COOKIE = 'counterfoil_keys';
 

@@ -27,7 +27,7 @@ export interface Customer {
 export const submissionOf = ({ submission }: Payment): Submission | null =>
   submission === null ? null : JSON.parse(submission);
 
-export const customerOf = ({ customer }: Payment): Customer =>
+const customerOf = ({ customer }: Payment): Customer =>
   customer === null ? {} : (JSON.parse(customer) ?? {});
 
 /** What we call a way to pay that the configuration gives no name, by its type. */

@@ -80,7 +80,7 @@ export function field({ name, attributes: more, ...parts }: FieldMarkup & { name
   return fieldMarkup(name, { ...parts, attributes: { autocomplete: 'off', ...more } });
 }
 
-export interface ChoiceParts {
+interface ChoiceParts {
   name: string;
   legend: string;
   options: readonly (readonly [value: string, label: string])[];

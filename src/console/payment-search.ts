@@ -13,7 +13,7 @@ type Parameter = (typeof PARAMETERS)[number];
 /** Longest text that is looked for. */
 const TEXT_MAXIMUM = 508;
 
-export const STATUS_NAMES: Readonly<Record<Status, string>> = {
+const STATUS_NAMES: Readonly<Record<Status, string>> = {
   pending: 'Waiting for the customer',
   requires_review: 'To review',
   approved: 'Approved',

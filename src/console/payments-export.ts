@@ -8,7 +8,7 @@ import { paymentSearchOf } from './payment-search.ts';
 import type { Context, Outcome } from './route.ts';
 
 /** What entries about exports are about. */
-export const EXPORT_SUBJECT = 'payments';
+const EXPORT_SUBJECT = 'payments';
 
 export async function download(context: Context, format: ExportFormat): Promise<Outcome> {
   const { database, directory, journal, principal, request, now, timeZone } = context;

@@ -3,7 +3,7 @@ import { type Html, html } from '../lib/html.ts';
 import type { Faults } from './parts.ts';
 import type { Context, Shown } from './route.ts';
 
-export interface QuestionParts {
+interface QuestionParts {
   title: string;
   /** Of the navigation, as in `Shown`. */
   place: string;

@@ -108,7 +108,7 @@ export interface Shown extends Sent {
 }
 
 /** 303 to an address of the console, made by `address`. */
-export interface Elsewhere extends Sent {
+interface Elsewhere extends Sent {
   to: string;
 }
 

@@ -135,7 +135,7 @@ export const LITERAL = {
   autocapitalize: 'none',
 } as const;
 
-export interface FactorParts {
+interface FactorParts {
   carried: Carried;
   ticket: string;
   administrator: Administrator;

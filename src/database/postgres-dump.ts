@@ -25,7 +25,7 @@ export function endPostgresTools(): void {
 process.on('exit', endPostgresTools);
 
 /** Which database, and what the tool finds in its environment. */
-export interface ToolTarget {
+interface ToolTarget {
   url: string;
   environment: object;
 }

@@ -7,7 +7,7 @@ const APPENDED = ['audit_entries', 'schema_migrations', 'seals'];
 /** Tables that rows are deleted from. A test compares them with the statements of the program. */
 export const DELETED_FROM: readonly string[] = ['idempotency_keys', 'passkeys'];
 
-export interface MissingRight {
+interface MissingRight {
   /** What the account may not do, as a clause. */
   lack: string;
   mend: string;

@@ -18,7 +18,7 @@ const SQLITE_SCHEMA = `with ours as (select * from sqlite_schema
   from ours join pragma_table_xinfo(ours.name) found where ours.type = 'table'`;
 
 /** An object of a schema. `definition` is all that makes it what it is, in one text. */
-export interface SchemaObject {
+interface SchemaObject {
   kind: string;
   name: string;
   definition: string;

@@ -40,7 +40,7 @@ export async function copySqlite(
 }
 
 /** A database file that nobody writes. */
-export interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
+interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
   /** What SQLite finds wrong with the file; undefined where it is sound. Throws `DatabaseError`. */
   damage(): Promise<string | undefined>;
 }

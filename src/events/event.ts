@@ -137,7 +137,7 @@ function eventId(paymentId: string, place: number): string {
 const timeOf = (paymentId: string) => paymentId.slice(PAYMENT_ID_PREFIX.length).slice(0, TIME_CHARACTERS);
 const digestOf = (paymentId: string) => sha256Hex(`event ${paymentId}`).slice(0, DIGEST_CHARACTERS);
 
-export interface EventPlace {
+interface EventPlace {
   /** What the payment's id begins with. */
   start: string;
   isOf(paymentId: string): boolean;

@@ -15,7 +15,7 @@ const LOOKED_AT_MAXIMUM = 4000;
 /** A position in a tenant's events: an entry's number, and its id, which tells nothing of others. */
 export type Position = Pick<ToldEntry, 'number' | 'id'>;
 
-export interface EventPage {
+interface EventPage {
   events: (Position & { event: PaymentEvent })[];
   /** Whether there may be more behind the page. */
   has_more: boolean;
@@ -29,7 +29,7 @@ export interface EventFilter {
 }
 
 /** All that is told of some payments, whoever they belong to, by their ids. Throws `DatabaseError` and `HistoryBroken`. */
-export async function toldOfPayments(
+async function toldOfPayments(
   database: Reader,
   paymentIds: readonly string[],
 ): Promise<Map<string, ToldEntry[]>> {

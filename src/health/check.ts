@@ -62,7 +62,7 @@ function asPart(clause: string): string {
 }
 
 /** A key as the configuration file has it. */
-export interface WrittenKey {
+interface WrittenKey {
   /** `merchants[0].keys[0].key` */
   name: string;
   /** `counterfoil.yaml:9` */
@@ -98,7 +98,7 @@ export interface InstallationSettings extends KeyPlace {
 }
 
 /** An address that is listened on, and what is told apart there by the host name a request asks for. */
-export interface InstallationListener {
+interface InstallationListener {
   host: string;
   port: number;
   sites: readonly {
@@ -108,10 +108,10 @@ export interface InstallationListener {
 }
 
 /** Where the API, checkout, the console and the administrators' API are reached; without a slash at the end. */
-export type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
+type InstallationUrls = Readonly<Record<'public' | 'checkout' | 'console' | 'admin', string>>;
 
 /** The variables of the environment that change how Node works. */
-export interface NodeEnvironment {
+interface NodeEnvironment {
   NODE_OPTIONS?: string | undefined;
   NODE_TLS_REJECT_UNAUTHORIZED?: string | undefined;
 }
@@ -138,7 +138,7 @@ export interface Subject extends Installation {
   verification?: (() => VerificationOutcome | undefined) | undefined;
 }
 
-export type VerificationOutcome =
+type VerificationOutcome =
   | { is: 'verified'; at: number; found: { acknowledged: number } }
   | { is: 'failed'; at: number }
   | { is: 'broken'; at: number; problem: string };

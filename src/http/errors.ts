@@ -24,7 +24,7 @@ export const errorSchema = z.strictObject({
 export const URL_MAXIMUM = 8192;
 const OVERLONG_REQUEST_LINE = new RegExp(`^[A-Z]+ [^\\r\\n]{${URL_MAXIMUM}}`);
 
-export function errorBody(error: OperationalError): string {
+function errorBody(error: OperationalError): string {
   const { code, message, details } = error;
   return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
 }

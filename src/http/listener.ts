@@ -13,13 +13,13 @@ const IDLE_EACH_MS = 50;
 /** Builds what answers for one site, on the server that `server` makes for its handler. */
 type Build = (server: (handler: RequestListener) => Server) => Promise<FastifyInstance>;
 
-export interface SiteParts {
+interface SiteParts {
   /** In lower case. */
   hostNames: readonly string[];
   build: Build;
 }
 
-export interface ListenerParts {
+interface ListenerParts {
   host: string;
   port: number;
   sites: readonly SiteParts[];

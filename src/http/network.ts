@@ -21,7 +21,7 @@ export function site(ip: string): string {
 }
 
 /** What the log holds of an address: its network, the address itself, or a digest of it. */
-export type LoggedAddresses = 'network' | 'address' | 'digest';
+type LoggedAddresses = 'network' | 'address' | 'digest';
 
 const DIGEST_CHARACTERS = 16;
 

@@ -4,7 +4,7 @@ import { type Clock, DAY_MS } from '../lib/time.ts';
 import { contactAddress } from '../lib/web-address.ts';
 import { API_HEADERS } from './headers.ts';
 
-export const SECURITY_TEXT_PATH = '/.well-known/security.txt';
+const SECURITY_TEXT_PATH = '/.well-known/security.txt';
 
 /** RFC 9116 recommends less than a year. Counted from the day of the request, so that nobody has to renew the file. */
 const VALID_DAYS = 180;

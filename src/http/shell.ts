@@ -28,7 +28,7 @@ export interface ShellParts extends RequestLog {
 /** `route` is the pattern, undefined where there is no such route; `seconds` from the request's headers to the answer's end. */
 export type Observe = (route: string | undefined, method: string, status: number, seconds: number) => void;
 
-export interface PlainHttp {
+interface PlainHttp {
   mayCome(socket: Socket): boolean;
   /** What anybody may ask all the same: load balancers look at a node's health from addresses of their own. */
   openRoutes: ReadonlySet<string>;

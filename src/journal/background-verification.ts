@@ -8,7 +8,7 @@ import type { RowCheck } from './rows.ts';
 import { type Verification, verifyHistory } from './verify.ts';
 
 /** What a verification came to. Moments in milliseconds since 1970. */
-export type BackgroundOutcome =
+type BackgroundOutcome =
   | { is: 'verified'; at: number; found: Verification }
   | { is: 'broken'; at: number; problem: string; entry: number | undefined; rows: number }
   | { is: 'failed'; at: number };

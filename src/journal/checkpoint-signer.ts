@@ -32,7 +32,7 @@ export class CheckpointKeyLost extends Error {
 }
 
 /** No checkpoint is signed: the history is not the one that the last vouches for. `failure` gets this into the log. */
-export class CheckpointRefused extends Error {
+class CheckpointRefused extends Error {
   override readonly name = 'CheckpointRefused';
   readonly failure = this.message;
 }
@@ -107,7 +107,7 @@ function loadPrivateKey(directory: string): KeyObject {
 }
 
 /** The history as it is now, to hold the newest checkpoint to. */
-export interface SealedHistory {
+interface SealedHistory {
   newest(): Promise<Seal | undefined>;
   numbered(number: number): Promise<Seal | undefined>;
 }

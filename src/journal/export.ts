@@ -13,7 +13,7 @@ export const EXPORT_FORMAT = 'counterfoil audit export';
 export const EXPORT_VERSION = 1;
 
 /** A state of the checkpoint file: what was appended to it later is not read. */
-export interface CheckpointFile {
+interface CheckpointFile {
   file: string;
   bytes: number;
   /** PEM; null if the file is missing or is not one public key, so that nothing else ever leaves with an export. */

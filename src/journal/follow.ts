@@ -17,7 +17,7 @@ export interface JournalListener {
   hear(entries: readonly AuditEntry[]): Promise<void>;
 }
 
-export interface Following {
+interface Following {
   /** Whether the last round went well. */
   isFollowing(): boolean;
   stop(): Promise<void>;

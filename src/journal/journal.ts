@@ -19,7 +19,7 @@ const ANSWER_MS = 8000;
 /** How often a batch is run that other nodes' batches keep locking out; each time at least one of theirs gets through. */
 const CONTENDED_RUNS = 5;
 
-export interface JournalOptions {
+interface JournalOptions {
   largestBatch?: number | undefined;
   onCommit?: ((works: number) => void) | undefined;
   onSeal?: ((seal: Seal) => void) | undefined;

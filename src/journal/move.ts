@@ -24,7 +24,7 @@ import { HistoryBroken, type Verification, type View, verifyHistory } from './ve
 
 const TAKEN = 'the target holds a store already: a move goes into an empty one, and overwrites nothing';
 
-export interface MoveParts {
+interface MoveParts {
   /** On PostgreSQL, opened as `asMover` says. */
   source: Database;
   /** Empty, or what an earlier run of the same move has left. */

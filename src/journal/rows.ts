@@ -39,7 +39,7 @@ export interface Told {
   };
 }
 
-export interface RowTable<R extends object> {
+interface RowTable<R extends object> {
   table: Table<R>;
   /** The column whose values, behind `prefix`, are the subjects of entries; rows are walked in its order. */
   key: string & keyof R;

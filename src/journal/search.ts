@@ -15,7 +15,7 @@ const OF_ONE_REQUEST = 100;
 const CLOCKS_APART_MS = MINUTE_MS;
 
 /** Where a page lies: the newest entries below a number, or the oldest above one. Neither: the newest of all. */
-export interface EntryPlace {
+interface EntryPlace {
   before?: number | undefined;
   after?: number | undefined;
 }

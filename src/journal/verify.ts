@@ -13,7 +13,7 @@ import { type View, type Vouchers, walkSeals } from './seal-walk.ts';
 
 export { HistoryBroken, type View };
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Told how many of how many entries and rows are done. */
   onProgress?(done: number, total: number): void;
   /** Called for each row that is not as the history says. */
@@ -36,7 +36,7 @@ export interface Verification {
 }
 
 /** What is verified. Without `indexFaults`, its indexes are not. */
-export type Verifiable = Pick<Database, 'engine' | 'snapshot'> & Partial<Pick<Database, 'indexFaults'>>;
+type Verifiable = Pick<Database, 'engine' | 'snapshot'> & Partial<Pick<Database, 'indexFaults'>>;
 
 /**
  * Verifies one unmoving state of the database against itself, against `reading` (read before, so never ahead) and against a

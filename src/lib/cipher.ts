@@ -6,7 +6,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** What a text is encrypted with. */
-export interface Sealing {
+interface Sealing {
   /** 32 bytes. */
   key: Uint8Array;
   /** From `newNonce`, for this text alone. */

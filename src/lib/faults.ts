@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { holdsCardNumber } from './card-number.ts';
 import type { ErrorDetails } from './errors.ts';
 
-export const UNKNOWN_FIELD = 'Is not a known field.';
+const UNKNOWN_FIELD = 'Is not a known field.';
 export const CARD_FIELD =
   'Looks like card data. Card data is never accepted here: customers enter it at checkout.';
 const PATH_MAXIMUM = 200;

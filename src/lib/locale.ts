@@ -19,8 +19,8 @@ export interface Language {
   direction: 'ltr' | 'rtl';
 }
 
-export type TextValues = Readonly<Record<string, string | number>>;
-export type HtmlValues = Readonly<Record<string, string | number | Html>>;
+type TextValues = Readonly<Record<string, string | number>>;
+type HtmlValues = Readonly<Record<string, string | number | Html>>;
 
 /** A time of day as people read it, in `timeZone` and with its name: `14:05 GMT+2`. */
 export const timeFormat = (timeZone: string): Intl.DateTimeFormatOptions => ({

@@ -1,7 +1,7 @@
 // PNG files (ISO/IEC 15948) of rows of pixels that are written already.
 import { crc32, deflateSync, type ZlibOptions } from 'node:zlib';
 
-export interface PngPixels {
+interface PngPixels {
   width: number;
   height: number;
   /** Bits of a sample, and the colour type: 0 is grey, 3 a place in `palette`. */

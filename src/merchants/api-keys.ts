@@ -33,7 +33,7 @@ const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
 const SHORTEST_LIFE_MS = MINUTE_MS;
 
 /** What is asked of a new key. `expires_at` in milliseconds since 1970; undefined where it does not end by itself. */
-export interface KeyWish {
+interface KeyWish {
   merchantId: string;
   mode: Mode;
   name: string | null;

@@ -27,7 +27,7 @@ export function isInviteCode(text: string): boolean {
 }
 
 /** What is asked of a new invitation. `code`: the code itself, of 256 bits that nobody else knows; without it one is made. */
-export interface InviteWish {
+interface InviteWish {
   mode: Mode;
   note: string | null;
   days: number;

@@ -18,7 +18,7 @@ export interface PageEnd {
 }
 
 /** Which keys are listed: of a mode, or of both. `now` in milliseconds since 1970. */
-export interface KeyList {
+interface KeyList {
   merchantId: string;
   mode?: Mode;
   now: number;

@@ -16,7 +16,7 @@ export const REASON_MAXIMUM = 500;
 const CHANGES_KEPT = 100;
 
 /** Who does it, and the request it was done by. */
-export interface StateAct extends Act {
+interface StateAct extends Act {
   /** `adm_…`, or `operator`. */
   by: string;
 }

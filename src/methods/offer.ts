@@ -18,7 +18,7 @@ const FALLBACK = details({ id: 'details', name: null });
 export const isFallback = (method: Method): boolean => method === FALLBACK;
 
 /** Who knows which methods a merchant chose, by their ids: null where it chose all, undefined where there is no such merchant. */
-export interface Choices {
+interface Choices {
   methodsOf(merchantId: string): readonly string[] | null | undefined;
 }
 

@@ -85,7 +85,7 @@ const accountSchema = z
       context.addIssue({ code: 'custom', path: ['city'], message: 'is missing: a PIX code needs it' });
   });
 
-export const methodSchema = z
+const methodSchema = z
   .strictObject({
     id: z
       .string()

@@ -5,7 +5,7 @@ import { htmlPage } from '../ui/page.ts';
 import { THEMES } from '../ui/theme.ts';
 import type { PageVisit, Parameters } from './visit.ts';
 
-export interface Framed<Name extends string = never> {
+interface Framed<Name extends string = never> {
   /** The page's heading as text, for its title. */
   heading: string;
   /** The name at the top; the site's own if undefined. */

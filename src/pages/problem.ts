@@ -7,7 +7,7 @@ import type { Key, Words } from '../ui/languages.ts';
 import { framedPage } from './framed-page.ts';
 import type { PageVisit } from './visit.ts';
 
-export interface Problem {
+interface Problem {
   heading: Key;
   sentences: readonly Html[];
   more?: Html;

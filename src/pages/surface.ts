@@ -28,7 +28,7 @@ export interface SentPage extends Sent {
   faults?: Readonly<Record<string, unknown>>;
 }
 /** A redirect (303). */
-export interface Redirect extends Sent {
+interface Redirect extends Sent {
   to: string;
 }
 export type PageAnswer = SentPage | Redirect;
@@ -51,7 +51,7 @@ export interface PageRoute<Name extends string = never> {
   beside?(scope: FastifyInstance, takeForm: Handler): Handler;
 }
 
-export interface PageSurface<Name extends string> extends FailureLog {
+interface PageSurface<Name extends string> extends FailureLog {
   clock: Clock;
   site: PageSite<Name>;
   /** The first is where error pages lead if the request was for none of them. */

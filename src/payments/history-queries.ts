@@ -14,7 +14,7 @@ export const STRETCH = 256;
 const TENANT_OF = "(select merchant_id || ' ' || mode from payments where id = subject)";
 
 /** The name of a tenant as `TENANT_OF` gives it. */
-export const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
+const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
 
 /** How many stretches are listed, from the first on. */
 export async function listedStretches(database: Reader): Promise<number> {

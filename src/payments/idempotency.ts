@@ -25,7 +25,7 @@ export interface Answer {
   body: string;
 }
 
-export interface IdempotencyClaim {
+interface IdempotencyClaim {
   /** The key as sent, and whose it is: the same key of another merchant, mode or route is another key. */
   key: string;
   merchant_id: string;

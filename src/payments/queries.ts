@@ -37,7 +37,7 @@ export async function findPaymentOf(
   return rows[0];
 }
 
-export interface Listing extends Tenant {
+interface Listing extends Tenant {
   /** Only payments created before the one with this id; the newest when there is none. */
   before: string | undefined;
   merchant_reference: string | undefined;
@@ -98,7 +98,7 @@ export type Written = Partial<
 >;
 
 /** What must hold of a payment at the moment it is changed. */
-export interface Guard {
+interface Guard {
   /** Columns and the values that they must have. */
   is?:
     | Partial<Pick<Payment, 'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at'>>

@@ -77,7 +77,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
     note: notes.length > 0 ? notes.join('\n') : null,
   };
 }
-export type ExportRow = ReturnType<typeof rowOf>;
+type ExportRow = ReturnType<typeof rowOf>;
 
 /** The columns in their order, which is part of the format: append only. */
 export const EXPORT_COLUMNS = [

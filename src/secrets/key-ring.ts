@@ -16,7 +16,7 @@ export interface Cell {
 }
 
 /** What a MAC is for. Each has keys of its own, so that no MAC passes for another. */
-export type Purpose = 'sign-in ticket' | 'device' | 'session seen' | 'passkey challenge' | 'checkout form';
+type Purpose = 'sign-in ticket' | 'device' | 'session seen' | 'passkey challenge' | 'checkout form';
 
 /**
  * The row that a MAC is about. The version before had the row's salt as the key. So that its nodes may serve beside this one, rows

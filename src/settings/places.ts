@@ -3,7 +3,7 @@ import { isHttps } from '../lib/web-address.ts';
 import type { Settings } from './settings.ts';
 
 /** What may be kept apart: the API with checkout and registration, the console, and the administrators' API. */
-export type Surface = 'public' | 'console' | 'admin';
+type Surface = 'public' | 'console' | 'admin';
 
 /** Surfaces that are told apart from others on the same address by the host name a request asks for. */
 export interface Site {
@@ -13,7 +13,7 @@ export interface Site {
 }
 
 /** An address, and the sites that share it; the first answers to every name that is no other's. */
-export interface ListenAddress {
+interface ListenAddress {
   host: string;
   port: number;
   sites: Site[];
@@ -27,7 +27,7 @@ export interface Places {
   listeners: ListenAddress[];
 }
 
-export type PlaceSettings = Pick<
+type PlaceSettings = Pick<
   Settings,
   'host' | 'port' | 'base_url' | 'checkout_base_url' | 'tls' | 'console' | 'admin'
 >;

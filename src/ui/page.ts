@@ -56,7 +56,7 @@ export function pageHeaders(baseUrl: string, nonce?: string): Record<string, str
   };
 }
 
-export interface PageParts {
+interface PageParts {
   language: Language;
   theme: Theme | undefined;
   /** Where assets lie below, without a slash at its end. */

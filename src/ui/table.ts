@@ -29,7 +29,7 @@ ${rows.map((row) => html`<tr${attributes({ id: idOf?.(row) })}>${cellsOf(row)}</
 }
 
 /** A link to another page of a list. */
-export interface PageLink {
+interface PageLink {
   to: string;
   text: string;
   rel?: 'prev' | 'next';

@@ -20,7 +20,7 @@ const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
 const CARRIES = [0, 9, 4, 6, 8, 2, 7, 1, 3, 5];
 
 /** What a reference is made of: a payment's id, and the random salt that no page shows. */
-export interface Referable {
+interface Referable {
   id: string;
   salt: string;
 }

@@ -10,7 +10,7 @@ const MAXIMUM_MINOR = 99_999_999_999;
 const OUTSIDE_EEA = new Set(['AD', 'CH', 'GB', 'GI', 'MC', 'SM', 'VA']);
 
 /** A credit transfer in euro: the amount in cents, IBAN and ISO 11649 reference in electronic form. */
-export interface CreditTransfer {
+interface CreditTransfer {
   holder: string;
   iban: string;
   bic?: string | undefined;

@@ -13,7 +13,7 @@ const MAXIMUM_MINOR = 999_999_999_999;
 const TXID = /^[A-Za-z0-9]{1,25}$/;
 
 /** A payment by PIX. */
-export interface PixTransfer {
+interface PixTransfer {
   holder: string;
   city: string;
   pix_key: string;

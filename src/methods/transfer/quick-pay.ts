@@ -24,7 +24,7 @@ export interface Account {
 }
 
 /** What a transfer needs to know of a payment: the amount in hundredths. */
-export interface Transferable {
+interface Transferable {
   id: string;
   salt: string;
   amount_minor: number;

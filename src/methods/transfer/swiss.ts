@@ -19,7 +19,7 @@ export interface StructuredAddress {
 }
 
 /** What a QR-bill says: the amount in hundredths, IBAN and reference in electronic form. */
-export interface SwissTransfer {
+interface SwissTransfer {
   holder: string;
   iban: string;
   address: StructuredAddress;

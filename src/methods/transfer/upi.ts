@@ -7,7 +7,7 @@ const NOTE_CHARACTERS = 50;
 const UPI_ID = /^[A-Za-z0-9._-]{1,190}@[A-Za-z][A-Za-z0-9]{1,63}$/;
 
 /** A payment by UPI: the amount in paise; `reference` of letters and digits, at most 35. */
-export interface UpiTransfer {
+interface UpiTransfer {
   holder: string;
   upi_id: string;
   amount_minor: number;
