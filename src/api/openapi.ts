@@ -51,6 +51,14 @@ const created = () =>
       schema: { type: 'string', examples: ['"curency" (currency?)'] },
     },
   });
+const OF_A_CANCEL: ErrorCode[] = [
+  'not_found',
+  'invalid_status',
+  'conflict',
+  'validation_failed',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+];
 /** A merchant's key, as everything under /v1 asks for. */
 export const security = [{ apiKey: [] }];
 
@@ -158,13 +166,7 @@ export const apiDescription = (): Description => ({
         parameters: [paymentId, idempotencyKey],
         responses: {
           200: answer('Cancelled.', 'PaymentAnswer'),
-          ...refusals([
-            'not_found',
-            'invalid_status',
-            'validation_failed',
-            'idempotency_key_reused',
-            'idempotency_in_progress',
-          ]),
+          ...refusals(OF_A_CANCEL),
         },
       },
     },

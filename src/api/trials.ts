@@ -21,9 +21,10 @@ export function addTrialRoutes(app: FastifyInstance, settings: PaymentRoutes): v
     scope.post<WithId>(`/test/payments/:payment_id/${trial}`, async (request, reply) => {
       const { payment_id: id } = request.params;
       const tenant = tenantOf(request);
+      if (tenant.mode !== 'test') throw paymentNotFound();
       const bytes = bodyOf(request);
       const rejection = withIdempotencyKeyChecked(request, () => rejectionIn(bytes));
-      if (tenant.mode !== 'test' || !isPaymentId(id)) throw paymentNotFound();
+      if (!isPaymentId(id)) throw paymentNotFound();
       const facts = { key: request.caller.key.id };
       const asked: TryOut = { id, tenant, requestId: request.id, facts, rejection };
       const work = async (transaction: Transaction) =>

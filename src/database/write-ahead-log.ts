@@ -104,16 +104,16 @@ export class WriteAheadLog {
   }
 
   async #foldBeside(): Promise<void> {
-    await this.#askWorker();
-    this.#isRestDue = true;
+    this.#isRestDue = await this.#askWorker();
+    if (!this.#isRestDue) this.#foldedPages = this.#pages(); // tried again when it has grown by as much once more
     this.#folding = undefined;
   }
 
   /**
    * Has the worker fold what nobody reads any more. A log that cannot be folded for now, on a full disk or for want of descriptors,
-   * goes on growing. One at a time.
+   * goes on growing. One at a time. Returns whether it was folded.
    */
-  async #askWorker(): Promise<void> {
+  async #askWorker(): Promise<boolean> {
     let failure: Folded;
     try {
       this.#worker ??= new Worker(new URL('./write-ahead-log-worker.ts', import.meta.url), {
@@ -127,5 +127,6 @@ export class WriteAheadLog {
     }
     const error = failure && asDatabaseError(failure);
     if (error instanceof DatabaseError && error.failure === 'broken') this.#onBroken(error);
+    return failure === undefined;
   }
 }

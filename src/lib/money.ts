@@ -28,6 +28,10 @@ export function hasMinorUnit(currency: string): boolean {
   return DECIMALS_OF.get(currency) !== 0;
 }
 
+/** What is wrong with an amount whose number a double rounds: it has more digits than any amount may have, whole or decimal. */
+export const INEXACT_AMOUNT =
+  'Must be greater than zero, at most 999999999999.99, with at most 2 decimal places.';
+
 /**
  * An amount in minor units, hundredths for every currency since the interface writes two decimals for every currency.
  *

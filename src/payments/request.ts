@@ -4,7 +4,7 @@ import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
 import { addSchemaFaults } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
-import { isCurrency, parseAmount } from '../lib/money.ts';
+import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
 import { NUMBERED, refuseCardFields } from './card-data.ts';
@@ -144,8 +144,7 @@ export function parsePaymentRequest(
   const currency = typeof fields.currency === 'string' ? fields.currency.toUpperCase() : DEFAULT_CURRENCY;
   let amount_minor = 0;
   if (inexact) {
-    // A number that a double rounds has more digits than any amount may have, whole or decimal.
-    faults.amount = 'Must be greater than zero, at most 999999999999.99, with at most 2 decimal places.';
+    faults.amount = INEXACT_AMOUNT;
   } else if (typeof fields.amount === 'number') {
     const amount = parseAmount(fields.amount, currency);
     if ('fault' in amount) faults.amount = amount.fault;

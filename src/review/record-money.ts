@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Principal } from '../administrators/administrator.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { INEXACT } from '../lib/json.ts';
-import { parseAmount } from '../lib/money.ts';
+import { INEXACT_AMOUNT, parseAmount } from '../lib/money.ts';
 import { dayBounds, HOUR_MS } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -62,7 +62,7 @@ export function parseReceivedMoney(
     }),
   );
   const faults = 'faults' in parsed ? parsed.faults : {};
-  if (inexact) faults.amount = 'Must have at most 2 decimal places.';
+  if (inexact) faults.amount = INEXACT_AMOUNT;
   else if ('fault' in amount) faults.amount = amount.fault;
   const { received_on } = values;
   const day = typeof received_on === 'string' ? dayBounds(received_on, 'UTC') : undefined;

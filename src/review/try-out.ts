@@ -37,7 +37,8 @@ export interface TryOut {
 }
 
 /**
- * Makes one move of a test payment without a person. Returns the payment as it is then. Throws `not_found` for a live payment, as for
+ * Makes one move of a test payment without a person: a limit above which two must approve does not hold here, and a claim ends.
+ * Returns the payment as it is then. Throws `not_found` for a live payment, as for
  * one that does not exist, `invalid_status` where the move does not start from its status, and `conflict` where it was changed outside
  * the service.
  */
@@ -81,7 +82,7 @@ async function expireNow(
   await refuseChangedOutside(transaction, seen);
   const pending = { is: tenant, status: ['pending'], expiry: 'ahead' } as const;
   const ended = await changePayment(transaction, id, pending, { expires_at: now, updated_at: now });
-  if (!ended) throw wrongStatus(asOf(seen, now).status, 'expire');
+  if (!ended) throw wrongStatus(asOf((await findPaymentOf(transaction, tenant, id))!, now).status, 'expire');
   recordPayment(transaction, act, 'payment.expiry_moved', ended, {
     from: seen.expires_at,
     to: now,

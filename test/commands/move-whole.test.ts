@@ -10,6 +10,8 @@ import { startService } from '../../src/main.ts';
 import { createInvite } from '../../src/merchants/invite.ts';
 import type { Caller } from '../../src/merchants/merchant.ts';
 import { createPayment } from '../../src/payments/create.ts';
+import { listFullStretches } from '../../src/payments/history.ts';
+import { STRETCH } from '../../src/payments/history-queries.ts';
 import { STATUSES } from '../../src/payments/payment.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { acknowledgeSome } from '../campaigns/acknowledging.ts';
@@ -132,6 +134,17 @@ describe('a moved store', () => {
     );
   }
 
+  /** Entries enough for a stretch of the history, and its list. */
+  async function fillAStretch(): Promise<void> {
+    const { database, journal } = service.service;
+    const entry = { actor: 'operator', action: 'test.filled', subject: 'test', request_id: null, facts: {} };
+    await journal.commit((one) => {
+      for (let added = 0; added < STRETCH; added++) one.record(entry);
+    });
+    database.refresh();
+    await listFullStretches(database, journal);
+  }
+
   /** Whether what was read before is read again, and what was given then still works. Adds one payment. */
   async function requireWhole(): Promise<void> {
     const read = await everythingRead();
@@ -170,6 +183,7 @@ describe('a moved store', () => {
     token = (await addToken(service, account.account.administrator.id, 'auditor')).token;
     kept = (await service.request('/v1/payments', ORDER)).text;
     await acknowledgeSome(service);
+    await fillAStretch();
     await service.stop(); // signs what there is, which administrators are told of each entry
     await service.start();
     readBefore = await everythingRead();

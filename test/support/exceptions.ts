@@ -20,7 +20,7 @@ export const LONG_FUNCTIONS: Record<string, Long> = {
     reason: 'one object: the description of an API, nothing is decided in it',
   },
   'src/api/openapi.ts: apiDescription': {
-    lines: 127,
+    lines: 121,
     reason: 'one object: the description of an API, nothing is decided in it',
   },
 };
