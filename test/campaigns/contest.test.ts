@@ -32,10 +32,10 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The form of a page's markup, which holds one, filled in with `typed`. */
+/** The first form of a page's markup, filled in with `typed`. */
 function formIn(markup: string, typed: Record<string, string> = {}): Form {
-  const [, address] = /<form method="post" action="([^"#]+)/.exec(markup)!;
-  const hidden = [...markup.matchAll(/<input type="hidden" name="(\w+)" value="([^"]+)">/g)];
+  const [form, address] = /<form method="post" action="([^"#]+)[\s\S]*?<\/form>/.exec(markup)!;
+  const hidden = [...form.matchAll(/<input type="hidden" name="(\w+)" value="([^"]+)">/g)];
   const values = { ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])), ...typed };
   return { address: address!.replaceAll('&amp;', '&'), body: new URLSearchParams(values).toString() };
 }
