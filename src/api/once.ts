@@ -1,68 +1,86 @@
 // Answers a request of a merchant's key: once for an `Idempotency-Key`, and only about that merchant's payments of that mode.
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../database/database.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { note } from '../http/request-log.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
-import type { Answer, Idempotency } from '../payments/idempotency.ts';
+import type { Clock } from '../lib/time.ts';
+import { type Answer, Idempotency } from '../payments/idempotency.ts';
 import type { Payment } from '../payments/payment.ts';
 import { presentPayment } from '../payments/present.ts';
 import type { Tenant } from '../payments/queries.ts';
 
 const IDEMPOTENCY_KEY_MAXIMUM = 255;
 
-/** What an answer that may be given again needs. */
-interface Answering {
-  journal: Journal;
-  idempotency: Idempotency;
+/** A request whose work changes something. */
+interface Asked {
+  /** Method and pattern: the same key of another route is another key. */
+  route: string;
+  /** What must be the same for the same key. */
+  body: string | Uint8Array;
+  /** The row the work changes, where others may change it too. */
+  row?: string;
 }
 
-/** Does `work` once for the request's idempotency key, or simply does it where there is none. */
-export async function answer(
+export type AnswerOnce = (
   request: FastifyRequest,
   reply: FastifyReply,
-  { journal, idempotency }: Answering,
-  route: string,
-  body: string | Uint8Array,
+  asked: Asked,
   work: Work<Answer>,
-  row?: string,
-) {
-  const { merchant, key } = request.caller;
-  const idempotencyKey = request.headers['idempotency-key'];
-  let given: Answer;
-  if (idempotencyKey === undefined) {
-    given = await journal.commit(work, row);
-  } else {
-    const claim = {
-      key: String(idempotencyKey),
-      merchant_id: merchant.id,
-      mode: key.mode,
-      route,
-      request: body,
-      ...(row && { row }),
-    };
-    const once = await idempotency.once(claim, work).catch((error) => {
-      const { code } = error as { code?: string };
-      if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
-      if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
-      throw error;
-    });
-    note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
-    if (once.replayed) reply.header('idempotency-replayed', 'true');
-    given = once;
-  }
-  reply.code(given.status).headers(API_HEADERS);
-  return given.body;
+) => Promise<string>;
+
+/** Returns the function that does a request's work once for its `Idempotency-Key`, or simply does it where there is none. */
+export function answerOnce(database: Database, journal: Journal, clock: Clock): AnswerOnce {
+  const idempotency = new Idempotency(database, journal, clock);
+  return async (request, reply, { route, body, row }, work) => {
+    const { merchant, key } = request.caller;
+    const idempotencyKey = request.headers['idempotency-key'];
+    let answer: Answer;
+    if (idempotencyKey === undefined) {
+      answer = await journal.commit(work, row);
+    } else {
+      const claim = {
+        key: String(idempotencyKey),
+        merchant_id: merchant.id,
+        mode: key.mode,
+        route,
+        request: body,
+        ...(row && { row }),
+      };
+      const once = await idempotency.once(claim, work).catch((error) => {
+        const { code } = error as { code?: string };
+        if (code === 'idempotency_key_reused') note(request, { idempotency: 'reused' });
+        if (code === 'idempotency_in_progress') note(request, { idempotency: 'in_progress' });
+        throw error;
+      });
+      note(request, { idempotency: once.replayed ? 'replayed' : 'kept' });
+      if (once.replayed) reply.header('idempotency-replayed', 'true');
+      answer = once;
+    }
+    reply.code(answer.status).headers(API_HEADERS);
+    return answer.body;
+  };
 }
 
 /** The answer that says what a payment is at `now`, in milliseconds since 1970. */
-export function answerOf(payment: Payment, status: number, checkoutBaseUrl: string, now: number): Answer {
+export function paymentAnswer(
+  payment: Payment,
+  status: number,
+  checkoutBaseUrl: string,
+  now: number,
+): Answer {
   return { status, body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}` };
 }
 
 export function tenantOf(request: FastifyRequest): Tenant {
   return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };
+}
+
+/** Throws `validation_failed` for a bad `Idempotency-Key`. */
+export function checkIdempotencyKey(request: FastifyRequest): void {
+  withIdempotencyKeyChecked(request, () => undefined);
 }
 
 /** Runs a check of the body, and reports a bad `Idempotency-Key` together with what it finds. */

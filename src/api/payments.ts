@@ -14,14 +14,19 @@ import { parseJson } from '../lib/json.ts';
 import { textFault } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { createPayment } from '../payments/create.ts';
-import { Idempotency } from '../payments/idempotency.ts';
 import { ignoredFields, ignoredHeader } from '../payments/ignored-fields.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
 import { findPaymentOf, listPayments } from '../payments/queries.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
-import { answer, answerOf, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import {
+  type AnswerOnce,
+  checkIdempotencyKey,
+  paymentAnswer,
+  tenantOf,
+  withIdempotencyKeyChecked,
+} from './once.ts';
 
 export const paymentAnswerSchema = z.strictObject({ data: paymentSchema });
 export const paymentListSchema = listSchema(paymentSchema);
@@ -40,14 +45,13 @@ export interface PaymentRoutes {
 type WithId = { Params: { payment_id: string } };
 
 /** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes): void {
+export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOnce): void {
   addReads(app, settings);
-  addWrites(app, settings);
+  addWrites(app, settings, once);
 }
 
-function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
-  const { database, journal, clock, baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
-  const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
+function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOnce): void {
+  const { baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
@@ -56,9 +60,9 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
     reply.headers(strict ? STRICT_APPLIED : ignoredIn(body, request));
     const act: Act = { actor: request.caller.actor, request_id: request.id };
-    const text = await answer(request, reply, answering, 'POST /v1/payments', bytes, (transaction) => {
+    const text = await once(request, reply, { route: 'POST /v1/payments', body: bytes }, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
-      return answerOf(payment, 201, checkoutBaseUrl, transaction.now);
+      return paymentAnswer(payment, 201, checkoutBaseUrl, transaction.now);
     });
     reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);
     return text;
@@ -67,17 +71,17 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes): void {
   async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
     const { payment_id } = request.params;
     const act: Act = { actor: request.caller.actor, request_id: request.id };
-    withIdempotencyKeyChecked(request, () => {});
+    checkIdempotencyKey(request);
     if (!isPaymentId(payment_id)) throw paymentNotFound();
     const work = async (transaction: Transaction) => {
       const facts = { key: request.caller.key.id };
       const reason = { status_reason: 'cancelled_by_merchant' } as const;
       const tenant = tenantOf(request);
       const payment = await transition(transaction, tenant, payment_id, 'cancel', act, reason, facts);
-      return answerOf(payment, 200, checkoutBaseUrl, transaction.now);
+      return paymentAnswer(payment, 200, checkoutBaseUrl, transaction.now);
     };
     const route = 'POST /v1/payments/:payment_id/cancel';
-    return answer(request, reply, answering, route, payment_id, work, payment_id);
+    return once(request, reply, { route, body: payment_id, row: payment_id }, work);
   }
 
   app.register(async (scope) => {

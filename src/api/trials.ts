@@ -3,34 +3,35 @@ import type { FastifyInstance } from 'fastify';
 import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
-import { Idempotency } from '../payments/idempotency.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { parseTriedRejection, type Rejection } from '../review/review.ts';
 import { type Trial, type TryOut, tryOut } from '../review/try-out.ts';
-import { answer, answerOf, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import { type AnswerOnce, paymentAnswer, tenantOf, withIdempotencyKeyChecked } from './once.ts';
 import type { PaymentRoutes } from './payments.ts';
 
 type WithId = { Params: { payment_id: string } };
 
 /** Adds the routes to `app`, whose requests carry a caller by now. */
-export function addTrialRoutes(app: FastifyInstance, settings: PaymentRoutes): void {
-  const { database, journal, clock, checkoutBaseUrl } = settings;
-  const answering = { journal, idempotency: new Idempotency(database, journal, clock) };
+export function addTrialRoutes(
+  app: FastifyInstance,
+  { checkoutBaseUrl }: PaymentRoutes,
+  once: AnswerOnce,
+): void {
   const add = (scope: FastifyInstance, trial: Trial) =>
     scope.post<WithId>(`/test/payments/:payment_id/${trial}`, async (request, reply) => {
       const { payment_id: id } = request.params;
-      const tenant = tenantOf(request);
-      if (tenant.mode !== 'test') throw paymentNotFound();
+      const { merchant_id, mode } = tenantOf(request);
+      if (mode !== 'test') throw paymentNotFound();
       const bytes = bodyOf(request);
       const rejection = withIdempotencyKeyChecked(request, () => rejectionIn(bytes));
       if (!isPaymentId(id)) throw paymentNotFound();
       const facts = { key: request.caller.key.id };
-      const asked: TryOut = { id, tenant, requestId: request.id, facts, rejection };
+      const asked: TryOut = { id, merchant_id, requestId: request.id, facts, rejection };
       const work = async (transaction: Transaction) =>
-        answerOf(await tryOut(transaction, trial, asked), 200, checkoutBaseUrl, transaction.now);
+        paymentAnswer(await tryOut(transaction, trial, asked), 200, checkoutBaseUrl, transaction.now);
       const route = `POST /v1/test/payments/:payment_id/${trial}`;
-      return answer(request, reply, answering, route, `${id} ${bytes}`, work, id);
+      return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
     });
   app.register(async (scope) => {
     takeJson(scope, { mayBeMissing: true });

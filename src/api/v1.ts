@@ -6,6 +6,7 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
 import { addEventRoutes } from './events.ts';
+import { answerOnce } from './once.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 import { addTrialRoutes } from './trials.ts';
 
@@ -36,8 +37,9 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   app.setNotFoundHandler(() => {
     throw notFound();
   });
-  addPaymentRoutes(app, settings);
-  addTrialRoutes(app, settings);
+  const once = answerOnce(settings.database, settings.journal, settings.clock);
+  addPaymentRoutes(app, settings, once);
+  addTrialRoutes(app, settings, once);
   addEventRoutes(app, settings);
   addApiKeyRoutes(app, settings);
 }

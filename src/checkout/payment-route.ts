@@ -182,9 +182,9 @@ export class PaymentRoute implements PageRoute<Name> {
   }
 }
 
-const trying = ({ id, merchant_id, mode }: Payment, request: { id: string }): TryOut => ({
+const trying = ({ id, merchant_id }: Payment, request: { id: string }): TryOut => ({
   id,
-  tenant: { merchant_id, mode },
+  merchant_id,
   requestId: request.id,
 });
 

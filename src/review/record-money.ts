@@ -82,13 +82,13 @@ export function recordMoney(
   money: ReceivedMoney,
   requestId: string,
 ): Promise<Payment> {
-  const { amount_minor, received_on, bank_reference, note } = money;
-  let { version } = money;
+  const { amount_minor, received_on, bank_reference, note, version } = money;
+  let expired = 0;
   return actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseOtherStatus(transaction, transaction.now, seen, 'record');
-    await refuseOtherVersion(transaction, seen, version);
-    // The history says first that it had expired, as everybody was told. The payment then has another version, and `actOn` looks again.
-    if ((await expireDuePayment(transaction, id)) && version !== null) version += 1;
+    await refuseOtherVersion(transaction, seen, version && version + expired);
+    // A payment past its time is expired first, by an entry of its own. That counts as a version, and `actOn` looks again.
+    if (await expireDuePayment(transaction, id)) expired += 1;
     const { currency } = seen;
     const status_reason = seen.status === 'cancelled' ? 'payment_received' : null;
     const received = { amount_minor, currency, received_on };

@@ -19,17 +19,22 @@ export type Trial = (typeof TRIALS)[number];
 const TEST = 'test';
 
 /** What a customer would have sent who pays with a test card. */
+const CARD = {
+  method: 'test_card',
+  type: 'test_card',
+  name: null,
+  card: { brand: 'Visa', last4: '4242' },
+} as const;
 const SUBMISSION: Submission = {
   method: 'test_card',
-  whole: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
-  masked: { method: 'test_card', type: 'test_card', name: null, card: { brand: 'Visa', last4: '4242' } },
+  whole: CARD,
+  masked: CARD,
   payer: { name: null, email: null, account: null },
 };
 
 export interface TryOut {
   id: string;
-  /** Whose payment it is, and of which mode. */
-  tenant: Tenant;
+  merchant_id: string;
   requestId: string;
   /** For the entry: which key asked. */
   facts?: Facts;
@@ -45,9 +50,9 @@ export interface TryOut {
 export function tryOut(
   transaction: Transaction,
   trial: Trial,
-  { id, tenant, requestId, facts = {}, rejection = { reason: 'other', message: null } }: TryOut,
+  { id, merchant_id, requestId, facts = {}, rejection = { reason: 'other', message: null } }: TryOut,
 ): Promise<Payment> {
-  const of = { ...tenant, mode: 'test' } as const;
+  const of = { merchant_id, mode: 'test' } as const;
   const act: Act = { actor: TEST, request_id: requestId };
   const decided = { decided_at: transaction.now, ...UNCLAIMED };
   switch (trial) {
