@@ -75,7 +75,11 @@ ${buttons(context, act, payment, action)}
 </form>
 <p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>`;
   const title = act === 'approve' ? 'Approve this payment?' : 'Reject this payment?';
-  const content = html`${changed && html`<div class="notice warn" role="alert"><p>${changed}</p><p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`}
+  const content = html`${
+    changed &&
+    html`<div class="notice warn" role="alert"><p>${changed}</p>
+<p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`
+  }
 <div class="confirm${act === 'approve' && ' broad'}">
 <h1>${title}</h1>
 ${heading(context, payment, 'h2')}

@@ -21,7 +21,8 @@ export type Level = 2 | 3;
 /** The beginning of a part of a page, with its heading. */
 export function block(name: string, heading: string, level: Level): Html {
   const id = `${name}-heading`;
-  return html`<section class="block" aria-labelledby="${id}">${level === 2 ? html`<h2 id="${id}">${heading}</h2>` : html`<h3 id="${id}">${heading}</h3>`}`;
+  const title = level === 2 ? html`<h2 id="${id}">${heading}</h2>` : html`<h3 id="${id}">${heading}</h3>`;
+  return html`<section class="block" aria-labelledby="${id}">${title}`;
 }
 
 /** Administrators' names, by their ids. */
@@ -80,20 +81,18 @@ export function doings(context: Context, payment: Payment, people: People, place
   const isOwn = approvalsOf(payment, people.barred).some(({ by }) => by === principal.id);
   const link = (act: 'approve' | 'reject') =>
     address(`/payments/${payment.id}/${act}`, { ...place.filters, version: String(payment.version) });
+  const approving = !isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">Approve…</a>`;
+  const rejecting = html`<a class="secondary" href="${link('reject')}" data-key="r">Reject…</a>`;
   return html`<div class="doings">
 ${secondLine(context, payment, people)}
 ${
   claim &&
-  html`<p class="claim">${isOthers ? html`Claimed by ${nameOf(context, people.names, claim.by)}` : 'Claimed by you'} until ${moment(context, claim.until)}</p>`
+  html`<p class="claim">Claimed by ${nameOf(context, people.names, claim.by)} until ${moment(context, claim.until)}</p>`
 }
 ${
   decides &&
   html`<div class="acts">
-${
-  isOthers
-    ? null
-    : html`${!isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">Approve…</a>`} <a class="secondary" href="${link('reject')}" data-key="r">Reject…</a> `
-}${claimForms(context, payment, place, claim === undefined ? 'free' : isOthers ? 'others' : 'mine')}
+${!isOthers && html`${approving} ${rejecting} `}${claimForms(context, payment, place, claim === undefined ? 'free' : isOthers ? 'others' : 'mine')}
 </div>`
 }
 </div>`;
@@ -112,11 +111,14 @@ export function secondLine(context: Context, payment: Payment, people: People): 
   if (payment.status !== 'requires_review') return null;
   const [first] = approvalsOf(payment, people.barred);
   if (awaitsSecond(payment, people.barred) && first) {
+    const who = html`by ${nameOf(context, people.names, first.by)}, ${moment(context, first.at)}`;
     const isOwn = first.by === context.principal.id;
-    return html`<p class="notice"><strong>1 of 2 approvals:</strong> by ${nameOf(context, people.names, first.by)}, ${moment(context, first.at)}.${isOwn ? ' Another administrator must confirm it.' : ' Yours would be the second.'}</p>${written(first)}`;
+    const next = isOwn ? 'Another administrator must confirm it.' : 'Yours would be the second.';
+    return html`<p class="notice"><strong>1 of 2 approvals:</strong> ${who}. ${next}</p>${written(first)}`;
   }
   if (!needsSecond(payment, context.fourEyesAbove)) return null;
-  return html`<p class="notice"><strong>0 of 2 approvals:</strong> above ${context.money(context.fourEyesAbove[payment.currency]!, payment.currency)} two administrators approve.</p>`;
+  const limit = context.money(context.fourEyesAbove[payment.currency]!, payment.currency);
+  return html`<p class="notice"><strong>0 of 2 approvals:</strong> above ${limit} two administrators approve.</p>`;
 }
 
 /** What the first of two wrote for the second to read. */
@@ -134,8 +136,11 @@ function claimForms(
   { from, filters }: PanelPlace,
   claim: 'free' | 'mine' | 'others',
 ): Html {
-  const form = (act: 'claim' | 'release', label: string, force = false) =>
-    html`<form method="post" action="${address(`/payments/${id}/${act}`, { ...filters, from })}">${token}${force && html`<input type="hidden" name="force" value="1">`}<button class="quiet" data-key="e">${label}</button></form>`;
+  const form = (act: 'claim' | 'release', label: string, force = false) => {
+    const target = address(`/payments/${id}/${act}`, { ...filters, from });
+    const forced = force && html`<input type="hidden" name="force" value="1">`;
+    return html`<form method="post" action="${target}">${token}${forced}<button class="quiet" data-key="e">${label}</button></form>`;
+  };
   if (claim === 'mine') return form('release', 'Release');
   return claim === 'free' ? form('claim', 'Claim') : form('claim', 'Take over', true);
 }

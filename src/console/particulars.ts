@@ -156,10 +156,12 @@ export function metadata({ metadata: text }: Payment): Html | null {
   const data: Record<string, unknown> = JSON.parse(text);
   const entries = Object.entries(data);
   if (entries.length === 0) return null;
+  const sent = JSON.stringify(data, null, 2);
   return html`<dl class="terms">
 ${entries.map(
   ([name, value]) =>
     html`<div><dt dir="auto">${name}</dt><dd>${said(typeof value === 'string' ? value : JSON.stringify(value))}</dd></div>\n`,
 )}</dl>
-<details class="data"><summary>As it was sent</summary><pre class="raw" tabindex="0" role="region" aria-label="Metadata as JSON" dir="ltr" translate="no">${JSON.stringify(data, null, 2)}</pre></details>`;
+<details class="data"><summary>As it was sent</summary>
+<pre class="raw" tabindex="0" role="region" aria-label="Metadata as JSON" dir="ltr" translate="no">${sent}</pre></details>`;
 }

@@ -85,7 +85,9 @@ export function filterForm(
   known: { methods: SelectChoices; currencies: readonly string[] },
 ): Html {
   const count = Object.keys(asked).length;
-  return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${count > 0 && html` <span class="muted">(${count} set)</span>`}</summary>
+  const howMany = count > 0 && html` <span class="muted">(${count} set)</span>`;
+  const clear = count > 0 && html` <a href="${address('/queue')}">Clear filters</a>`;
+  return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${howMany}</summary>
 <form method="get" action="${address('/queue')}">
 ${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}${select(
   'currency',
@@ -108,7 +110,9 @@ ${select(
   'Waiting',
   Object.entries(AGES).map(([value, [label]]) => [value, label] as const),
   asked,
-)}${select('mode', 'Mode', Object.entries(MODES), asked)}${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button>${count > 0 && html` <a href="${address('/queue')}">Clear filters</a>`}</p>
+)}
+${select('mode', 'Mode', Object.entries(MODES), asked)}
+${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button>${clear}</p>
 </form>
 </details>`;
 }

@@ -43,9 +43,10 @@ ${links(context, filtering, next && writtenPlace(next))}`;
     ...(merchantFault !== undefined && { 'filter-merchant': merchantFault }),
     ...(fault !== undefined && { 'filter-minimum': fault }),
   };
+  const currencies = [...new Set(total.sums.map(({ currency }) => currency))];
   const content = html`${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
 <div class="queue-head"><h1>Queue</h1>
-${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies: [...new Set(total.sums.map(({ currency }) => currency))] })}</div>
+${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies })}</div>
 <div class="panes${detail && ' open'}">
 <div class="list">
 ${list}
@@ -71,7 +72,9 @@ function addressOf(
 
 /** How many there are, what they come to, and how long the oldest waits. */
 export function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
-  return html`<p class="figures"><strong>${count}</strong> ${count === 1 ? 'payment' : 'payments'}${isFiltered && (count === 1 ? ' matches' : ' match')}${sums.map(
+  const payments = count === 1 ? 'payment' : 'payments';
+  const match = isFiltered && (count === 1 ? ' matches' : ' match');
+  return html`<p class="figures"><strong>${count}</strong> ${payments}${match}${sums.map(
     ({ currency, mode, amount_minor }) =>
       html` · <bdi>${context.money(amount_minor, currency)}</bdi>${mode === 'test' && ' test'}`,
   )}${oldest !== null && html` · oldest ${age(context, oldest)}`}</p>`;
@@ -148,7 +151,8 @@ async function openPane(
   const after = context.query.get('after') ?? undefined;
   const place = { from: 'queue', filters: filtering.asked } as const;
   return html`<article class="detail" aria-label="The payment that is open">
-<p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a> <a href="${addressOfPayment(context, payment.id)}">Payment and its history</a></p>
+<p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a>
+<a href="${addressOfPayment(context, payment.id)}">Payment and its history</a></p>
 ${heading(context, payment, 'h2')}
 ${await panel(context, payment, people, place)}
 </article>`;
@@ -175,7 +179,8 @@ export async function lastDecisionLine(
   known: Names,
 ): Promise<Html> {
   const names = by === null || known.has(by) ? known : await namesOf(context.database, [by]);
-  return html`<a href="${addressOfPayment(context, payment)}">Last decision</a> ${age(context, at)} ago${by !== null && html` by ${nameOf(context, names, by)}`}.`;
+  const who = by !== null && html` by ${nameOf(context, names, by)}`;
+  return html`<a href="${addressOfPayment(context, payment)}">Last decision</a> ${age(context, at)} ago${who}.`;
 }
 
 /** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
@@ -187,6 +192,9 @@ function doneLine(context: Context, payment: Payment, people: People): Html {
   if (status === 'requires_review' && act)
     return html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}.`;
   if (status !== 'approved' && status !== 'rejected') return html`${what}: nothing was decided. ${see}.`;
-  const who = act ? nameOf(context, people.names, act.by) : null;
-  return html`<strong>${status === 'approved' ? 'Approved' : 'Rejected'}</strong>${who && html` by ${who}`}${payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`}: ${what}. Undo is not possible; <a href="${addressOfPayment(context, payment.id)}">see it here</a>.`;
+  const decided = status === 'approved' ? 'Approved' : 'Rejected';
+  const who = act && html` by ${nameOf(context, people.names, act.by)}`;
+  const when = payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`;
+  const here = html`<a href="${addressOfPayment(context, payment.id)}">see it here</a>`;
+  return html`<strong>${decided}</strong>${who}${when}: ${what}. Undo is not possible; ${here}.`;
 }
