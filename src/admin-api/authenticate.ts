@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { may, type Permission, type Principal } from '../administrators/administrator.ts';
 import { findTokenPrincipal } from '../administrators/token.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';
 import type { Refuse } from '../http/refused-keys.ts';
 import { note } from '../http/request-log.ts';
@@ -20,7 +20,7 @@ declare module 'fastify' {
  * the token, or `rate_limited`. A right one is taken from any address: 256 random bits are not found by trying.
  */
 export function authenticator(
-  database: Pick<Database, 'query'>,
+  database: Reader,
   refuse: Refuse,
   clock: Clock,
 ): (request: FastifyRequest) => Promise<void> {

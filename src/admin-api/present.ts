@@ -1,7 +1,7 @@
 // A payment as administrators see it, and the schemas that promise so.
 import { z } from 'zod';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -81,7 +81,7 @@ const wholePaymentSchema = reviewedPaymentSchema.extend({
 
 export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
 
-type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Pick<Database, 'query'> };
+type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Reader };
 type Names = ReadonlyMap<string, string>;
 /** Who has to do with the payments that are presented. */
 interface People {

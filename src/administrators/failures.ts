@@ -1,5 +1,5 @@
 // Failed attempts to sign in, counted in the history, on all nodes, for addresses known and unknown alike.
-import type { Database, Queryable } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { sha256Hex } from '../lib/secrets.ts';
@@ -103,7 +103,7 @@ function knownSource(key: string): Source {
 }
 
 /** Where failures stand: in the history, and of this node in memory. */
-export type Failures = Pick<Parts, 'tally'> & { database: Pick<Queryable, 'query'> };
+export type Failures = Pick<Parts, 'tally'> & { database: Reader };
 
 /** Newest first. */
 async function failuresOf({ database, tally }: Failures, email: string): Promise<FailedSignIn[]> {

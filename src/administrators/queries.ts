@@ -1,11 +1,9 @@
 // The SQL about administrators, their passkeys and sessions. E-mail addresses come in lower case.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
 import { PASSKEYS, type Passkey, SESSIONS, type Session } from './rows.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 const ADMINISTRATOR = ADMINISTRATORS.columnList;
 const PASSKEY = PASSKEYS.columnList;

@@ -1,5 +1,5 @@
 // Seals the secrets of authenticator apps with the current key: plain ones of the version before, and those sealed with older keys.
-import type { Database, Queryable } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -21,7 +21,7 @@ interface Secret {
 }
 
 /** Every secret of an authenticator app. */
-export async function totpSecrets(database: Pick<Queryable, 'query'>): Promise<Secret[]> {
+export async function totpSecrets(database: Reader): Promise<Secret[]> {
   const all = await listAdministrators(database);
   return all.flatMap(({ id, email, totp_secret }) =>
     totp_secret === null ? [] : [{ id, email, key: sealedWith(totp_secret) ?? null }],

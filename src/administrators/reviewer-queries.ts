@@ -1,7 +1,5 @@
 // The SQL about administrators as reviewers: their names, and who may not decide any more.
-import type { Queryable } from '../database/database.ts';
-
-type Reader = Pick<Queryable, 'query'>;
+import type { Reader } from '../database/database.ts';
 
 /** Administrators' names by their ids (`adm_…`); those that are not there are left out. */
 export async function namesOf(

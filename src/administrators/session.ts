@@ -1,6 +1,6 @@
 // Sessions: who is signed in, looked up at every request, so that what ends one ends it everywhere at once.
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -55,7 +55,7 @@ interface SignedInBy {
  * good any more. Throws `DatabaseError`.
  */
 export async function openCookie(
-  { database, ring }: { database: Pick<Queryable, 'query'>; ring: KeyRing },
+  { database, ring }: { database: Reader; ring: KeyRing },
   value: string,
   nowMs: number,
 ): Promise<SignedInBy | undefined> {
@@ -74,7 +74,7 @@ export async function openCookie(
 
 /** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Throws `DatabaseError`. */
 export async function findPrincipal(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   secret: string,
   nowMs: number,
 ): Promise<Principal | undefined> {

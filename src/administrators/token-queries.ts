@@ -1,12 +1,11 @@
 // The SQL about administrators' tokens.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Role } from './administrator.ts';
 import { TOKENS, type Token } from './rows.ts';
 
 const TOKEN = TOKENS.columnList;
-type Reader = Pick<Queryable, 'query'>;
 
 export interface OwnedToken extends Token {
   /** As the administrator's row has it. */

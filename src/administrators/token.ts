@@ -1,5 +1,5 @@
 // Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { findNow, type Seen } from '../database/look-up.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
@@ -112,6 +112,6 @@ export async function revokeToken(transaction: Transaction, id: string, act: Act
 }
 
 /** All tokens, those that are over too, and whose they are. Throws `DatabaseError`. */
-export function listTokens(database: Pick<Queryable, 'query'>): Promise<OwnedToken[]> {
+export function listTokens(database: Reader): Promise<OwnedToken[]> {
   return listOwnedTokens(database);
 }

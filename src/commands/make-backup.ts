@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Configuration, environment } from '../config.ts';
-import { DatabaseError } from '../database/database.ts';
+import { DatabaseError, type Reader } from '../database/database.ts';
 import { knownMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../database/open.ts';
 import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
-import { HistoryBroken, type Verification, type View, verifyHistory } from '../journal/verify.ts';
+import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
@@ -121,7 +121,7 @@ async function dumpDatabase(
  * if the copy is not as it was written, unless it may be `unverified`.
  */
 async function examine(
-  view: View,
+  view: Reader,
   engine: 'sqlite' | 'postgres',
   unfinished: string,
   { unverified }: BackupOptions,
@@ -145,13 +145,13 @@ async function examine(
 
 /** Returns what was verified. Throws `Failure` if the history is not as it was written, `DatabaseError`. */
 async function requireVerified(
-  view: View,
+  view: Reader,
   engine: 'sqlite' | 'postgres',
   unfinished: string,
 ): Promise<Verification> {
   try {
     const reading = readCheckpoints(unfinished);
-    const database = { engine, snapshot: <T>(work: (state: View) => Promise<T>) => work(view) };
+    const database = { engine, snapshot: <T>(work: (state: Reader) => Promise<T>) => work(view) };
     return await withProgressBar('verifying', (onProgress) =>
       verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
     );
@@ -172,7 +172,7 @@ const UNKNOWN: HistoryFacts = {
 };
 
 /** How far a history goes, as it says itself. Throws `Failure`, `DatabaseError`. */
-async function readFacts(view: View): Promise<HistoryFacts & { secrets: string[] }> {
+async function readFacts(view: Reader): Promise<HistoryFacts & { secrets: string[] }> {
   const schema = await schemaVersion(view);
   const [first, newest] = [await findSeal(view, 1), await newestSeal(view)];
   return {
@@ -192,7 +192,7 @@ async function readFacts(view: View): Promise<HistoryFacts & { secrets: string[]
 class NoStore extends Failure {}
 
 /** How many migrations a store has seen. Throws `Failure` if that is not what this program knows, or there is no store. */
-async function schemaVersion(view: View): Promise<number> {
+async function schemaVersion(view: Reader): Promise<number> {
   const known = knownMigrations().length;
   try {
     const { length: schema } = await appliedMigrations(view);

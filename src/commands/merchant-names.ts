@@ -1,6 +1,6 @@
 // Finds the merchant that a command line names, in the configuration and in the store, and the one that was probably meant.
 import type { Configuration } from '../config.ts';
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { editDistance } from '../lib/edit-distance.ts';
 import { systemClock } from '../lib/time.ts';
 import { Directory } from '../merchants/directory.ts';
@@ -18,7 +18,7 @@ const PAGE = 500;
 /** All merchants and keys: the configuration's, and the store's where there is one. Throws `DatabaseError`. */
 export async function loadDirectory(
   { merchants, environment }: Configuration,
-  database: Pick<Queryable, 'query'> | undefined,
+  database: Reader | undefined,
 ): Promise<Directory> {
   const directory = new Directory(merchants, { testOnly: environment === 'development', keepsOver: true });
   const listeners = database ? directoryListeners(database, directory, systemClock) : [];
@@ -27,10 +27,7 @@ export async function loadDirectory(
 }
 
 /** Merchants of which the store has keys and nothing else: they left the configuration. Their keys open nothing until they are back. */
-export async function leftMerchants(
-  directory: Directory,
-  database: Pick<Queryable, 'query'>,
-): Promise<Merchant[]> {
+export async function leftMerchants(directory: Directory, database: Reader): Promise<Merchant[]> {
   const ids = new Set<string>();
   let page: { id: string; merchant_id: string }[] = [];
   do {
@@ -41,7 +38,7 @@ export async function leftMerchants(
 }
 
 /** The ids of the merchants that the store knows by more than their state. */
-export async function merchantsInStore(database: Pick<Queryable, 'query'>): Promise<ReadonlySet<string>> {
+export async function merchantsInStore(database: Reader): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   let page: StoredMerchant[] = [];
   do {

@@ -7,9 +7,13 @@ export type Row = Record<string, Value>;
  * `?` stands for a value. Columns are `text` or `bigint`; the SQL is the subset both engines share (docs/style.md).
  * Both verbs raise `DatabaseError`.
  */
-export interface Queryable {
-  /** Runs one statement and returns its rows: a `select`, or a write with `returning`. */
+/** What rows are read from: the database, a transaction of it, or a snapshot. */
+export interface Reader {
+  /** Runs one statement and returns its rows: a `select`, or, in a transaction, a write with `returning`. */
   query<R = Row>(sql: string, ...values: Value[]): Promise<R[]>;
+}
+
+export interface Queryable extends Reader {
   /**
    * Inserts rows that all have the same keys, as one statement where the engine gains by it. PostgreSQL may refuse them only later:
    * then the next query of the transaction rejects, or its commit.
@@ -39,7 +43,7 @@ export interface Database extends Queryable {
    */
   refresh(): void;
   /** Reads one unmoving state of the whole database, while others write. */
-  snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T>;
   /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
   script(sql: string): Promise<void>;
   /**

@@ -1,5 +1,5 @@
 // Looks up what lets somebody in: rows that themselves hold what was looked for, also those that a command wrote a moment ago.
-import type { Database, Queryable } from './database.ts';
+import type { Database, Reader } from './database.ts';
 
 /**
  * Returns those of `rows` whose own columns hold the values of `looked`. Whatever lets somebody in (a token, a key, a session, a
@@ -13,7 +13,7 @@ export function heldRows<R extends object>(rows: readonly R[], looked: Partial<N
 }
 
 /** A store outside a transaction, or a transaction, which sees the present state anyway. */
-export type Seen = Pick<Queryable, 'query'> & Partial<Pick<Database, 'refresh'>>;
+export type Seen = Reader & Partial<Pick<Database, 'refresh'>>;
 
 /** Returns what `find` finds; where that is undefined, what it finds in the state that the store has now. Throws what `find` does. */
 export async function findNow<R>(

@@ -1,11 +1,11 @@
 // What a move reads and writes, whatever tables there are: pages in the order of primary keys, and a target made for them.
-import type { Database, Queryable, Row } from './database.ts';
+import type { Database, Reader, Row } from './database.ts';
 import { knownMigrations, MIGRATING_LOCK, schemaScript, schemaTables } from './migrate.ts';
 import { queryFresh } from './sqlite-connection.ts';
 import { strangeTables } from './strange-tables.ts';
 import { MOVE_TABLE, tablesAmong } from './unfinished-move.ts';
 
-type View = Pick<Queryable, 'query'>;
+type View = Reader;
 
 /** Rows read, and written by one transaction, at once. */
 export const PAGE = 1000;

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates } from 'node:tls';
-import type { Queryable } from './database.ts';
+import type { Reader } from './database.ts';
 import { libpqEnvironment } from './libpq-environment.ts';
 import { PostgresToolFailed } from './postgres-tool-failed.ts';
 
@@ -31,11 +31,7 @@ interface ToolTarget {
 }
 
 /** Dumps what `view`, a snapshot of the database in question, shows into a new `file`. Throws `PostgresToolFailed`, `DatabaseError`. */
-export async function dumpPostgres(
-  target: ToolTarget,
-  view: Pick<Queryable, 'query'>,
-  file: string,
-): Promise<void> {
+export async function dumpPostgres(target: ToolTarget, view: Reader, file: string): Promise<void> {
   // The view waits idle for as long as the dump takes.
   const [snapshot] = await view.query<{ id: string }>(
     `select pg_export_snapshot() as id, set_config('idle_in_transaction_session_timeout', '0', true) as patience`,

@@ -1,7 +1,7 @@
 // Which of the hosts of a connection string is the database: the one that takes writes, on the newest timeline, with our history.
 import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
-import { DatabaseError, type Queryable } from './database.ts';
+import { DatabaseError, type Reader } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
 import { Host, type HostAnswer, type Silence } from './postgres-host.ts';
 import { PostgresSession } from './postgres-session.ts';
@@ -19,7 +19,7 @@ export interface HostGuard {
    * What keeps the store behind a connection from being used, in words; undefined where it may be. `isOpening`: nothing was used
    * before, all hosts have answered, and none of them is fit otherwise, so that whatever is there is what the operator put there.
    */
-  admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined>;
+  admit(view: Reader, isOpening: boolean): Promise<string | undefined>;
   /** Told once of each reason for which a host (`db1.internal:5432`) is not used, until it is fit again. */
   onRefused(host: string, reason: string): void;
 }

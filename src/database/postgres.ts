@@ -1,7 +1,14 @@
 // PostgreSQL as a store: one connection for the journal, a few for reads, and no success that is not certain.
 import { Budget } from './budget.ts';
 import { hostsFault, overridingParameter } from './connection-string.ts';
-import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
+import {
+  type Database,
+  DatabaseError,
+  type Queryable,
+  type Reader,
+  type Row,
+  type Value,
+} from './database.ts';
 import { type Connection, wasCut } from './postgres-connection.ts';
 import { type HostGuard, Hosts } from './postgres-hosts.ts';
 import { postgresIndexFaults } from './postgres-indexes.ts';
@@ -93,7 +100,7 @@ class Postgres implements Database {
 
   refresh(): void {} // each read sees what stands as it comes
 
-  snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T> {
+  snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T> {
     return this.#readers.lend(new Budget(READ_MS), async (connection) => {
       const view = new PostgresSession(connection, () => STATEMENT_MS);
       await view.query('begin isolation level repeatable read read only');

@@ -1,5 +1,5 @@
 // What the account that a PostgreSQL is opened with lacks there of what the service does, and the statement that gives it.
-import type { Database } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { schemaTables } from './migrate.ts';
 
 /** Tables that are only ever added to. */
@@ -68,7 +68,7 @@ export async function missingRight(
 }
 
 /** Our tables that the account may not use as the service does, or does not own, by their names. */
-function tableRights(database: Pick<Database, 'query'>, names: string): Promise<TableRights[]> {
+function tableRights(database: Reader, names: string): Promise<TableRights[]> {
   return database.query<TableRights & Record<string, never>>(
     `select name, lacks, is_owner, owner from (
        select relname::text as name, pg_has_role(relowner, 'usage') as is_owner, pg_get_userbyid(relowner)::text as owner,

@@ -1,6 +1,6 @@
 // Whether a database's schema is the one that the migrations make: every table, column, index and trigger of it, and none besides.
 import { readFileSync } from 'node:fs';
-import type { Database, Queryable } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { schemaScript, schemaTables } from './migrate.ts';
 import { POSTGRES_SCHEMA } from './postgres-schema.ts';
 import { queryFresh } from './sqlite-connection.ts';
@@ -62,19 +62,13 @@ function expectedSchema(engine: Database['engine']): SchemaObject[] {
 }
 
 /** What is there: in all of a SQLite database, and of our tables on PostgreSQL. Throws `DatabaseError`. */
-export function readSchema(
-  view: Pick<Queryable, 'query'>,
-  engine: Database['engine'],
-): Promise<SchemaObject[]> {
+export function readSchema(view: Reader, engine: Database['engine']): Promise<SchemaObject[]> {
   if (engine === 'sqlite') return view.query<SchemaObject>(SQLITE_SCHEMA);
   return view.query<SchemaObject>(POSTGRES_SCHEMA, schemaTables().join(','));
 }
 
 /** Where a schema is not what the migrations make; empty where it is. Throws `DatabaseError`. */
-export async function schemaFaults(
-  view: Pick<Queryable, 'query'>,
-  engine: Database['engine'],
-): Promise<SchemaFault[]> {
+export async function schemaFaults(view: Reader, engine: Database['engine']): Promise<SchemaFault[]> {
   const expected = expectedSchema(engine);
   const found = await readSchema(view, engine);
   // What is none of them comes last.

@@ -1,7 +1,14 @@
 // SQLite: one connection that writes, one that reads, and a flush in the thread pool before a commit counts.
 import { chmodSync, existsSync } from 'node:fs';
 import { monotonicMs } from '../lib/time.ts';
-import { type Database, DatabaseError, type Queryable, type Row, type Value } from './database.ts';
+import {
+  type Database,
+  DatabaseError,
+  type Queryable,
+  type Reader,
+  type Row,
+  type Value,
+} from './database.ts';
 import { Connection } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError, BUSY } from './sqlite-failures.ts';
 import { sqliteFaults } from './sqlite-integrity.ts';
@@ -91,7 +98,7 @@ class Sqlite implements Database {
     }
   }
 
-  async snapshot<T>(work: (view: Pick<Queryable, 'query'>) => Promise<T>): Promise<T> {
+  async snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T> {
     let view: Connection | undefined;
     try {
       view = new Connection(this.#file, { readOnly: true });

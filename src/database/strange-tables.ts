@@ -1,5 +1,5 @@
 // Whether a PostgreSQL database that is to be filled holds tables of something else.
-import type { Queryable } from './database.ts';
+import type { Reader } from './database.ts';
 
 /** Of what is found, this much is named. */
 const NAMED = 3;
@@ -15,7 +15,7 @@ const STRANGE = `select c.relname::text as name from pg_catalog.pg_class c
   order by c.relname limit ${NAMED + 1}`;
 
 /** Why a PostgreSQL database without a store is not empty, with what to do; undefined where it is. Throws `DatabaseError`. */
-export async function strangeTables(view: Pick<Queryable, 'query'>): Promise<string | undefined> {
+export async function strangeTables(view: Reader): Promise<string | undefined> {
   const names = (await view.query<{ name: string }>(STRANGE)).map(({ name }) => name);
   if (names.length === 0) return undefined;
   const named = names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ' …' : '');

@@ -1,5 +1,5 @@
 // A store that is being moved into is none yet: a table of the move's own says so, and goes with the move's last transaction.
-import type { Database, Queryable } from './database.ts';
+import type { Database, Reader } from './database.ts';
 
 /** It is there for as long as a move is unfinished. One row: the state of the source that is being moved. */
 export const MOVE_TABLE = 'unfinished_move';
@@ -11,7 +11,7 @@ export class MoveUnfinished extends Error {
 
 /** Those of `names` that are tables, or views, of a database. Throws `DatabaseError`. */
 export async function tablesAmong(
-  view: Pick<Queryable, 'query'>,
+  view: Reader,
   engine: Database['engine'],
   names: readonly string[],
 ): Promise<string[]> {
@@ -23,10 +23,7 @@ export async function tablesAmong(
 }
 
 /** Throws `MoveUnfinished` where a move into a database has not ended, and `DatabaseError`. */
-export async function refuseUnfinishedMove(
-  view: Pick<Queryable, 'query'>,
-  engine: Database['engine'],
-): Promise<void> {
+export async function refuseUnfinishedMove(view: Reader, engine: Database['engine']): Promise<void> {
   if ((await tablesAmong(view, engine, [MOVE_TABLE])).length === 0) return;
   throw new MoveUnfinished(
     'a move into this store is unfinished: run the same counterfoil move again, which goes on where it was',

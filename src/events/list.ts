@@ -1,12 +1,10 @@
 // Reads events out of the history: those of a merchant in the order of commits, those of one payment, and one by its id.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { historyOf } from '../payments/history.ts';
 import { entriesOfSubjects, paymentFacts, paymentIdsFrom } from '../payments/history-queries.ts';
 import type { Tenant } from '../payments/queries.ts';
 import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** Entries of a tenant that are read at once, and at most for one page: few match a type that is rare. */
 const READ_AT_ONCE = 200;

@@ -1,12 +1,12 @@
 // The history as lines of JSON that a third party can check without this program (docs/audit-format.md).
 import { createReadStream, readFileSync, statSync } from 'node:fs';
+import type { Reader } from '../database/database.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
 import { checkpointFiles } from './checkpoint.ts';
 import { readPublicKey } from './checkpoint-statement.ts';
 import { entriesAfter, findSeal, readHeads, sealHolding, sealsAfter } from './queries.ts';
 import { NO_SEAL, type Seal } from './seal.ts';
-import type { View } from './seal-walk.ts';
 
 const PAGE = 500;
 export const EXPORT_FORMAT = 'counterfoil audit export';
@@ -53,7 +53,7 @@ export class NoSuchEntry extends Error {
  * stands, right or wrong. `now` in milliseconds since 1970. Returns how much that was. Throws `NoSuchEntry`, `DatabaseError`.
  */
 export async function* exportHistory(
-  view: View,
+  view: Reader,
   file: CheckpointFile,
   { since, now, onProgress }: { since: number; now: number; onProgress(done: number, total: number): void },
 ): AsyncGenerator<string, Exported> {
@@ -105,7 +105,7 @@ export async function* exportHistory(
 
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 
-async function* allEntries(view: View, after: number | undefined): AsyncGenerator<AuditEntry> {
+async function* allEntries(view: Reader, after: number | undefined): AsyncGenerator<AuditEntry> {
   for (let last = after; ; ) {
     const page: AuditEntry[] = await entriesAfter(view, last, PAGE);
     yield* page;

@@ -1,5 +1,5 @@
 // Keeps a node from going back: a store is used only while it holds the newest seal that this node knows of.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { HostGuard } from '../database/postgres-hosts.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
@@ -32,7 +32,7 @@ export class Fence implements HostGuard {
    * service starts or a command runs, and every host has answered. A store put back to an older copy is opened then: the check
    * `vouched_history` keeps the service from starting on it, and `audit restored` needs it open. Throws `DatabaseError`.
    */
-  async admit(view: Pick<Queryable, 'query'>, isOpening: boolean): Promise<string | undefined> {
+  async admit(view: Reader, isOpening: boolean): Promise<string | undefined> {
     const known = this.#newest;
     const found = known && (await unlessEmpty(findSeal(view, known.number)));
     if (found?.hash !== known?.hash) {

@@ -1,5 +1,5 @@
 // Follows the journal, whichever node wrote it: hands entries about some subjects to whoever keeps something in memory.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
@@ -28,7 +28,7 @@ interface Following {
  * is logged once until it works again, and tried again every half second.
  */
 export async function followJournal(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   listeners: readonly JournalListener[],
   log: Logger,
 ): Promise<Following> {

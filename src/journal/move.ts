@@ -1,6 +1,6 @@
 // Carries a store over whole into an empty database: verified before, in pages that may be cut anywhere, compared and verified after.
 import { isDeepStrictEqual } from 'node:util';
-import type { Database, Row } from '../database/database.ts';
+import type { Database, Reader, Row } from '../database/database.ts';
 import {
   beginMove,
   endMove,
@@ -20,7 +20,7 @@ import {
 import type { CheckpointReading } from './checkpoint.ts';
 import { newestSeal, readHeads } from './queries.ts';
 import type { RowCheck } from './rows.ts';
-import { HistoryBroken, type Verification, type View, verifyHistory } from './verify.ts';
+import { HistoryBroken, type Verification, verifyHistory } from './verify.ts';
 
 const TAKEN = 'the target holds a store already: a move goes into an empty one, and overwrites nothing';
 
@@ -71,7 +71,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
     );
     const { checkpoints, acknowledged, ...counts } = verified;
     const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    const end = async (moved: View): Promise<Moved> => ({
+    const end = async (moved: Reader): Promise<Moved> => ({
       rows: await compareAll(view, moved, progress(told('comparing'), rows)),
       verification: await verifySide('target', moved, parts, told('verifying the target')),
       resumed: found !== 'nothing',
@@ -136,7 +136,7 @@ async function startingPoint(
   );
 }
 
-async function stateOf(view: View): Promise<StoreState> {
+async function stateOf(view: Reader): Promise<StoreState> {
   const [head] = await readHeads(view);
   return {
     schema: movedSchema(),
@@ -149,7 +149,7 @@ async function stateOf(view: View): Promise<StoreState> {
 /** Verifies what a side's view shows, as `audit verify` does. Throws `MoveRefused`, `DatabaseError`. */
 async function verifySide(
   side: 'source' | 'target',
-  view: View,
+  view: Reader,
   { source, target, reading, rowChecks }: MoveParts,
   onProgress: Told,
 ): Promise<Verification> {
@@ -180,7 +180,7 @@ function progress(onProgress: Told, total: number): (rows: number) => void {
 
 /** Copies the rows of a table that the target has not yet: what is there is what an earlier run has committed, in order. */
 async function carry(
-  view: View,
+  view: Reader,
   target: Database,
   table: Table,
   carried: (rows: number) => void,
@@ -196,8 +196,8 @@ async function carry(
 
 /** Holds every row of every table against the other side's. Returns how many each has. Throws `MoveRefused`, `DatabaseError`. */
 async function compareAll(
-  view: View,
-  moved: View,
+  view: Reader,
+  moved: Reader,
   compared: (rows: number) => void,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -207,8 +207,8 @@ async function compareAll(
 
 /** Holds every row of a table against the other side's. Returns how many there are. Throws `MoveRefused`, `DatabaseError`. */
 async function compare(
-  view: View,
-  moved: View,
+  view: Reader,
+  moved: Reader,
   table: Table,
   compared: (rows: number) => void,
 ): Promise<number> {

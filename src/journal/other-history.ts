@@ -1,5 +1,5 @@
 // Compares the store with the newest checkpoint of a storage directory: a store put back to an older copy contradicts it.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { CheckpointLookup } from './checkpoint-lookup.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { findSeal, newestSeal, unlessEmpty } from './queries.ts';
@@ -16,10 +16,7 @@ export interface OtherHistory {
  * Returns the newest checkpoint and the end of the store if they contradict each other. Returns undefined if they agree, or if
  * there is no checkpoint. Throws `DatabaseError` and the system's errors.
  */
-export async function otherHistory(
-  database: Pick<Queryable, 'query'>,
-  storage: string,
-): Promise<OtherHistory | undefined> {
+export async function otherHistory(database: Reader, storage: string): Promise<OtherHistory | undefined> {
   // The checkpoint is read first: a checkpoint is signed for what the store holds already, so it is never ahead of it.
   const checkpoint = await new CheckpointLookup(storage).newest();
   if (!checkpoint) return undefined;

@@ -1,9 +1,7 @@
 // The SQL of the history.
-import { DatabaseError, type Queryable, type Row } from '../database/database.ts';
+import { DatabaseError, type Reader, type Row } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** Returns what a query finds, or undefined if its table does not exist yet. Throws `DatabaseError`. */
 export function unlessEmpty<T>(query: Promise<T>): Promise<T | undefined> {

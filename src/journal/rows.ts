@@ -1,10 +1,11 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
+
+import type { Reader } from '../database/database.ts';
 import type { Table } from '../database/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';
 import { ACKNOWLEDGED, type Acknowledgement, acknowledgementIn, type RowFault } from './row-fault.ts';
-import type { View } from './seal-walk.ts';
 
 /** Called while rows are checked. */
 export interface RowReport {
@@ -17,7 +18,7 @@ export interface RowReport {
 }
 
 /** A check of rows: reports their faults, returns how many rows it looked at. Throws `HistoryBroken`. */
-export type RowCheck = (view: View, report: RowReport) => Promise<Record<string, number>>;
+export type RowCheck = (view: Reader, report: RowReport) => Promise<Record<string, number>>;
 
 const PAGE = 2000;
 /** Sorts behind every character of an id. */
@@ -87,7 +88,7 @@ export function rowCheck<R extends { id: string; version: number }>(
  * `HistoryBroken`.
  */
 export async function compareRows<R extends object>(
-  view: View,
+  view: Reader,
   table: RowTable<R>,
   report: RowReport,
 ): Promise<number> {
@@ -158,7 +159,7 @@ function faultOf<R extends object>(
 }
 
 async function* tellings<R extends object>(
-  view: View,
+  view: Reader,
   { prefix, states }: RowTable<R>,
   report: RowReport,
 ): AsyncGenerator<Told> {
@@ -195,7 +196,7 @@ async function* tellings<R extends object>(
   if (told) yield told;
 }
 
-async function* walk<R extends object>(view: View, { table, key }: RowTable<R>): AsyncGenerator<R> {
+async function* walk<R extends object>(view: Reader, { table, key }: RowTable<R>): AsyncGenerator<R> {
   let last: R | undefined;
   do {
     const rows: R[] = await rowsAfter<R>(

@@ -1,5 +1,5 @@
 // Walks seals and entries side by side, recomputes each seal, and holds it to the checkpoints that vouch for it.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { HistoryBroken, type Voucher } from './history-broken.ts';
@@ -7,8 +7,6 @@ import { countEntriesBefore, entriesAfter, sealsAfter } from './queries.ts';
 import { NO_SEAL, type Seal, sealEntries } from './seal.ts';
 
 const PAGE = 2000;
-
-export type View = Pick<Queryable, 'query'>;
 
 /** Checkpoints in order, each with its signature checked, and what they are called where one of them finds something. */
 export interface Vouchers {
@@ -30,7 +28,7 @@ export interface Walked {
 }
 
 /** Walks from the first seal to the last. Throws `HistoryBroken`. */
-export async function walkSeals(view: View, { since, vouchers, tick }: Walk): Promise<Walked> {
+export async function walkSeals(view: Reader, { since, vouchers, tick }: Walk): Promise<Walked> {
   const vouched = vouchers.map(({ noun, checkpoints }) => ({
     noun,
     checkpointOf: inStep(checkpoints),
@@ -116,7 +114,7 @@ function requireReached(last: Seal | undefined, newest: Checkpoint | undefined, 
 }
 
 /** A reader of the entries from `first` on, those before it counted. */
-async function readerFrom(view: View, first: number): Promise<EntryReader> {
+async function readerFrom(view: Reader, first: number): Promise<EntryReader> {
   if (first === 1) return new EntryReader(view);
   const before = await countEntriesBefore(view, first);
   if (before.count !== first - 1 || before.first !== 1) {
@@ -129,12 +127,12 @@ async function readerFrom(view: View, first: number): Promise<EntryReader> {
 
 /** Hands out entries in order, a page in memory at a time. */
 class EntryReader {
-  readonly #view: View;
+  readonly #view: Reader;
   #page: AuditEntry[] = [];
   #position = 0;
   #after: number | undefined;
 
-  constructor(view: View, after?: number) {
+  constructor(view: Reader, after?: number) {
     this.#view = view;
     this.#after = after;
   }

@@ -1,10 +1,8 @@
 // Looks for entries a page at a time: however long the history and however rare what is looked for, a page costs little.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { type EntryFilter, momentOfEntry, newestEntry, searchEntries } from './queries.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** Entries read in one statement, and in how many of them, before a page is what was found so far. */
 const WINDOW = 10_000;

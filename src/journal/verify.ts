@@ -1,6 +1,6 @@
 // Recomputes the whole history: numbers, seals, checkpoints, and the rows it speaks of; names the first thing that is off.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Database } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import { knownMigrations } from '../database/migrate.ts';
 import { type SchemaFault, schemaFaults } from '../database/schema.ts';
 import { sha256 } from '../lib/secrets.ts';
@@ -9,9 +9,9 @@ import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';
 import type { Acknowledgement, RowFault } from './row-fault.ts';
 import type { RowCheck, RowReport } from './rows.ts';
-import { type View, type Vouchers, walkSeals } from './seal-walk.ts';
+import { type Vouchers, walkSeals } from './seal-walk.ts';
 
-export { HistoryBroken, type View };
+export { HistoryBroken };
 
 interface VerifyOptions {
   /** Told how many of how many entries and rows are done. */
@@ -64,7 +64,7 @@ function verifyState(
   const { onProgress = () => {}, since = 1, copy } = options;
   return database.snapshot(async (unmoving) => {
     // SQLite answers without waiting for anything: between two pages others get a turn, such as a signal that ends it.
-    const view: View = { query: (...asked) => turn().then(() => unmoving.query(...asked)) };
+    const view: Reader = { query: (...asked) => turn().then(() => unmoving.query(...asked)) };
     const faults = await schemaFaults(view, database.engine);
     requireSchema(faults);
     const [head, ...forged] = await readHeads(view);
@@ -112,7 +112,7 @@ function verifyState(
 
 /** Returns how many rows of each table there are and how many acknowledged faults. Throws `HistoryBroken` for the first row at fault. */
 async function checkRows(
-  view: View,
+  view: Reader,
   rowChecks: readonly RowCheck[],
   tick: RowReport['tick'],
   { onFault, onAcknowledged }: VerifyOptions,
@@ -175,7 +175,7 @@ function requireGuards([guard]: readonly SchemaFault[]): void {
     });
 }
 
-async function verifyMigrations(view: View): Promise<void> {
+async function verifyMigrations(view: Reader): Promise<void> {
   const known = knownMigrations();
   const applied = await appliedMigrations(view);
   for (const [index, migration] of applied.entries()) {

@@ -1,5 +1,5 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
-import type { Database, Queryable } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { JournalListener } from '../journal/follow.ts';
 import type { Clock } from '../lib/time.ts';
@@ -17,8 +17,6 @@ import {
 } from './queries.ts';
 import { KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
 import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 const PAGE = 500;
 

@@ -1,11 +1,10 @@
 // The SQL about invitations to register.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { INVITES, type Invite } from './stored-invite.ts';
 
 const INVITE = INVITES.columnList;
-type Reader = Pick<Queryable, 'query'>;
 
 export async function findInviteByDigest(database: Reader, digest: string): Promise<Invite | undefined> {
   const rows = await database.query<Invite>(

@@ -1,10 +1,9 @@
 // The SQL that keys are listed with.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Mode } from './merchant.ts';
 import { API_KEYS, type StoredKey } from './stored-key.ts';
 
 const KEY = API_KEYS.columnList;
-type Reader = Pick<Queryable, 'query'>;
 const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 /** Which keys of a merchant are listed. */

@@ -1,5 +1,5 @@
 // When keys were last used, to the minute: noted in memory at each request, written down together once a minute, a first use at once.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
@@ -36,10 +36,7 @@ export class KeyUses {
   }
 
   /** When keys were last used, by their ids, to the minute; those that never were are left out. Throws `DatabaseError`. */
-  async lastUsed(
-    database: Pick<Queryable, 'query'>,
-    keyIds: readonly string[],
-  ): Promise<ReadonlyMap<string, number>> {
+  async lastUsed(database: Reader, keyIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const uses = new Map<string, number>();
     for (let i = 0; i < keyIds.length; i += READ_AT_ONCE) {
       const written = await keyUsesOf(database, keyIds.slice(i, i + READ_AT_ONCE));

@@ -1,12 +1,10 @@
 // Lists the keys of a merchant as they are now, whichever node changed them: those that were made here, then those of the configuration.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Directory } from './directory.ts';
 import { type KeyFilter, keysMade, keysOverLast, keysTakenOver } from './key-list-queries.ts';
 import { earlier, type KnownKey } from './known-key.ts';
 import type { Mode } from './merchant.ts';
 import { isOver, LISTED_FOR_MS } from './stored-key.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** More than a merchant's keys that work can be. */
 const WORKING_AT_MOST = 1000;

@@ -1,5 +1,5 @@
 // The SQL about merchants of the store and their keys.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from './merchant.ts';
@@ -8,7 +8,6 @@ import { MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const MERCHANT = MERCHANTS.columnList;
 const KEY = API_KEYS.columnList;
-type Reader = Pick<Queryable, 'query'>;
 const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 export async function findMerchant(database: Reader, id: string): Promise<StoredMerchant | undefined> {

@@ -1,5 +1,5 @@
 // New merchants of the store: whoever registers, and those that are taken over from the configuration.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { touchHead } from '../journal/queries.ts';
@@ -36,8 +36,6 @@ const ID_CHARACTERS = 20;
 const UNHEARD_MS = MINUTE_MS;
 /** Behind all ids: because the journal's head is locked in the work, all other rows of the batch must be locked before it. */
 const LAST = '~';
-
-type Reader = Pick<Queryable, 'query'>;
 
 export interface RegistrationParts {
   database: Reader;

@@ -1,5 +1,5 @@
 // Erases personal data: of a payment nothing more can come of, and of the answers kept about it; its history goes on verifying.
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -68,7 +68,7 @@ export async function erasePayment(transaction: Transaction, id: string, act: Ac
  * count. Reads every payment, a page in memory at a time; `onProgress` is told how many are done. Throws `DatabaseError`.
  */
 export async function findByEmail(
-  database: Pick<Database, 'query'>,
+  database: Reader,
   email: string,
   onProgress: (done: number) => void,
 ): Promise<string[]> {

@@ -1,11 +1,9 @@
 // The SQL that finds the entries about a merchant's payments.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Payment } from './payment.ts';
 import type { Tenant } from './queries.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** Entries in one stretch. Stretch 0 holds the entries 1 to 256. */
 export const STRETCH = 256;

@@ -1,5 +1,5 @@
 // A merchant's history: the entries about its payments in the order of their numbers, found without reading those of others.
-import type { Database, Queryable } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
@@ -25,7 +25,7 @@ const ROW = 'payment_stretches';
  * Throws `unavailable` while the stretches of an older store are listed for the first time, and `DatabaseError`.
  */
 export async function historyOf(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   tenant: Tenant,
   after: number,
   limit: number,
@@ -49,10 +49,7 @@ export async function historyOf(
 }
 
 /** Lists which tenants the stretches that are full by now belong to. Returns how many stretches it listed. Throws `OperationalError`. */
-export async function listFullStretches(
-  database: Pick<Queryable, 'query'>,
-  journal: Journal,
-): Promise<number> {
+export async function listFullStretches(database: Reader, journal: Journal): Promise<number> {
   const first = await listedStretches(database);
   const full = Math.floor((await newestEntry(database)) / STRETCH);
   const last = Math.min(full, first + LISTED_AT_ONCE) - 1;

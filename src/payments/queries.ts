@@ -1,6 +1,6 @@
 // The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
 
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
 import { integer, type RowOf, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -16,15 +16,12 @@ export interface Tenant {
 }
 
 /** A payment the caller: for checkout, where the id is the key. */
-export async function findPayment(
-  database: Pick<Queryable, 'query'>,
-  id: string,
-): Promise<Payment | undefined> {
+export async function findPayment(database: Reader, id: string): Promise<Payment | undefined> {
   return (await database.query<Payment>(`select ${COLUMNS} from payments where id = ?`, id))[0];
 }
 
 export async function findPaymentOf(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   tenant: Tenant,
   id: string,
 ): Promise<Payment | undefined> {
@@ -50,7 +47,7 @@ interface Listing extends Tenant {
 const DUE = "select id from payments where status = 'pending' and expires_at <= ?";
 
 /** Payments newest first. What is pending past its time counts as cancelled, as `asOf` shows it. */
-export function listPayments(database: Pick<Queryable, 'query'>, listing: Listing): Promise<Payment[]> {
+export function listPayments(database: Reader, listing: Listing): Promise<Payment[]> {
   const { merchant_id, mode, before, merchant_reference, status, limit, now } = listing;
   const narrow = merchant_reference !== undefined || status !== undefined;
   const select = (condition: string) => {
@@ -154,7 +151,7 @@ export function findDuePayments(transaction: Transaction, limit: number): Promis
 
 /** How many payments of a merchant were created since a moment (milliseconds since 1970), live and test; at most `maximum` + 1. */
 export async function countCreated(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   merchantId: string,
   since: number,
   maximum: number,
@@ -175,11 +172,7 @@ export async function countCreated(
   return row!.count;
 }
 
-export function paymentsAfter(
-  database: Pick<Queryable, 'query'>,
-  id: string | undefined,
-  limit: number,
-): Promise<Payment[]> {
+export function paymentsAfter(database: Reader, id: string | undefined, limit: number): Promise<Payment[]> {
   return database.query<Payment>(
     `select ${COLUMNS} from payments ${id === undefined ? '' : 'where id > ?'} order by id limit ? + 0`,
     ...(id === undefined ? [] : [id]),
@@ -200,7 +193,7 @@ export type KeptAnswer = RowOf<typeof KEPT_ANSWERS>;
 const ANSWER = KEPT_ANSWERS.columnList;
 
 export async function findAnswer(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   scope: string,
   notBefore: number,
 ): Promise<KeptAnswer | undefined> {

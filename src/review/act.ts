@@ -1,7 +1,7 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -87,7 +87,7 @@ export function withAct(
  * brought it there and when.
  */
 export async function refuseOtherStatus(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   now: number,
   payment: Payment,
   move: Move,

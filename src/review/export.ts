@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { namesOf } from '../administrators/reviewer-queries.ts';
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
@@ -169,7 +169,7 @@ export interface ExportOptions {
  * Returns how many those were. Throws `DatabaseError`.
  */
 export async function* exportPayments(
-  database: Pick<Queryable, 'query'>,
+  database: Reader,
   { format, separator, filter, now, onProgress }: ExportOptions,
 ): AsyncGenerator<string, number> {
   const { head, line } = format === 'ndjson' ? NDJSON : csvWriter(separator);
@@ -192,6 +192,6 @@ export async function* exportPayments(
 }
 
 /** The same as bytes to send: a page is read when the one before is on its way, and no earlier. */
-export function exportStream(database: Pick<Queryable, 'query'>, options: ExportOptions): Readable {
+export function exportStream(database: Reader, options: ExportOptions): Readable {
   return Readable.from(exportPayments(database, options), { objectMode: true, highWaterMark: 1 });
 }

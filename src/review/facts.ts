@@ -1,5 +1,5 @@
 // Facts that help to decide, each with what it rests on; no scores.
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
@@ -29,7 +29,6 @@ export interface Fact {
   payments?: string[];
 }
 
-type Reader = Pick<Database, 'query'>;
 type WriteMoney = (minor: number, currency: string) => string;
 
 /** How many payments alike are looked at, and how many of them are named. */

@@ -1,9 +1,7 @@
 // The SQL of the console's first page: what was decided between two moments, and last of all.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Payment, Status } from '../payments/payment.ts';
 import { decisionOf } from './review.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** A decision: of which payment, when (milliseconds since 1970) and by which administrator. */
 export interface LastDecision {

@@ -1,5 +1,5 @@
 // What somebody looks for who pastes a text: a payment's number, what a statement shows of a transfer, an amount, a reference.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { asciiDigits } from '../lib/digits.ts';
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { foldedWords, searchedName, searchedReference } from '../lib/search-terms.ts';
@@ -7,8 +7,6 @@ import { isIban } from '../methods/transfer/payer-account.ts';
 import type { SearchFilter } from './search-queries.ts';
 import { textsKnown } from './term-queries.ts';
 import { findByTransferReference } from './transfer-reference.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** The least that is taken for a reference inside a longer text. */
 const REFERENCE_MINIMUM = 4;

@@ -1,5 +1,5 @@
 // The SQL of reviewing one payment: what other payments, its merchant and administrators tell about it.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
 
 export { decidedBetween, type LastDecision, lastDecision } from './home-queries.ts';
@@ -14,7 +14,6 @@ export {
 } from './queue-queries.ts';
 export { type SearchFilter, searchPayments } from './search-queries.ts';
 
-type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENTS.columnList;
 
 /** Expired payments whose customers asked for a new link, those that asked last first. */

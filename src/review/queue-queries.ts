@@ -1,9 +1,8 @@
 // The queue of payments under review: its pages, what they come to, and which comes next. One index holds all that narrows it.
-import type { Queryable, Value } from '../database/database.ts';
+import type { Reader, Value } from '../database/database.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
 
-type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENTS.columnList;
 
 /** Since when a payment waits, as the index has it: payments sent before there was a console say so nowhere else. */

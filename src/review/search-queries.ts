@@ -1,10 +1,9 @@
 // Finds payments among all there are, by whichever index narrows the search most.
-import type { Queryable, Value } from '../database/database.ts';
+import type { Reader, Value } from '../database/database.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from '../payments/payment.ts';
 
-type Reader = Pick<Queryable, 'query'>;
 const COLUMNS = PAYMENTS.columnList;
 
 /**

@@ -1,8 +1,6 @@
 // Looks up what a pasted text may hold: which references, names and accounts payments have, and which ids lie in a range.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 /** Texts that one statement looks up. */
 const TEXTS_MAXIMUM = 200;

@@ -1,7 +1,7 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 
 import { namesOf } from '../administrators/reviewer-queries.ts';
-import type { Database } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
@@ -51,7 +51,7 @@ const OTHERS: Readonly<Record<string, string>> = {
  * is there. Throws `DatabaseError`, the system's errors.
  */
 export async function timelineOf(
-  database: Pick<Database, 'query'>,
+  database: Reader,
   payment: Payment,
   checkpoints: Pick<CheckpointLookup, 'covering'>,
 ): Promise<TimelineItem[]> {
@@ -165,7 +165,7 @@ function written(
 
 /** The first checkpoint for the seal `seal` or a later one; none where that is of another history, which was there before. */
 async function firstVouching(
-  database: Pick<Database, 'query'>,
+  database: Reader,
   checkpoints: Pick<CheckpointLookup, 'covering'>,
   seal: number,
 ): Promise<TimelineItem['checkpoint']> {

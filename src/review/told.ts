@@ -1,12 +1,10 @@
 // Who did what to a payment and when, in sentences for whoever comes second.
 
 import { namesOf } from '../administrators/reviewer-queries.ts';
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { decisionOf, type ReviewAct, receiptsOf, reviewActs } from './review.ts';
-
-type Reader = Pick<Queryable, 'query'>;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 

@@ -1,5 +1,5 @@
 // Finds the payments that a line of a bank statement is for, by the transfer reference inside it.
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import {
   creditorReference,
   idRangeOf,
@@ -20,10 +20,7 @@ const RANGES_MAXIMUM = 50;
  * The ids of the payments whose transfer carries a reference in `text`: of any form, however grouped, in any letter case, alone or inside
  * a line such as `EREF+RF…`, whole or cut after 12 characters. Several only if the reference was cut. Throws `DatabaseError`.
  */
-export async function findByTransferReference(
-  database: Pick<Queryable, 'query'>,
-  text: string,
-): Promise<string[]> {
+export async function findByTransferReference(database: Reader, text: string): Promise<string[]> {
   const runs = runsIn(text);
   let looked = 0;
   for (const [rangeOf, isIts] of [

@@ -1,5 +1,5 @@
 // Opens the key ring of a store: makes the first key of a new one, and refuses keys that are not those the store needs.
-import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
+import { type Database, DatabaseError, type Reader } from '../database/database.ts';
 import { MIGRATING_LOCK } from '../database/migrate.ts';
 import type { JournalListener } from '../journal/follow.ts';
 import { Journal } from '../journal/journal.ts';
@@ -58,7 +58,7 @@ async function beginWithKey(database: Database, place: KeyPlace, clock: Clock): 
   });
 }
 
-type Lockable = Pick<Queryable, 'query'>;
+type Lockable = Reader;
 
 /** Lets one node at a time add a key to its file. Lasts until the transaction ends; on SQLite the transaction itself is the lock. */
 export async function lockKeys(transaction: Lockable, engine: Database['engine']): Promise<void> {
@@ -100,7 +100,7 @@ export function ordersOf(stored: readonly StoredSecretKey[]): KeyOrders {
  * For `followJournal`: a node learns within a second which key to seal with. A node that lacks it is not ready until it has the key:
  * what `hear` throws comes again.
  */
-export function ringListener(database: Pick<Queryable, 'query'>, ring: KeyRing): JournalListener {
+export function ringListener(database: Reader, ring: KeyRing): JournalListener {
   const follow = async () => ring.use(ordersOf(await storedSecretKeys(database)));
   return { prefix: SECRETS_SUBJECT, load: follow, hear: follow };
 }

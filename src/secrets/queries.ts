@@ -1,6 +1,6 @@
 // The SQL about the keys for secrets at rest that a store needs.
 
-import type { Queryable } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { integer, integerOrNull, type RowOf, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 
@@ -20,7 +20,7 @@ export type StoredSecretKey = RowOf<typeof SECRET_KEYS>;
 const SECRET_KEY = SECRET_KEYS.columnList;
 
 /** All keys of a store, oldest first: the last that is not removed is the one to seal with. */
-export function storedSecretKeys(database: Pick<Queryable, 'query'>): Promise<StoredSecretKey[]> {
+export function storedSecretKeys(database: Reader): Promise<StoredSecretKey[]> {
   return database.query(`select ${SECRET_KEY} from secret_keys order by created_at, id`);
 }
 

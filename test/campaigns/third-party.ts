@@ -1,6 +1,7 @@
 // The stand-alone verifier, run in this process with nothing of ours, as fast as a campaign wants it.
+
+import type { Reader } from '../../src/database/database.ts';
 import { exportHistory, markCheckpoints } from '../../src/journal/export.ts';
-import type { View } from '../../src/journal/verify.ts';
 
 const VERIFIER = new URL('../../scripts/verify-export.js', import.meta.url).href;
 let runs = 0;
@@ -30,7 +31,7 @@ export async function verifyExport(...args: string[]): Promise<Verdict> {
 }
 
 /** The history in `view` with the checkpoints in `storage`, as `counterfoil audit export` writes it. */
-export async function exportText(view: View, storage: string, since = 1): Promise<string> {
+export async function exportText(view: Reader, storage: string, since = 1): Promise<string> {
   let text = '';
   const lines = exportHistory(view, markCheckpoints(storage), { since, now: 0, onProgress() {} });
   for await (const some of lines) text += some;

@@ -14,10 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { Reader } from '../../src/database/database.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { newestSeal } from '../../src/journal/queries.ts';
-import { HistoryBroken, type View, verifyHistory } from '../../src/journal/verify.ts';
+import { HistoryBroken, verifyHistory } from '../../src/journal/verify.ts';
 import { recordPayment } from '../../src/payments/record.ts';
 import { breakIntoPostgres, editCopy } from '../campaigns/break-in.ts';
 import type { Access } from '../campaigns/intruder.ts';
@@ -84,7 +85,7 @@ for (const engine of ENGINES) {
 
     test('--since counts the entries it does not read', async () => {
       const reading = readCheckpoints(service.store.storage);
-      const verify = (view: View) =>
+      const verify = (view: Reader) =>
         verifyHistory({ engine, snapshot: (look) => look(view) }, reading, [], { since: 5 });
       const remove = (access: Access) => access.rows('delete from audit_entries where number = 2');
       const missed = { message: 'there are 3 entries before entry 5' };
