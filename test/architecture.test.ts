@@ -24,6 +24,7 @@ const LAYERS = [
   ['ui', 'http'],
   ['health'],
   ['review'],
+  ['webhooks'],
   ['events'],
   ['payments'],
   ['administrators', 'methods'],

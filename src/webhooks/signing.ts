@@ -1,0 +1,70 @@
+// Signatures of webhooks (Standard Webhooks 1.0.0, HMAC-SHA256): secrets, the header that is sent, and its verification.
+import assert from 'node:assert/strict';
+import { createHmac, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isSame } from '../lib/secrets.ts';
+import { SECOND_MS } from '../lib/time.ts';
+
+const SECRET_BYTES = 32;
+const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+/** The lengths that the standard allows. */
+const [LEAST_BYTES, MOST_BYTES] = [24, 64];
+const TOLERANCE_S = 300;
+
+/** Returns a new secret: `whsec_` and the base64 of 32 random bytes. */
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/** The key inside a secret. A secret of another form is a defect of the caller. */
+function keyOf(secret: string): Buffer {
+  const key = Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64');
+  assert(
+    key.length >= LEAST_BYTES && key.length <= MOST_BYTES,
+    'a webhook secret is whsec_ and 24 to 64 bytes in base64',
+  );
+  return key;
+}
+
+function signature(secret: string, id: string, timestamp: string, body: string | Uint8Array): string {
+  const hmac = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.`).update(body);
+  return `v1,${hmac.digest('base64')}`;
+}
+
+/**
+ * Returns the value of `webhook-signature`: one signature for each secret, separated by spaces. `id` is that of the event, `atSeconds` the
+ * time of the attempt in seconds since 1970, `body` exactly what is sent.
+ */
+export function signatureHeader(
+  secrets: readonly string[],
+  id: string,
+  atSeconds: number,
+  body: string,
+): string {
+  assert(secrets.length > 0 && Number.isSafeInteger(atSeconds));
+  assert(/^[\w-]+$/.test(id), 'a dot in the id would let one message be read as another');
+  return secrets.map((secret) => signature(secret, id, String(atSeconds), body)).join(' ');
+}
+
+/** A request that says it is a webhook. `body` is what came, byte for byte; `now` is in milliseconds since 1970. */
+export interface ReceivedWebhook {
+  secrets: readonly string[];
+  headers: IncomingHttpHeaders;
+  body: string | Uint8Array;
+  now: number;
+}
+
+/**
+ * Whether one of the secrets signed this request within the last 5 minutes. Stricter than the standard's libraries: the timestamp is a
+ * plain decimal number, and signatures are compared as text, so each has one spelling.
+ */
+export function verifyWebhook({ secrets, headers, body, now }: ReceivedWebhook): boolean {
+  const [id, timestamp, given] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    (name) => headers[name],
+  );
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof given !== 'string') return false;
+  if (!/^[\w-]+$/.test(id) || !/^[1-9]\d{0,11}$/.test(timestamp)) return false;
+  if (Math.abs(Math.floor(now / SECOND_MS) - Number(timestamp)) > TOLERANCE_S) return false;
+  const right = secrets.map((secret) => signature(secret, id, timestamp, body));
+  return given.split(' ').some((one) => right.some((signed) => isSame(one, signed)));
+}
