@@ -14,6 +14,7 @@ import { type Checkout, checkout } from './checkout/checkout.ts';
 import type { FrontLinks } from './checkout/front-page.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
 import type { Database } from './database/database.ts';
+import type { EventStreams } from './events/streams.ts';
 import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
 import type { Defect } from './http/errors.ts';
@@ -35,6 +36,7 @@ import type { KeyUses } from './merchants/key-uses.ts';
 import type { Offer } from './methods/offer.ts';
 import { addRootFiles } from './pages/root-files.ts';
 import { ROW_CHECKS } from './payments/row-checks.ts';
+import type { Waits } from './payments/waits.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
 import type { ReviewFigures } from './review/figures.ts';
@@ -56,6 +58,8 @@ export interface AppParts {
   places: Places;
   health: Health;
   figures: ReviewFigures;
+  streams: EventStreams;
+  waits: Waits;
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
   lifetimeS: number;

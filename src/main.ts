@@ -9,11 +9,13 @@ import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
 import { freeBytes, hasRoom } from './database/room.ts';
+import { EventStreams } from './events/streams.ts';
 import { newestBackupAt } from './health/backup-checks.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './health/key-pair.ts';
 import { defectReporter } from './http/errors.ts';
 import { refuser } from './http/refused-keys.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
+import { Feed } from './journal/feed.ts';
 import { Fence } from './journal/fence.ts';
 import { followJournal } from './journal/follow.ts';
 import { Journal } from './journal/journal.ts';
@@ -30,7 +32,9 @@ import { Offer } from './methods/offer.ts';
 import type { Measurements } from './metrics/measurements.ts';
 import { startSweeper } from './payments/expire.ts';
 import { startListing } from './payments/history.ts';
+import { PAYMENT_ID_PREFIX } from './payments/payment.ts';
 import { rehearseCreate } from './payments/rehearse.ts';
+import { Waits } from './payments/waits.ts';
 import { ReviewFigures } from './review/figures.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import { openRing, ringListener } from './secrets/open-ring.ts';
@@ -52,6 +56,8 @@ export interface Service {
   directory: Directory;
   keyUses: KeyUses;
   offer: Offer;
+  streams: EventStreams;
+  waits: Waits;
   /** The port asked for, when another had to be taken. */
   portTaken: number | undefined;
   /** Reads the certificate again, and shows it from now on; the old one goes on where it throws `KeyPairUnfit`. */
@@ -96,7 +102,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
   const ring = await openRing(database, configuration, clock);
-  const { journal, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
+  const { journal, feed, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
@@ -106,6 +112,8 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   undo.add(() => follower.stop());
   const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);
+  const streams = new EventStreams(database, feed);
+  const waits = new Waits(feed);
   const health = new Health({
     journal,
     isFollowing: () => follower.isFollowing(),
@@ -117,7 +125,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({
-      ...{ journal, ...running, figures, clock, log, certificateEndsAt },
+      ...{ journal, ...running, streams, waits, figures, clock, log, certificateEndsAt },
       holds: () => health.holds(),
       ...storageMeasures(configuration, clock),
     });
@@ -129,7 +137,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const appParts = {
     ...settings,
     ...{ log, clock, database, journal, ring, directory },
-    ...{ keyUses, offer, health, figures, tally, places },
+    ...{ keyUses, offer, health, figures, tally, places, streams, waits },
     installation: installationOf(configuration, undefined, places.port),
     refuse: refuser(settings.rateLimits, clock),
     defect: defectReporter(log, measurements?.defect),
@@ -138,9 +146,11 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     buildApp(appParts, site, { server, observe: measurements?.observe }),
   );
   undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
+  undo.add(() => streams.stop());
+  undo.add(() => waits.stop());
   undo.add(() => health.stopping());
   return {
-    ...{ database, journal, ring, directory, keyUses, offer },
+    ...{ database, journal, ring, directory, keyUses, offer, streams, waits },
     baseUrl: places.baseUrls.public,
     checkoutBaseUrl: places.checkoutBaseUrl,
     consoleBaseUrl: places.baseUrls.console,
@@ -212,16 +222,21 @@ function startWork(
   undo: Undo,
 ) {
   const { log, clock } = parts;
-  const onSeal = (seal: Seal) => fence.know(seal);
+  const onSeal = (seal: Seal) => {
+    fence.know(seal);
+    feed.know(seal);
+  };
   const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
+  const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
   const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
   undo.add(() => checkpoints.stop());
   undo.add(() => journal.close());
+  undo.add(() => feed.stop());
   const sweeper = startSweeper(journal, clock, log);
   undo.add(() => sweeper.stop());
   const listing = startListing(database, journal, log);
   undo.add(() => listing.stop());
-  return { journal, checkpoints, sweeper };
+  return { journal, feed, checkpoints, sweeper };
 }
 
 /** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */

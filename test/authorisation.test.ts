@@ -124,6 +124,7 @@ const ROWS: Row[] = [
   { route: 'GET /v1/payments/:payment_id', expected: MERCHANTS, in: 200 },
   { route: 'GET /v1/payments/:payment_id/events', expected: MERCHANTS, in: 200 },
   { route: 'GET /v1/events', expected: MERCHANTS, in: 200 },
+  { route: 'GET /v1/events/stream', expected: MERCHANTS, in: 422 },
   { route: 'GET /v1/events/:event_id', expected: MERCHANTS, in: 404 },
   { route: 'POST /v1/payments/:payment_id/cancel', expected: MERCHANTS, in: 409, body: {} },
   { route: 'POST /v1/test/payments/:payment_id/submit', expected: MERCHANTS, in: 409 },

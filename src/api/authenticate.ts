@@ -27,6 +27,14 @@ export interface Authentication {
   refuse: Refuse;
 }
 
+/** Whether the key of a request that was let in still is good, and its merchant not suspended, as far as this node has heard. */
+export function stillCalls(request: FastifyRequest, directory: Directory, now: number): boolean {
+  return (
+    directory.find(bearerOf(request)!, now) !== undefined &&
+    !directory.isSuspended(request.caller.merchant.id)
+  );
+}
+
 /**
  * Returns a hook that sets `request.caller`. A key that this node knows is let through at once; only one that it does not know is
  * looked up in the store, and not even that where its address has sent too many wrong ones. Throws what `refuse` gives (`unauthorized`,

@@ -60,7 +60,7 @@ export function addEventRoutes(app: FastifyInstance, { database }: EventRoutes):
 }
 
 /** The position that an id names among the caller's events. Throws `validation_failed` where it names none. */
-async function positionOf(
+export async function positionOf(
   request: FastifyRequest,
   database: Database,
   after: string | undefined,

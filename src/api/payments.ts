@@ -1,4 +1,4 @@
-// The payments' endpoints under /v1: create, read, list and cancel.
+// The payments' endpoints under /v1: create, list and cancel.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
@@ -15,9 +15,9 @@ import { textFault } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { createPayment } from '../payments/create.ts';
 import { ignoredFields, ignoredHeader } from '../payments/ignored-fields.ts';
-import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
+import { isPaymentId, STATUSES, type Status } from '../payments/payment.ts';
 import { paymentSchema, presentPayment } from '../payments/present.ts';
-import { findPaymentOf, listPayments } from '../payments/queries.ts';
+import { listPayments } from '../payments/queries.ts';
 import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
 import {
@@ -95,18 +95,6 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
 }
 
 function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: PaymentRoutes): void {
-  const present = (payment: Payment, now: number) => presentPayment(payment, checkoutBaseUrl, now);
-
-  async function read(request: FastifyRequest<WithId>, reply: FastifyReply) {
-    const { payment_id } = request.params;
-    const payment = isPaymentId(payment_id)
-      ? await findPaymentOf(database, tenantOf(request), payment_id)
-      : undefined;
-    if (!payment) throw paymentNotFound();
-    reply.headers(API_HEADERS);
-    return `{"data":${present(payment, clock.now())}}`;
-  }
-
   async function list(request: FastifyRequest, reply: FastifyReply) {
     const { limit, ...filter } = parseListQuery(request.query);
     const now = clock.now();
@@ -115,13 +103,12 @@ function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: Pa
     const next = found.length > limit ? toCursor(page.at(-1)!.id) : null;
     reply.headers(API_HEADERS);
     return listText(
-      page.map((payment) => present(payment, now)),
+      page.map((payment) => presentPayment(payment, checkoutBaseUrl, now)),
       next,
     );
   }
 
   app.get('/payments', list);
-  app.get('/payments/:payment_id', read);
 }
 
 /** The header that names ignored fields to a developer. The log gets those that were probably meant: other names are the caller's. */

@@ -3,14 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
 import { CallerBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
+import type { Waits } from '../payments/waits.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
+import { addEventStream, type EventStreamRoutes } from './event-stream.ts';
 import { addEventRoutes } from './events.ts';
 import { answerOnce } from './once.ts';
+import { addPaymentRead } from './payment-read.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 import { addTrialRoutes } from './trials.ts';
 
-export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication {
+export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication, EventStreamRoutes {
+  waits: Waits;
   /** How often each merchant may call in each mode; null where that is not limited. */
   rateLimits: RateLimits | null;
 }
@@ -38,9 +42,11 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
     throw notFound();
   });
   const once = answerOnce(settings.database, settings.journal, settings.clock);
+  addPaymentRead(app, { ...settings, authenticate });
   addPaymentRoutes(app, settings, once);
   addTrialRoutes(app, settings, once);
   addEventRoutes(app, settings);
+  addEventStream(app, settings);
   addApiKeyRoutes(app, settings);
 }
 

@@ -2,7 +2,12 @@
 import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { historyOf } from '../payments/history.ts';
-import { entriesOfSubjects, paymentFacts, paymentIdsFrom } from '../payments/history-queries.ts';
+import {
+  entriesOfSubjects,
+  type PaymentFacts,
+  paymentFacts,
+  paymentIdsFrom,
+} from '../payments/history-queries.ts';
 import type { Tenant } from '../payments/queries.ts';
 import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
 
@@ -30,10 +35,13 @@ export interface EventFilter {
 async function toldOfPayments(
   database: Reader,
   paymentIds: readonly string[],
+  isWanted: (payment: PaymentFacts) => boolean = () => true,
 ): Promise<Map<string, ToldEntry[]>> {
   if (paymentIds.length === 0) return new Map();
-  const payments = await paymentFacts(database, paymentIds);
-  const entries = Map.groupBy(await entriesOfSubjects(database, paymentIds), ({ subject }) => subject);
+  const payments = (await paymentFacts(database, paymentIds)).filter(isWanted);
+  if (payments.length === 0) return new Map();
+  const wanted = payments.map(({ id }) => id);
+  const entries = Map.groupBy(await entriesOfSubjects(database, wanted), ({ subject }) => subject);
   return new Map(payments.map((payment) => [payment.id, toldOf(payment, entries.get(payment.id) ?? [])]));
 }
 
@@ -67,15 +75,19 @@ export async function listEvents(
   for (let looked = 0; looked < LOOKED_AT_MAXIMUM; looked += READ_AT_ONCE) {
     const count = type === undefined ? Math.min(READ_AT_ONCE, limit + 1) : READ_AT_ONCE;
     const entries = await historyOf(database, tenant, end?.number ?? 0, count);
-    if (take(await tell(database, entries))) return { events, has_more: true, end };
+    if (take(await tellOf(database, entries))) return { events, has_more: true, end };
     if (entries.length < count) return { events, has_more: false, end };
   }
   return { events, has_more: true, end };
 }
 
-/** What entries tell, in their order. */
-async function tell(database: Reader, entries: readonly AuditEntry[]): Promise<ToldEntry[]> {
-  const all = await toldOfPayments(database, [...new Set(entries.map(({ subject }) => subject))]);
+/** What entries about payments tell, in their order: those about payments that `isWanted` says yes to. Throws as `toldOfPayments` does. */
+export async function tellOf(
+  database: Reader,
+  entries: readonly AuditEntry[],
+  isWanted: (payment: PaymentFacts) => boolean = () => true,
+): Promise<ToldEntry[]> {
+  const all = await toldOfPayments(database, [...new Set(entries.map(({ subject }) => subject))], isWanted);
   const byNumber = new Map([...all.values()].flat().map((one) => [one.number, one]));
   return entries.flatMap(({ number }) => byNumber.get(number) ?? []);
 }

@@ -18,6 +18,8 @@ declare module 'fastify' {
   interface FastifyReply {
     /** Where it stands among those that wait, as long as it does. */
     waitingAt: number;
+    /** Milliseconds that its answer may take beyond the limit of all: what it was asked to wait. */
+    patienceMs: number;
   }
 }
 
@@ -40,6 +42,7 @@ export function refuseLateAnswers(app: FastifyInstance): void {
     last.reply.waitingAt = at;
   };
   app.decorateReply('waitingAt', -1);
+  app.decorateReply('patienceMs', 0);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.waitingAt = waiting.push({ reply, since: monotonicMs() }) - 1;
     done();
@@ -50,7 +53,9 @@ export function refuseLateAnswers(app: FastifyInstance): void {
   });
   const timer = setInterval(() => {
     const now = monotonicMs();
-    for (const one of waiting.filter(({ since }) => now - since >= LIMITS.answerMs)) {
+    for (const one of waiting.filter(
+      ({ since, reply }) => now - since >= LIMITS.answerMs + reply.patienceMs,
+    )) {
       const { reply } = one;
       const { complete, destroyed } = reply.request.raw;
       // Whose body is still on its way keeps us waiting, and not the other way round: the server's own limit is for those.

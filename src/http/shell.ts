@@ -76,7 +76,9 @@ export function createShell(parts: ShellParts): FastifyInstance {
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(parts, request, reply);
     const route = request.is404 ? undefined : request.routeOptions.url;
-    parts.observe?.(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
+    // Who was asked to wait would make the service look slow.
+    if (reply.patienceMs === 0)
+      parts.observe?.(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
     done();
   });
   app.setErrorHandler((error, request, reply) => {

@@ -27,6 +27,7 @@ export type ErrorCode = keyof typeof STATUS_OF_CODE;
 export type Limit =
   | 'reads'
   | 'writes'
+  | 'streams'
   | 'refused_keys'
   | 'registrations'
   | 'checkout_forms'

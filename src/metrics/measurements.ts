@@ -1,6 +1,7 @@
 // What is measured of one node, for Prometheus: what happens is counted as it does, what is there is read when somebody asks.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseFailure } from '../database/database.ts';
+import type { EventStreams } from '../events/streams.ts';
 import type { Observe } from '../http/shell.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { LastVerification } from '../journal/last-verification.ts';
@@ -8,8 +9,10 @@ import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
+import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import { rarely } from './rarely.ts';
+import { ReadMetrics } from './read-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -28,6 +31,8 @@ export interface Measured {
   journal: Journal;
   checkpoints: CheckpointRounds;
   sweeper: Sweeper;
+  streams: EventStreams;
+  waits: Waits;
   figures: ReviewFigures;
   clock: Clock;
   log: Logger;
@@ -45,6 +50,7 @@ export interface Measured {
 /** The measurements of one node. Labels have few values: patterns of routes, never addresses, and nothing of anybody. */
 export class Measurements {
   readonly #registry = new Registry();
+  readonly #reads = new ReadMetrics(this.#registry);
   readonly #requests = new Histogram({
     name: 'counterfoil_http_request_duration_seconds',
     help: 'Requests answered, by the pattern of their route, method and status, and how long each took.',
@@ -101,47 +107,52 @@ export class Measurements {
   /** Adds what is read when somebody asks. Once. */
   watch(measured: Measured): void {
     const { journal, checkpoints, sweeper, certificateEndsAt } = measured;
-    this.#total(
+    this.#reads.total(
       'counterfoil_journal_commits_total',
       'Commits of the journal.',
       () => journal.counters.commits,
     );
-    this.#total(
+    this.#reads.total(
       'counterfoil_journal_works_total',
       'Works that were committed.',
       () => journal.counters.works,
     );
-    this.#total(
+    this.#reads.total(
       'counterfoil_journal_refused_works_total',
       'Works refused because too many waited, or because the node is stopping.',
       () => journal.counters.refused,
     );
-    this.#gauge('counterfoil_journal_queue_works', 'Works that wait for their commit.', () => journal.queued);
-    this.#moment(
+    this.#reads.gauge(
+      'counterfoil_journal_queue_works',
+      'Works that wait for their commit.',
+      () => journal.queued,
+    );
+    this.#reads.moment(
       'counterfoil_checkpoint_newest_timestamp_seconds',
       'When the newest checkpoint was signed. None is signed while nothing changes.',
       checkpoints.newestAt,
     );
-    this.#moment(
+    this.#reads.moment(
       'counterfoil_checkpoint_last_success_timestamp_seconds',
       'When checkpoints were last seen to well, whether or not there was one to sign.',
       checkpoints.wellAt,
     );
-    this.#total(
+    this.#reads.total(
       'counterfoil_sweeper_expired_payments_total',
       'Payments that this node wrote down as expired.',
       () => sweeper.counters.expired,
     );
-    this.#moment(
+    this.#reads.moment(
       'counterfoil_sweeper_last_success_timestamp_seconds',
       'When the sweeper last finished a round.',
       () => sweeper.counters.finishedAt,
     );
-    this.#moment(
+    this.#reads.moment(
       'counterfoil_tls_certificate_expiry_timestamp_seconds',
       'When the certificate ends that this node shows, where it speaks https itself.',
       certificateEndsAt,
     );
+    this.#watchStreams(measured);
     this.#watchReview(measured);
     this.#watchStorage(measured);
   }
@@ -151,18 +162,36 @@ export class Measurements {
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
+  #watchStreams({ streams, waits }: Measured): void {
+    this.#reads.gauge(
+      'counterfoil_event_streams',
+      'Event streams that are open.',
+      () => streams.counters.open,
+    );
+    this.#reads.total(
+      'counterfoil_event_streams_dropped_total',
+      'Event streams that were ended because their client read too slowly.',
+      () => streams.counters.dropped,
+    );
+    this.#reads.gauge(
+      'counterfoil_payment_waits',
+      'Reads of payments that wait for a change.',
+      () => waits.counters.open,
+    );
+  }
+
   #watchReview({ figures, clock, log }: Measured): void {
     const waiting = () =>
       figures.waiting().catch((error) => {
         log.warn({ err: error }, 'the queue could not be measured');
         return undefined;
       });
-    this.#gauge(
+    this.#reads.gauge(
       'counterfoil_review_waiting_payments',
       'Payments that wait for review, live and test, of all nodes.',
       async () => (await waiting())?.count,
     );
-    this.#gauge(
+    this.#reads.gauge(
       'counterfoil_review_oldest_waiting_age_seconds',
       'How long the payment has waited for review that has waited longest; 0 where none does.',
       async () => {
@@ -187,64 +216,30 @@ export class Measurements {
         log.warn({ err: error }, `${what} could not be measured`);
         return undefined;
       });
-    this.#gauge(
+    this.#reads.gauge(
       'counterfoil_storage_free_bytes',
       'Room on the disk where storage lies.',
       measured('the room on the disk', freeBytes),
     );
-    this.#moment(
+    this.#reads.moment(
       'counterfoil_backup_newest_timestamp_seconds',
       'When the newest verified backup in the folder of backups was made; 0 where there is none.',
       rarely(measured('the age of backups', newestBackupAt)),
     );
-    this.#moment(
+    this.#reads.moment(
       'counterfoil_verification_last_timestamp_seconds',
       'When the history was last verified, by a command or on the console, from this storage folder.',
       () => lastVerification()?.at,
     );
-    this.#gauge(
+    this.#reads.gauge(
       'counterfoil_verification_intact',
       'Whether the history was intact when it was last verified: 1 or 0.',
       () => lastVerification() && Number(lastVerification()?.intact),
     );
-    this.#gauge(
+    this.#reads.gauge(
       'counterfoil_verification_acknowledged_faults',
       'How many faults the last verification found that an operator has acknowledged.',
       () => lastVerification()?.acknowledged,
     );
-  }
-
-  #total(name: string, help: string, read: () => number): void {
-    new Counter({
-      name,
-      help,
-      registers: [this.#registry],
-      collect() {
-        this.reset();
-        this.inc(read());
-      },
-    });
-  }
-
-  /** What is now; left out while `read` gives nothing. */
-  #gauge(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
-    new Gauge({
-      name,
-      help,
-      registers: [this.#registry],
-      async collect() {
-        const value = await read();
-        if (value === undefined) this.remove();
-        else this.set(value);
-      },
-    });
-  }
-
-  /** A moment, milliseconds since 1970 as it is read; left out while there is none. */
-  #moment(name: string, help: string, read: () => number | undefined | Promise<number | undefined>): void {
-    this.#gauge(name, help, async () => {
-      const ms = await read();
-      return ms === undefined ? undefined : ms / SECOND_MS;
-    });
   }
 }
