@@ -102,7 +102,8 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
   const ring = await openRing(database, configuration, clock);
-  const { journal, feed, ...running } = startWork(configuration, database, parts, fence, measurements, undo);
+  const running = startWork(configuration, database, parts, fence, measurements, undo);
+  const { journal, streams, waits } = running;
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
@@ -112,8 +113,6 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   undo.add(() => follower.stop());
   const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);
-  const streams = new EventStreams(database, feed);
-  const waits = new Waits(feed);
   const health = new Health({
     journal,
     isFollowing: () => follower.isFollowing(),
@@ -125,7 +124,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({
-      ...{ journal, ...running, streams, waits, figures, clock, log, certificateEndsAt },
+      ...{ ...running, figures, clock, log, certificateEndsAt },
       holds: () => health.holds(),
       ...storageMeasures(configuration, clock),
     });
@@ -146,9 +145,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     buildApp(appParts, site, { server, observe: measurements?.observe }),
   );
   undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
-  undo.add(() => streams.stop());
-  undo.add(() => waits.stop());
-  undo.add(() => health.stopping());
+  undo.add(() => [health.stopping(), streams.stop(), waits.stop()]);
   return {
     ...{ database, journal, ring, directory, keyUses, offer, streams, waits },
     baseUrl: places.baseUrls.public,
@@ -236,7 +233,7 @@ function startWork(
   undo.add(() => sweeper.stop());
   const listing = startListing(database, journal, log);
   undo.add(() => listing.stop());
-  return { journal, feed, checkpoints, sweeper };
+  return { journal, checkpoints, sweeper, streams: new EventStreams(database, feed), waits: new Waits(feed) };
 }
 
 /** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */

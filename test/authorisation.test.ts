@@ -371,6 +371,7 @@ for (const engine of ENGINES) {
     const addressOf = (route: string) =>
       route
         .split(' ')[1]!
+        .replace('/events/stream', '/events/stream?after=x')
         .replace(':payment_id', payment)
         .replace(/:key_id(?=\/rotate)/, route.includes('/console/') ? ROTATED : UNKNOWN_KEY)
         .replace(':key_id', UNKNOWN_KEY)

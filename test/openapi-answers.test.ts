@@ -68,7 +68,9 @@ for (const engine of ENGINES) {
       ]) {
         assert.ok(request(body), JSON.stringify(request.errors));
         const { id } = (await hold('POST', '/v1/payments', { body })).json.data;
-        await hold('GET', '/v1/payments/{payment_id}', { id });
+        const { headers } = await hold('GET', '/v1/payments/{payment_id}', { id });
+        const known = { 'if-none-match': headers.get('etag')! };
+        await hold('GET', '/v1/payments/{payment_id}', { id, headers: known });
         await hold('GET', '/v1/payments', { query: '?limit=1' });
         const [event] = (await hold('GET', '/v1/payments/{payment_id}/events', { id })).json.data;
         await hold('GET', '/v1/events', { query: `?limit=1&after=${event.id}` });
@@ -134,6 +136,7 @@ for (const engine of ENGINES) {
       await post({ body: { amount: 2 }, headers });
       await hold('GET', '/v1/payments', { query: '?limit=0' });
       await hold('GET', '/v1/events', { query: '?after=x' });
+      await hold('GET', '/v1/events/stream', {});
       await hold('GET', '/v1/events/{event_id}', {});
       await hold('GET', '/v1/payments/{payment_id}/events', {});
       await hold('GET', '/v1/payments/{payment_id}/events', { id, query: '?type=x' });
@@ -248,6 +251,7 @@ for (const engine of ENGINES) {
       await hold('GET', '/v1/payments', {});
       await hold('GET', '/v1/payments/{payment_id}', {});
       await hold('GET', '/v1/events', {});
+      await hold('GET', '/v1/events/stream', {});
       await hold('GET', '/v1/events/{event_id}', { id: `evt_${'0'.repeat(34)}_1` });
       await hold('GET', '/v1/payments/{payment_id}/events', {});
       await hold('POST', '/v1/payments/{payment_id}/cancel', {});
@@ -268,6 +272,8 @@ for (const engine of ENGINES) {
         'GET /v1/payments/{payment_id} 503',
         'GET /v1/payments/{payment_id}/events 503',
         'GET /v1/events 503',
+        'GET /v1/events/stream 200', // never ends: test/events/stream.test.ts
+        'GET /v1/events/stream 503',
         'GET /v1/events/{event_id} 503',
         'GET /v1/api_keys 503',
         'GET /v1/api_keys/{key_id} 503',

@@ -51,7 +51,7 @@ export function addEventStream(app: FastifyInstance, settings: EventStreamRoutes
   });
 }
 
-/** Checks the query and `Last-Event-ID`, which a client that comes back sends and which is newer than `after`. Throws `validation_failed`. */
+/** Checks the query. `Last-Event-ID`, which a client that comes back sends, is newer than `after`. Throws `validation_failed`. */
 function parseQuery(request: FastifyRequest) {
   const reader = new QueryReader(request.query);
   const type = reader.oneOf('type', EVENT_TYPES);

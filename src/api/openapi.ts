@@ -15,12 +15,13 @@ import { STATUSES } from '../payments/payment.ts';
 import { paymentSchema } from '../payments/present.ts';
 import { paymentRequestSchema } from '../payments/request.ts';
 import { healthSchema, readinessSchema } from './health.ts';
+import { WAIT_MAXIMUM_S } from './payment-read.ts';
 import { paymentAnswerSchema, paymentListSchema } from './payments.ts';
 
 const UNDER_V1: ErrorCode[] = [...ALWAYS, 'unauthorized', 'forbidden', 'rate_limited'];
 
 /** What a key is told of its limits (draft-ietf-httpapi-ratelimit-headers-10). */
-const RATE_LIMIT = {
+export const RATE_LIMIT = {
   'RateLimit-Policy': {
     required: false,
     description:
@@ -51,6 +52,44 @@ const created = () =>
       schema: { type: 'string', examples: ['"curency" (currency?)'] },
     },
   });
+const WAITING = `With \`Prefer: wait=30\` the answer comes at the next change of the payment, or after the seconds named, at most ${WAIT_MAXIMUM_S}. With \`If-None-Match\` the change counts from the answer that had this entity tag, so that none is missed between two reads.`;
+const CONDITIONS = [
+  {
+    name: 'Prefer',
+    in: 'header',
+    description: '`wait=30` waits for a change, so many seconds at most (RFC 7240).',
+    schema: { type: 'string' },
+  },
+  {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer.',
+    schema: { type: 'string' },
+  },
+];
+const READ_HEADERS = {
+  ETag: { description: 'Another one whenever the answer is another.', schema: { type: 'string' } },
+  'Preference-Applied': {
+    required: false,
+    description: 'How long the answer would have waited: missing if it did not.',
+    schema: { type: 'string', examples: ['wait=30'] },
+  },
+};
+const readOperation = () => ({
+  operationId: 'readPayment',
+  summary: 'Read a payment',
+  description: WAITING,
+  security,
+  parameters: [paymentId, ...CONDITIONS],
+  responses: {
+    200: answer('The payment.', 'PaymentAnswer', READ_HEADERS),
+    304: {
+      description: 'Still as the client knows it.',
+      headers: { ...REQUEST_ID_HEADER, ...RATE_LIMIT, ...READ_HEADERS },
+    },
+    ...refusals(['not_found']),
+  },
+});
 const OF_A_CANCEL: ErrorCode[] = [
   'not_found',
   'invalid_status',
@@ -145,18 +184,7 @@ export const apiDescription = (): Description => ({
         },
       },
     },
-    '/v1/payments/{payment_id}': {
-      get: {
-        operationId: 'readPayment',
-        summary: 'Read a payment',
-        security,
-        parameters: [paymentId],
-        responses: {
-          200: answer('The payment.', 'PaymentAnswer'),
-          ...refusals(['not_found']),
-        },
-      },
-    },
+    '/v1/payments/{payment_id}': { get: readOperation() },
     '/v1/payments/{payment_id}/cancel': {
       post: {
         operationId: 'cancelPayment',

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** What an answer says for whom it was strict: `Preference-Applied` (RFC 7240, section 3). */
 export const STRICT_APPLIED = { 'preference-applied': 'handling=strict' } as const;
 
-/** Seconds that `Prefer: wait=…` asks for (RFC 7240, section 4.3); undefined where nothing or something else is asked. The first one counts. */
+/** Returns the seconds of the first `Prefer: wait=…` (RFC 7240, section 4.3); undefined if there is none. */
 export function preferredWait({ prefer }: IncomingHttpHeaders): number | undefined {
   const [, seconds] =
     /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec([prefer].flat().join(',')) ?? [];

@@ -109,6 +109,15 @@ function listEvents(walk: Walk, tenant: Tenant): Move {
   });
 }
 
+/** What a stream begins with: the events behind a cursor of one's own, at once. */
+function streamEvents(walk: Walk, tenant: Tenant): Move {
+  const after = walk.random.pick([tenant, stranger(walk, tenant)]);
+  const query = after.cursors.events && `?after=${after.cursors.events}`;
+  return by(walk, tenant, 'GET /v1/events/stream', `/v1/events/stream${query}`, {
+    statuses: [after !== tenant && query !== '' ? 422 : 200],
+  });
+}
+
 function paymentEvents(walk: Walk, tenant: Tenant): Move {
   const { id } = walk.random.pick(tenant.payments);
   return by(walk, tenant, `GET ${PAYMENT}/events`, `/v1/payments/${id}/events`, {
@@ -259,6 +268,7 @@ const MOVES: readonly [number, (walk: Walk, tenant: Tenant) => Move][] = [
   [16, tryOut],
   [14, listPayments],
   [8, listEvents],
+  [4, streamEvents],
   [4, paymentEvents],
   [3, readEvent],
   [6, listKeys],

@@ -250,7 +250,7 @@ describe('measurements', () => {
     const text = await scrape();
     for (const [, name, type] of text.matchAll(/^# TYPE (counterfoil_\S+) (\w+)/gm)) {
       if (type === 'counter') assert.match(name!, /_total$/);
-      else assert.match(name!, /_(seconds|works|payments|info|bytes|ready|intact|faults)$/);
+      else assert.match(name!, /_(seconds|works|payments|streams|waits|info|bytes|ready|intact|faults)$/);
     }
   });
 

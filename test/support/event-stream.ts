@@ -1,7 +1,10 @@
 // A client of GET /v1/events/stream: holds what arrived, and waits for more.
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { type Harness, KEY } from './harness.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, type Harness, KEY } from './harness.ts';
 import { eventually } from './waiting.ts';
+
+const MOMENT_MS = 100;
 
 /** An event as it was sent, and when it arrived. */
 export interface Arrived {
@@ -62,6 +65,11 @@ export class StreamClient {
     }
   }
 
+  /** All that came behind the headers. */
+  get whole(): string {
+    return [...this.comments, ...this.events.map(({ data }) => JSON.stringify(data)), this.text].join('\n');
+  }
+
   /** Stops reading; the connection stays. */
   pause(): void {
     this.#response!.pause();
@@ -98,4 +106,19 @@ export async function openStream(
   const client = new StreamClient(origin, query, options);
   await eventually(() => client.comments.length > 0 || client.isEnded);
   return client;
+}
+
+/** Listens to a stream for a moment. Returns what came as if it were a whole answer. */
+export async function beginningOf(
+  { origin }: Pick<Harness, 'origin'>,
+  path: string,
+  key: string,
+): Promise<Answer> {
+  const client = await openStream({ origin }, path.replace(/^[^?]*/, ''), { key });
+  if (!client.isEnded) await sleep(MOMENT_MS);
+  client.close();
+  const { status, headers, whole } = client;
+  const fields = Object.entries(headers).map(([name, value]) => [name, String(value)] as [string, string]);
+  const json = status === 200 ? undefined : JSON.parse(whole);
+  return { status: status!, headers: new Headers(fields), text: whole, json };
 }

@@ -39,6 +39,7 @@ const filledIn = (template: string, id = UNKNOWN_ID) =>
   template
     .replace('{payment_id}', id)
     .replace('{event_id}', id)
+    .replace('/events/stream', `/events/stream?after=evt_${'0'.repeat(34)}_1`) // an answer that ends
     .replace('{key_id}', id.startsWith('key_') ? id : `key_${'0'.repeat(16)}`)
     .replace('{number}', /^\d+$/.test(id) ? id : '999999999');
 
@@ -84,7 +85,8 @@ export class DocumentedService {
     const response = this.document.paths[template]?.[method.toLowerCase() as 'get']?.responses[status];
     const label = `${method} ${template} ${status}`;
     assert.ok(response, `${label} is not documented`);
-    this.#validate(method, template, status, answer.json);
+    if (response.content) this.#validate(method, template, status, answer.json);
+    else assert.equal(answer.text, '', label);
     for (const [header, { required = true }] of Object.entries(response.headers ?? {}))
       if (required) assert.ok(answer.headers.get(header), `${label} ${header}`);
     if (answer.status >= 400 && answer.json.error)
