@@ -1,0 +1,188 @@
+// One attempt to deliver a webhook: one signed POST, its answer judged, at most 15 seconds and 4 KiB of the reply.
+import { type IncomingMessage, request as startRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
+import { type AddressRules, checkUrl } from './addresses.ts';
+import { AttemptFailure, connectChecked, type LookUp, lookUpAt } from './connection.ts';
+import { signatureHeader } from './signing.ts';
+
+const TOTAL_MS = 15_000;
+const REPLY_BYTES = 4096;
+const HEADER_BYTES = 16_384;
+const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
+
+/** What is to be delivered. */
+export interface DeliveryAttempt {
+  url: string;
+  /** The event's id, the same at each attempt: `webhook-id`. */
+  id: string;
+  body: string;
+  /** The endpoint's secrets, each of which signs: two of them while one is replaced. */
+  secrets: readonly string[];
+  /** When the attempt is made, in milliseconds since 1970: `webhook-timestamp`. */
+  at: number;
+}
+
+export interface AttemptOutcome {
+  /** Whether the server took it: it answered with a status from 200 to 299. */
+  ok: boolean;
+  /** The status it answered; null where there was no answer. */
+  status: number | null;
+  /** From the beginning to the answer or the failure, in milliseconds. */
+  ms: number;
+  /** What came of it, in words and without a full stop: `Your server answered 500 in 212 ms`. */
+  reason: string;
+  /** The first 4 KiB of the reply as text; null without one, for an address that is not public, and for a compressed reply. */
+  reply: string | null;
+  /** How long a server that did not take it asks to wait, in milliseconds, at most 24 hours; null where it does not. */
+  retryAfterMs: number | null;
+  /** Whether the server says that the endpoint is gone (410). */
+  gone: boolean;
+}
+
+/** What failures of a connection mean, by Node's codes. */
+const REASONS: Record<string, string> = {
+  ECONNREFUSED: 'Your server refused the connection',
+  ECONNRESET: 'Your server closed the connection without an answer',
+  EPIPE: 'Your server closed the connection without an answer',
+  ETIMEDOUT: 'Your server did not take the connection in time',
+  EHOSTUNREACH: 'There is no way to the address of your server',
+  ENETUNREACH: 'There is no way to the address of your server',
+  EADDRNOTAVAIL: 'There is no way to the address of your server',
+  HPE_HEADER_OVERFLOW: 'Your server sent more than 16 KiB of headers',
+};
+
+function reasonOf(error: unknown): string {
+  if (error instanceof AttemptFailure) return error.message;
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  const code = String((error as NodeJS.ErrnoException).code ?? '');
+  if (code in REASONS) return REASONS[code]!;
+  if (code.startsWith('HPE_')) return 'Your server answered with something that is not HTTP';
+  if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code)) return 'Your server does not speak TLS that can be agreed on';
+  return `The attempt failed: ${code || (error as Error).message}`;
+}
+
+/** Sends the request on a socket. Resolves when the headers of the answer are there. */
+function post(socket: Socket, url: URL, attempt: DeliveryAttempt): Promise<IncomingMessage> {
+  const atSeconds = Math.floor(attempt.at / SECOND_MS);
+  return new Promise((resolve, reject) => {
+    const request = startRequest({
+      createConnection: () => socket,
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      maxHeaderSize: HEADER_BYTES,
+      headers: {
+        host: url.host,
+        connection: 'close',
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(attempt.body),
+        'user-agent': `Counterfoil/${VERSION}`,
+        'accept-encoding': 'identity',
+        'webhook-id': attempt.id,
+        'webhook-timestamp': String(atSeconds),
+        'webhook-signature': signatureHeader(attempt.secrets, attempt.id, atSeconds, attempt.body),
+      },
+    });
+    request.once('response', resolve);
+    request.once('upgrade', (_response, upgraded) => {
+      upgraded.destroy();
+      reject(new AttemptFailure('Your server switched protocols instead of answering'));
+    });
+    request.on('error', reject);
+    request.end(attempt.body);
+  });
+}
+
+/** The first 4 KiB of an answer's body. What breaks off or comes too late ends it: the status has decided already. */
+async function firstOf(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= REPLY_BYTES) break;
+    }
+  } catch {
+    // as above
+  }
+  return Buffer.concat(chunks).subarray(0, REPLY_BYTES);
+}
+
+/** A reply as text that every database takes and no terminal obeys. */
+function replyText(bytes: Buffer): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
+  return new TextDecoder().decode(bytes).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
+}
+
+/** How long `Retry-After` (RFC 9110) asks to wait from `now`, in milliseconds; null where it says nothing that is understood. */
+function retryAfter(header: string | undefined, now: number): number | null {
+  if (header === undefined) return null;
+  const isDate = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(header);
+  const ms = /^\d{1,10}$/.test(header)
+    ? Number(header) * SECOND_MS
+    : isDate
+      ? Date.parse(header) - now
+      : Number.NaN;
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MAXIMUM_MS);
+}
+
+function answered(status: number, ms: number): string {
+  const redirect = status >= 300 && status <= 399 ? ', a redirect, which is not followed,' : '';
+  return `Your server answered ${status}${redirect} in ${ms} ms`;
+}
+
+/**
+ * Makes one attempt. Never throws for what the server or the network does: that is the outcome. Rejects with the reason of `signal` where
+ * the caller ends it; then it is not known whether the server took it. `lookUp` resolves the host name.
+ */
+export async function attemptDelivery(
+  attempt: DeliveryAttempt,
+  rules: AddressRules,
+  signal?: AbortSignal,
+  lookUp: LookUp = lookUpAt(),
+): Promise<AttemptOutcome> {
+  const began = monotonicMs();
+  const elapsed = () => Math.round(monotonicMs() - began);
+  const failed = (reason: string): AttemptOutcome => {
+    return { ok: false, status: null, ms: elapsed(), reason, reply: null, retryAfterMs: null, gone: false };
+  };
+  signal?.throwIfAborted();
+  const fault = checkUrl(attempt.url, rules);
+  if (fault) return failed(`The address is refused: ${fault.replace(/\.$/, '')}`);
+  const limit = new AbortController();
+  let socket: Socket | undefined;
+  limit.signal.addEventListener('abort', () => socket?.destroy(limit.signal.reason), { once: true });
+  const abort = () => limit.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const late = new AttemptFailure(`Your server did not answer within ${TOTAL_MS / SECOND_MS} s`);
+  const timer = setTimeout(() => limit.abort(late), TOTAL_MS);
+  try {
+    const url = new URL(attempt.url);
+    const connection = await connectChecked(url, rules, lookUp, attempt.at, limit.signal);
+    socket = connection.socket;
+    limit.signal.throwIfAborted();
+    const response = await post(socket, url, attempt);
+    const [status, ms] = [response.statusCode!, elapsed()];
+    const ok = status >= 200 && status <= 299;
+    const bytes = await firstOf(response);
+    const isShown = connection.isPublic && !response.headers['content-encoding'];
+    return {
+      ok,
+      status,
+      ms,
+      reason: answered(status, ms),
+      reply: isShown ? replyText(bytes) : null,
+      retryAfterMs: ok ? null : retryAfter(response.headers['retry-after'], attempt.at + elapsed()),
+      gone: status === 410,
+    };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return failed(reasonOf(error));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    socket?.destroy();
+  }
+}

@@ -1,0 +1,232 @@
+// Connects to the server of a webhook: resolves its name once, checks every address, and hands over a socket that is verified.
+import { Resolver } from 'node:dns/promises';
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { counted } from '../lib/counted.ts';
+import { DAY_MS } from '../lib/time.ts';
+import { isLoopbackHost } from '../lib/web-address.ts';
+import { type AddressRules, isPublicAddress, mayConnect } from './addresses.ts';
+
+const CONNECT_MS = 5000;
+/** How long one address of several is waited for before the next is tried too. */
+const NEXT_ADDRESS_MS = 1000;
+const DNS_QUERY_MS = 1500;
+const DNS_TRIES = 2;
+
+/** Resolves a host name to IP addresses. Throws `AttemptFailure` where it has none. */
+export type LookUp = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** An attempt that failed for a reason that can be told. `message` is a sentence without its full stop. */
+export class AttemptFailure extends Error {
+  override readonly name = 'AttemptFailure';
+}
+
+/** What failures of a look-up mean, by the codes of c-ares. */
+const LOOK_UP_REASONS: Record<string, string> = {
+  ENOTFOUND: 'is not known',
+  ENODATA: 'has no address',
+  ETIMEOUT: 'could not be resolved in time',
+};
+
+/**
+ * Asks these name servers (`192.0.2.1:53`), by default those of this machine. Not `dns.lookup`: it takes a thread of the pool for each
+ * name until it is answered, and the same four threads flush the database. So /etc/hosts does not count; `localhost` is this machine
+ * (RFC 6761).
+ */
+export function lookUpAt(nameServers?: readonly string[]): LookUp {
+  return async (hostname, signal) => {
+    if (isLoopbackHost(hostname)) return ['127.0.0.1', '::1'];
+    const resolver = new Resolver({ timeout: DNS_QUERY_MS, tries: DNS_TRIES });
+    if (nameServers) resolver.setServers(nameServers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    signal.removeEventListener('abort', cancel);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    // A name may have no address of one family: that it has none of both is told only where nothing else failed.
+    const codes = answers.map((answer) =>
+      answer.status === 'rejected' ? String(answer.reason.code) : 'ENODATA',
+    );
+    const code = codes.find((one) => one !== 'ENODATA') ?? 'ENODATA';
+    const what = LOOK_UP_REASONS[code] ?? 'could not be resolved: its name server failed';
+    throw new AttemptFailure(`The name ${hostname} ${what}`);
+  };
+}
+
+/** The addresses of a name, all of which may be connected to. Throws `AttemptFailure` where one of them may not. */
+async function checkedAddresses(
+  url: URL,
+  rules: AddressRules,
+  lookUp: LookUp,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const addresses = await lookUp(url.hostname, signal);
+  // A public address beside a private one is refused too: which of them is connected to would be chance.
+  if (addresses.length === 0 || !addresses.every((address) => mayConnect(address, rules)))
+    throw new AttemptFailure(`The name ${url.hostname} leads to an address that is not public`);
+  if (url.protocol === 'http:' && !rules.allowHttp && addresses.some(isPublicAddress))
+    throw new AttemptFailure('Plain http is not sent to a public address: use https');
+  return addresses;
+}
+
+/** Waits for an event of a socket. Rejects with its error, and destroys it when the signal is aborted. */
+function happens(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => socket.destroy(signal.reason);
+    const settle = (done: () => void) => {
+      signal.removeEventListener('abort', abort);
+      done();
+    };
+    socket.once(event, () => settle(resolve));
+    socket.once('error', (error) => settle(() => reject(error)));
+    socket.once('close', () => settle(() => reject(new AttemptFailure('Your server closed the connection'))));
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+  });
+}
+
+/** Connects to one of the checked addresses: no second look-up, because `lookup` answers with them. */
+async function connectDirectly(
+  url: URL,
+  addresses: readonly string[],
+  rules: AddressRules,
+  signal: AbortSignal,
+) {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  const socket = connect({
+    host: url.hostname,
+    port: portOf(url),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    lookup: (_name, options, answer) =>
+      options.all ? answer(null, all) : answer(null, all[0]!.address, all[0]!.family),
+  });
+  await happens(socket, 'connect', signal);
+  if (mayConnect(socket.remoteAddress ?? '', rules)) return socket;
+  socket.destroy();
+  throw new AttemptFailure('The connection led to an address that is not public');
+}
+
+/** Asks the operator's proxy for a tunnel to the first checked address. */
+function connectThroughProxy(url: URL, address: string, proxy: URL, signal: AbortSignal): Promise<Socket> {
+  const path = `${isIP(address) === 6 ? `[${address}]` : address}:${portOf(url)}`;
+  const credentials = Buffer.from(
+    `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`,
+  );
+  const headers = {
+    host: path,
+    ...(proxy.username && { 'proxy-authorization': `Basic ${credentials.toString('base64')}` }),
+  };
+  const send = proxy.protocol === 'https:' ? tlsRequest : plainRequest;
+  const { hostname, port } = proxy;
+  return new Promise((resolve, reject) => {
+    const request = send({ hostname, port, method: 'CONNECT', path, headers, agent: false, signal });
+    request.once('connect', (response, socket) => {
+      if (response.statusCode === 200) return resolve(socket as Socket);
+      socket.destroy();
+      reject(new AttemptFailure(`The proxy for webhooks refused the connection with ${response.statusCode}`));
+    });
+    request.once('response', (response) => {
+      response.destroy();
+      reject(new AttemptFailure(`The proxy for webhooks answered ${response.statusCode}`));
+    });
+    request.once('error', (error) =>
+      reject(
+        signal.aborted
+          ? signal.reason
+          : new AttemptFailure(`The proxy for webhooks failed: ${error.message}`),
+      ),
+    );
+    request.end();
+  });
+}
+
+/**
+ * Speaks TLS and verifies the certificate. The handshake itself refuses nothing, because Node forgets the certificate of a handshake that
+ * it refused, and its dates are to be told. Nothing is sent before `authorized` is true.
+ */
+async function secured(
+  socket: Socket,
+  hostname: string,
+  now: number,
+  signal: AbortSignal,
+): Promise<TLSSocket> {
+  const secure = connectTls({
+    socket,
+    servername: hostname,
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: false,
+  });
+  await happens(secure, 'secureConnect', signal);
+  if (secure.authorized) return secure;
+  const reason = certificateFault(
+    String(secure.authorizationError),
+    secure.getPeerCertificate(),
+    hostname,
+    now,
+  );
+  secure.destroy();
+  throw new AttemptFailure(reason);
+}
+
+/** What is wrong with a certificate, from OpenSSL's or Node's code for it. */
+function certificateFault(code: string, certificate: PeerCertificate, hostname: string, now: number): string {
+  const days = (text: string) => counted(Math.floor(Math.abs(now - Date.parse(text)) / DAY_MS), 'day');
+  if (code.includes('CERT_HAS_EXPIRED')) return `The certificate expired ${days(certificate.valid_to)} ago`;
+  if (code.includes('CERT_NOT_YET_VALID'))
+    return `The certificate is valid only in ${days(certificate.valid_from)}`;
+  if (code.includes('ALTNAME_INVALID')) return `The certificate is not for ${hostname}`;
+  if (code.includes('SELF_SIGNED'))
+    return 'The certificate is signed by itself or by an authority that is not known';
+  if (code.includes('UNABLE_TO'))
+    return 'The certificate does not lead to a known authority: send the intermediate ones too';
+  return `The certificate is refused: ${code}`;
+}
+
+const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+
+export interface CheckedConnection {
+  socket: Socket;
+  /** Whether every address of the name is public: what a private server answers is shown to nobody. */
+  isPublic: boolean;
+}
+
+/**
+ * Connects within 5 seconds, the name's look-up included. Takes a URL that `checkUrl` accepts; `now` (milliseconds since 1970) is for
+ * telling a certificate's age. Throws `AttemptFailure`, the error of a socket or of the look-up, or the reason of `signal`.
+ */
+export async function connectChecked(
+  url: URL,
+  rules: AddressRules,
+  lookUp: LookUp,
+  now: number,
+  signal: AbortSignal,
+): Promise<CheckedConnection> {
+  const late = new AttemptFailure(`No connection to ${url.host} within ${CONNECT_MS / 1000} s`);
+  const limit = new AbortController();
+  const abort = () => limit.abort(signal.reason);
+  const timer = setTimeout(() => limit.abort(late), CONNECT_MS);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  const aborted = new Promise<never>((_, reject) => {
+    limit.signal.addEventListener('abort', () => reject(limit.signal.reason), { once: true });
+  });
+  aborted.catch(() => {}); // raced only while the name is looked up
+  try {
+    limit.signal.throwIfAborted();
+    const addresses = await Promise.race([checkedAddresses(url, rules, lookUp, limit.signal), aborted]);
+    limit.signal.throwIfAborted();
+    const socket = rules.proxy
+      ? await connectThroughProxy(url, addresses[0]!, new URL(rules.proxy), limit.signal)
+      : await connectDirectly(url, addresses, rules, limit.signal);
+    const isPublic = addresses.every(isPublicAddress);
+    if (url.protocol === 'http:') return { socket, isPublic };
+    return { socket: await secured(socket, url.hostname, now, limit.signal), isPublic };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,371 @@
+// One attempt against real servers on loopback: what counts as taken, what is told of a failure, and what a hostile answer may cost.
+import assert from 'node:assert/strict';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type AddressRules, DEVELOPMENT_RULES } from '../../src/webhooks/addresses.ts';
+import { type AttemptOutcome, attemptDelivery } from '../../src/webhooks/attempt.ts';
+import { newWebhookSecret, verifyWebhook } from '../../src/webhooks/signing.ts';
+import { freePort } from '../support/free-ports.ts';
+
+const SECRETS = [newWebhookSecret(), newWebhookSecret()];
+const BODY = JSON.stringify({ type: 'payment.approved', data: { merchant_reference: 'Bücher 😀' } });
+
+const servers: { close(): unknown; closeAllConnections?(): void }[] = [];
+after(() => {
+  for (const server of servers) {
+    server.closeAllConnections?.();
+    server.close();
+  }
+});
+
+const listening = async <S extends Server | ReturnType<typeof createServer>>(server: S): Promise<number> => {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+/** A server that answers as told. Gives its port. */
+const answering = (answer: (request: IncomingMessage, response: ServerResponse) => void) =>
+  listening(createHttpServer(answer));
+
+/** A server that writes bytes, once a request began. Gives its port. */
+const writing = (write: (socket: Socket) => void) =>
+  listening(
+    createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => write(socket));
+    }),
+  );
+
+const send = (
+  url: string,
+  rules: AddressRules = DEVELOPMENT_RULES,
+  signal?: AbortSignal,
+  lookUp = publicLookUp,
+) =>
+  attemptDelivery(
+    { url, id: 'evt_1_2', body: BODY, secrets: SECRETS, at: Date.now() },
+    rules,
+    signal,
+    lookUp,
+  );
+const sendTo = (port: number) => send(`http://localhost:${port}/hook`);
+
+/** Every name but localhost has a public address, where the proxy below leads to a port of this machine. */
+const publicLookUp = async (name: string) => (name === 'localhost' ? ['127.0.0.1'] : ['93.184.216.34']);
+
+/** A proxy that takes every tunnel to `port` of this machine. Gives its URL and the tunnels that were asked for. */
+async function startProxy(port: number): Promise<{ url: string; asked: IncomingMessage[] }> {
+  const asked: IncomingMessage[] = [];
+  const proxy = createHttpServer((_request, response) => response.writeHead(405).end());
+  proxy.on('connect', (request: IncomingMessage, socket: Socket) => {
+    asked.push(request);
+    const onward = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+    for (const one of [socket, onward]) one.on('error', () => {});
+    socket.on('close', () => onward.destroy());
+    socket.pipe(onward).pipe(socket);
+  });
+  return { url: `http://localhost:${await listening(proxy)}`, asked };
+}
+
+/** Attempts to a public address, which is that of `port`. */
+async function sendToPublic(port: number): Promise<AttemptOutcome> {
+  const { url } = await startProxy(port);
+  return send('http://shop.example/hook', { allowHttp: true, allowedNetworks: [], ports: [80], proxy: url });
+}
+
+test('an attempt is one signed POST of the body as it stands', async () => {
+  const taken: { request: IncomingMessage; body: Buffer }[] = [];
+  const port = await answering(async (request, response) => {
+    taken.push({ request, body: Buffer.concat(await request.toArray()) });
+    response.writeHead(204).end();
+  });
+  const outcome = await send(`http://localhost:${port}/hook?shop=1#part`);
+  const { ms, ...rest } = outcome;
+  assert.ok(Number.isInteger(ms) && ms >= 0);
+  const reason = `Your server answered 204 in ${ms} ms`;
+  assert.deepEqual(rest, { ok: true, status: 204, reason, reply: null, retryAfterMs: null, gone: false });
+  assert.equal(taken.length, 1);
+  const { request, body } = taken[0]!;
+  assert.equal(`${request.method} ${request.url}`, 'POST /hook?shop=1');
+  assert.equal(request.headers.host, `localhost:${port}`);
+  assert.equal(request.headers['content-type'], 'application/json');
+  assert.equal(request.headers['webhook-id'], 'evt_1_2');
+  assert.match(request.headers['user-agent']!, /^Counterfoil\/\d/);
+  assert.equal(body.toString(), BODY);
+  for (const secret of SECRETS)
+    assert.ok(verifyWebhook({ secrets: [secret], headers: request.headers, body, now: Date.now() }));
+});
+
+test('only a status from 200 to 299 is success, and 410 says that the endpoint is gone', async () => {
+  let status = 0;
+  const port = await answering((_request, response) => response.writeHead(status).end());
+  for (status of [
+    200, 201, 202, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 404, 409, 410, 418, 429, 500, 503, 599,
+  ]) {
+    const outcome = await sendTo(port);
+    assert.equal(outcome.status, status);
+    assert.equal(outcome.ok, status < 300, `${status}`);
+    assert.equal(outcome.gone, status === 410, `${status}`);
+    if (status >= 400) assert.equal(outcome.reason, `Your server answered ${status} in ${outcome.ms} ms`);
+  }
+});
+
+test('a redirect is a failure and is not followed', async () => {
+  let followed = 0;
+  const target = await answering((_request, response) => {
+    followed++;
+    response.end();
+  });
+  for (const status of [301, 302, 303, 307, 308]) {
+    const headers = {
+      location: `http://localhost:${target}/`,
+      refresh: `0; url=http://localhost:${target}/`,
+    };
+    const outcome = await sendTo(
+      await answering((_request, response) => response.writeHead(status, headers).end()),
+    );
+    assert.equal(outcome.ok, false);
+    assert.match(
+      outcome.reason,
+      new RegExp(`^Your server answered ${status}, a redirect, which is not followed, in`),
+    );
+  }
+  assert.equal(followed, 0);
+});
+
+test('Retry-After is understood in seconds and as a date, up to 24 hours, and only from a server that did not take it', async () => {
+  let header = '';
+  let status = 503;
+  const port = await answering((_request, response) =>
+    response.writeHead(status, { 'retry-after': header }).end(),
+  );
+  const asked = async (value: string) => {
+    header = value;
+    return (await sendTo(port)).retryAfterMs;
+  };
+  assert.equal(await asked('0'), 0);
+  assert.equal(await asked('120'), 120_000);
+  assert.equal(await asked('86400'), 86_400_000);
+  assert.equal(await asked('9999999999'), 86_400_000);
+  const inAnHour = await asked(new Date(Date.now() + 3_600_000).toUTCString());
+  assert.ok(inAnHour! > 3_590_000 && inAnHour! <= 3_600_000, `${inAnHour}`);
+  assert.equal(await asked('Mon, 01 Jan 2001 00:00:00 GMT'), 0);
+  assert.equal(await asked('Fri, 01 Jan 2100 00:00:00 GMT'), 86_400_000);
+  for (const silly of [
+    '-1',
+    '1.5',
+    '1e9',
+    'soon',
+    '',
+    '2100',
+    '12 seconds',
+    '99999999999',
+    'Mon, 99 Foo 2001 00:00:00 GMT',
+    '2100-01-01',
+  ])
+    assert.equal(await asked(silly), silly === '2100' ? 2_100_000 : null, silly);
+  status = 200;
+  assert.equal(await asked('120'), null);
+});
+
+test('the first 4 KiB of the reply of a public address are kept, as text that is safe to store and to show', async () => {
+  let reply: Buffer = Buffer.alloc(0);
+  const headers: Record<string, string> = {};
+  const port = await answering((_request, response) => response.writeHead(500, headers).end(reply));
+  const kept = async (bytes: string | Buffer) => {
+    reply = Buffer.from(bytes);
+    return (await sendToPublic(port)).reply;
+  };
+  assert.equal(await kept('Sorry.\n\tTry later.'), 'Sorry.\n\tTry later.');
+  assert.equal(await kept('x'.repeat(10_000)), 'x'.repeat(4096));
+  assert.equal(await kept(''), '');
+  assert.equal(
+    await kept(Buffer.from([0x61, 0, 0x1b, 0x5b, 0x33, 0x7f, 0xff, 0xc2, 0x9b])),
+    'a\ufffd\ufffd[3\ufffd\ufffd\ufffd',
+  );
+  assert.ok((await kept('😀'.repeat(5000)))!.isWellFormed());
+  assert.equal((await sendTo(port)).reply, null, 'what a private server answers is kept for nobody');
+  headers['content-encoding'] = 'gzip';
+  assert.equal(await kept('not text'), null);
+});
+
+test('through a proxy, the checked address is asked for and never the name', async () => {
+  const port = await answering((request, response) => response.end(request.headers.host));
+  const { url, asked } = await startProxy(port);
+  const rules = {
+    allowHttp: true,
+    allowedNetworks: [],
+    ports: [80],
+    proxy: url.replace('//', '//us%20er:p%40ss@'),
+  };
+  const outcome = await send('http://shop.example/hook', rules);
+  assert.deepEqual([outcome.ok, outcome.reply], [true, 'shop.example']);
+  assert.deepEqual(
+    asked.map((request) => request.url),
+    ['93.184.216.34:80'],
+  );
+  assert.equal(asked[0]!.headers['proxy-authorization'], `Basic ${btoa('us er:p@ss')}`);
+  const inside = await send('http://shop.example/hook', rules, undefined, async () => ['10.0.0.1']);
+  assert.equal(inside.reason, 'The name shop.example leads to an address that is not public');
+  assert.equal(asked.length, 1, 'the proxy is not even asked');
+});
+
+test('a proxy that refuses, is not there or is none is told apart from the server', async () => {
+  const at = (proxy: string) =>
+    send('http://shop.example/', { allowHttp: true, allowedNetworks: [], ports: [80], proxy });
+  const refusing = createHttpServer().on('connect', (_request, socket) =>
+    socket.end('HTTP/1.1 403 No\r\n\r\n'),
+  );
+  const refused = await at(`http://localhost:${await listening(refusing)}`);
+  assert.equal(refused.reason, 'The proxy for webhooks refused the connection with 403');
+  const none = await at(`http://localhost:${await freePort()}`);
+  assert.match(none.reason, /^The proxy for webhooks failed: .*ECONNREFUSED/);
+  const other = await at(`http://localhost:${await writing((socket) => socket.end('hello\r\n'))}`);
+  assert.match(other.reason, /^The proxy for webhooks failed: /);
+});
+
+test('failures are told in words', async () => {
+  assert.equal((await sendTo(await freePort())).reason, 'Your server refused the connection');
+  const closing = await writing((socket) => socket.end());
+  assert.equal((await sendTo(closing)).reason, 'Your server closed the connection without an answer');
+  const resetting = await writing((socket) => socket.resetAndDestroy());
+  assert.equal((await sendTo(resetting)).reason, 'Your server closed the connection without an answer');
+  for (const garbage of [
+    'hello\r\n\r\n',
+    'HTTP/9.9 200 OK\r\n\r\n',
+    'HTTP/1.1 999999 OK\r\n\r\n',
+    'HTTP/1.1 200 OK\r\na b: c\r\n\r\n',
+    '\0\0\0\0',
+  ])
+    assert.equal(
+      (await sendTo(await writing((socket) => socket.end(garbage)))).reason,
+      'Your server answered with something that is not HTTP',
+      garbage,
+    );
+  const switching = await writing((socket) =>
+    socket.write('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'),
+  );
+  assert.equal((await sendTo(switching)).reason, 'Your server switched protocols instead of answering');
+  assert.equal(
+    (await send('https://127.0.0.1/')).reason,
+    'The address is refused: Must name its host: an IP address is not allowed',
+  );
+  const nobody = await send('http://shop.example/', DEVELOPMENT_RULES, undefined, async () => []);
+  assert.deepEqual([nobody.ok, nobody.status], [false, null]);
+});
+
+/** Writes until the other side is gone; says how much went out. */
+async function flood(socket: Socket, chunk: Buffer | string): Promise<number> {
+  let bytes = 0;
+  socket.on('close', () => socket.destroy());
+  while (!socket.destroyed) {
+    bytes += chunk.length;
+    if (!socket.write(chunk))
+      await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+  }
+  return bytes;
+}
+
+test('a reply without end, headers without end and a compressed bomb cost little memory and end at once', async () => {
+  const flooded: Promise<number>[] = [];
+  const heads = {
+    plain: 'HTTP/1.1 200 OK\r\n\r\n',
+    chunked: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffff\r\n',
+    bomb: 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n',
+    headers: 'HTTP/1.1 200 OK\r\nx: ',
+  };
+  const chunk = Buffer.alloc(65_536, 'a');
+  const before = process.memoryUsage();
+  for (const [name, head] of Object.entries(heads)) {
+    const port = await writing((socket) => {
+      socket.write(head);
+      flooded.push(flood(socket, chunk));
+    });
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => sendTo(port)));
+    for (const { ok, ms, reason } of outcomes) {
+      assert.equal(ok, name !== 'headers', `${name}: ${reason}`);
+      assert.ok(ms < 10_000, `${name}: ${ms} ms`);
+      if (name === 'headers') assert.equal(reason, 'Your server sent more than 16 KiB of headers');
+    }
+  }
+  const sizes = await Promise.all(flooded);
+  assert.equal(sizes.length, 80);
+  assert.ok(Math.max(...sizes) < 16e6, `a server wrote ${Math.max(...sizes)} bytes`);
+  const grown = process.memoryUsage().rss - before.rss;
+  assert.ok(grown < 150e6, `${grown} bytes more`);
+});
+
+test('a thousand headers are taken where they are small, and refused beyond 16 KiB', async () => {
+  const many = (count: number) => Array.from({ length: count }, (_, n) => `x-${n}: y\r\n`).join('');
+  const small = await writing((socket) => socket.end(`HTTP/1.1 200 OK\r\n${many(1000)}\r\n`));
+  assert.equal((await sendTo(small)).ok, true);
+  const large = await writing((socket) => socket.end(`HTTP/1.1 200 OK\r\n${many(5000)}\r\n`));
+  assert.equal((await sendTo(large)).reason, 'Your server sent more than 16 KiB of headers');
+});
+
+test('an attempt ends after 15 seconds, and its connection and look-up after 5, however slowly they go on', async () => {
+  const drip = (socket: Socket, head: string, drop: string) => {
+    socket.write(head);
+    const timer = setInterval(() => socket.write(drop), 200);
+    socket.on('close', () => clearInterval(timer));
+  };
+  const silent = await writing(() => {});
+  const headers = await writing((socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x'));
+  const early = await writing((socket) => drip(socket, '', 'HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n'));
+  const body = await writing((socket) => drip(socket, 'HTTP/1.1 200 OK\r\n\r\n', 'x'));
+  const noTls = await writing(() => {});
+  const noTunnel = await writing(() => {});
+  const [proxied, never] = ['http://shop.example/', () => new Promise<never>(() => {})];
+  const rules = { allowHttp: true, allowedNetworks: [], ports: [80], proxy: `http://localhost:${noTunnel}` };
+  const outcomes = await Promise.all([
+    sendTo(silent),
+    sendTo(headers),
+    sendTo(early),
+    sendTo(body),
+    send(`https://localhost:${noTls}/`),
+    send(proxied, rules),
+    send(proxied, DEVELOPMENT_RULES, undefined, never),
+  ]);
+  const late = 'Your server did not answer within 15 s';
+  assert.deepEqual(
+    outcomes.slice(0, 3).map(({ reason }) => reason),
+    [late, late, late],
+  );
+  for (const { ms } of outcomes.slice(0, 3)) assert.ok(ms >= 14_900 && ms < 25_000, `${ms}`);
+  assert.equal(outcomes[3]!.ok, true, 'the status decides, however the body goes on');
+  const connecting = outcomes.slice(4);
+  for (const { reason, ms } of connecting) {
+    assert.match(reason, /^No connection to (localhost:\d+|shop\.example) within 5 s$/);
+    assert.ok(ms >= 4900 && ms < 15_000, `${ms}`);
+  }
+});
+
+test('an attempt that its caller ends rejects with the reason of that, at every stage', async () => {
+  const silent = await writing(() => {});
+  const reason = new Error('the node stops');
+  await assert.rejects(
+    send(`http://localhost:${silent}/`, DEVELOPMENT_RULES, AbortSignal.abort(reason)),
+    reason,
+  );
+  const never = () => new Promise<never>(() => {});
+  for (const [url, lookUp] of [
+    [`http://localhost:${silent}/`, publicLookUp],
+    [`https://localhost:${silent}/`, publicLookUp],
+    ['http://shop.example/', never],
+  ] as const) {
+    const stop = new AbortController();
+    const attempt = send(url, DEVELOPMENT_RULES, stop.signal, lookUp);
+    const rejected = assert.rejects(attempt, reason);
+    await delay(100);
+    stop.abort(reason);
+    await rejected;
+  }
+});
