@@ -31,7 +31,7 @@ const LAYERS = [
   ['merchants'],
   ['secrets'],
   ['journal'],
-  ['database'],
+  ['database', 'statements'],
   ['lib'],
 ];
 const SURFACES = ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'];
