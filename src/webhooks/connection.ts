@@ -174,10 +174,11 @@ async function secured(
 
 /** What is wrong with a certificate, from OpenSSL's or Node's code for it. */
 function certificateFault(code: string, certificate: PeerCertificate, hostname: string, now: number): string {
-  const days = (text: string) => counted(Math.floor(Math.abs(now - Date.parse(text)) / DAY_MS), 'day');
-  if (code.includes('CERT_HAS_EXPIRED')) return `The certificate expired ${days(certificate.valid_to)} ago`;
+  const expired = Math.floor((now - Date.parse(certificate.valid_to)) / DAY_MS);
+  if (code.includes('CERT_HAS_EXPIRED'))
+    return `The certificate expired ${expired < 1 ? 'today' : `${counted(expired, 'day')} ago`}`;
   if (code.includes('CERT_NOT_YET_VALID'))
-    return `The certificate is valid only in ${days(certificate.valid_from)}`;
+    return `The certificate is valid only from ${certificate.valid_from}`;
   if (code.includes('ALTNAME_INVALID')) return `The certificate is not for ${hostname}`;
   if (code.includes('SELF_SIGNED'))
     return 'The certificate is signed by itself or by an authority that is not known';

@@ -13,6 +13,7 @@ import { type AddressRules, DEVELOPMENT_RULES } from '../../src/webhooks/address
 import { type AttemptOutcome, attemptDelivery } from '../../src/webhooks/attempt.ts';
 import { newWebhookSecret, verifyWebhook } from '../../src/webhooks/signing.ts';
 import { freePort } from '../support/free-ports.ts';
+import { startHarness } from '../support/harness.ts';
 
 const SECRETS = [newWebhookSecret(), newWebhookSecret()];
 const BODY = JSON.stringify({ type: 'payment.approved', data: { merchant_reference: 'Bücher 😀' } });
@@ -367,5 +368,25 @@ test('an attempt that its caller ends rejects with the reason of that, at every 
     await delay(100);
     stop.abort(reason);
     await rejected;
+  }
+});
+
+test('attempts to our own checkout, API, sign-in and registration change nothing', async () => {
+  const harness = await startHarness('sqlite');
+  try {
+    const { id, checkout_url } = await harness.create();
+    const before = await harness.request(`/v1/payments/${id}`);
+    const entries = await harness.verify();
+    const paths = ['/v1/payments', `/v1/payments/${id}/cancel`, '/console/sign-in', '/register', '/health'];
+    const base = harness.origin.replace('127.0.0.1', 'localhost');
+    const checkout = `${base}${new URL(checkout_url).pathname}${new URL(checkout_url).search}`;
+    for (const url of [checkout, ...paths.map((path) => base + path)]) {
+      const { status, reason } = await send(url);
+      assert.ok(status! >= 400 && status! < 500, `${url}: ${reason}`);
+    }
+    assert.deepEqual((await harness.request(`/v1/payments/${id}`)).json, before.json);
+    assert.deepEqual(await harness.verify(), entries);
+  } finally {
+    await harness.close();
   }
 });
