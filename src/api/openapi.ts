@@ -177,6 +177,11 @@ export const apiDescription = (): Description => ({
           ),
           query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
           query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+          query(
+            'updated_after',
+            { type: 'string' },
+            'An RFC 3339 time, or the `next_updated_cursor` of an earlier answer: only payments that changed then or later, each once, oldest change first. Not together with `cursor`.',
+          ),
         ],
         responses: {
           200: answer('A page of payments.', 'PaymentList'),

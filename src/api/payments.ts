@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
+import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
@@ -10,6 +11,7 @@ import { note } from '../http/request-log.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { validationFailed } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 import { textFault } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
@@ -29,7 +31,12 @@ import {
 } from './once.ts';
 
 export const paymentAnswerSchema = z.strictObject({ data: paymentSchema });
-export const paymentListSchema = listSchema(paymentSchema);
+export const paymentListSchema = listSchema(paymentSchema).extend({
+  next_updated_cursor: z
+    .string()
+    .optional()
+    .describe('Only with `updated_after`: hand in as `updated_after` for what changes next, now or later.'),
+});
 
 export interface PaymentRoutes {
   database: Database;
@@ -41,6 +48,9 @@ export interface PaymentRoutes {
   /** Production: plain http addresses are refused. */
   httpsOnly: boolean;
 }
+
+const UNKNOWN_MOMENT =
+  'Must be a time like 2026-11-20T09:30:00+00:00 or a next_updated_cursor of an earlier answer.';
 
 type WithId = { Params: { payment_id: string } };
 
@@ -96,8 +106,9 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
 
 function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: PaymentRoutes): void {
   async function list(request: FastifyRequest, reply: FastifyReply) {
-    const { limit, ...filter } = parseListQuery(request.query);
+    const { limit, updated_after, ...filter } = parseListQuery(request.query);
     const now = clock.now();
+    if (updated_after !== undefined) return listUpdated(request, reply, updated_after, filter, limit, now);
     const found = await listPayments(database, { ...tenantOf(request), ...filter, limit: limit + 1, now });
     const page = found.slice(0, limit);
     const next = found.length > limit ? toCursor(page.at(-1)!.id) : null;
@@ -106,6 +117,28 @@ function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: Pa
       page.map((payment) => presentPayment(payment, checkoutBaseUrl, now)),
       next,
     );
+  }
+
+  async function listUpdated(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    updatedAfter: string,
+    filter: Pick<ListQuery, 'merchant_reference' | 'status'>,
+    limit: number,
+    now: number,
+  ) {
+    const tenant = tenantOf(request);
+    const moment = parseMoment(updatedAfter);
+    const since =
+      moment === undefined
+        ? await changesBehind(database, tenant, updatedAfter)
+        : await changesFrom(database, moment);
+    if (!since) throw validationFailed({ updated_after: UNKNOWN_MOMENT });
+    const { payments, has_more, end } = await listChanged(database, tenant, since, filter, limit, now);
+    reply.headers(API_HEADERS);
+    const data = payments.map((payment) => presentPayment(payment, checkoutBaseUrl, now)).join(',');
+    const next = JSON.stringify(end ?? updatedAfter);
+    return `{"data":[${data}],"has_more":${has_more},"next_cursor":null,"next_updated_cursor":${next}}`;
   }
 
   app.get('/payments', list);
@@ -125,6 +158,7 @@ interface ListQuery {
   before: string | undefined;
   merchant_reference: string | undefined;
   status: Status | undefined;
+  updated_after: string | undefined;
 }
 
 /** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
@@ -134,8 +168,17 @@ function parseListQuery(query: unknown): ListQuery {
   const merchant_reference = reader.text('merchant_reference', (text) => textFault(text, 255));
   const status = reader.oneOf('status', STATUSES);
   const before = reader.cursor(idBefore);
+  const updated_after = reader.text('updated_after');
   reader.end();
-  return { limit, before, merchant_reference, status };
+  if (before !== undefined && updated_after !== undefined)
+    throw validationFailed({ cursor: 'Must not be given with updated_after.' });
+  return { limit, before, merchant_reference, status, updated_after };
+}
+
+/** An RFC 3339 time in milliseconds since 1970. A `+` that was not escaped in the address arrives as a space. */
+function parseMoment(text: string): number | undefined {
+  const moment = z.iso.datetime({ offset: true }).safeParse(text.replace(' ', '+'));
+  return moment.success ? Date.parse(moment.data) : undefined;
 }
 
 /** A cursor is the id of the last payment shown. */

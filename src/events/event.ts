@@ -51,6 +51,8 @@ export interface ToldEntry {
   /** An event's id, or what an id of a later event may be compared with: the position in the list of events. */
   id: string;
   event: PaymentEvent | undefined;
+  /** Whether the entry changed what the merchant reads of the payment: as an event does, and as erasing personal data does. */
+  isChange: boolean;
 }
 
 export const eventSchema = z.strictObject({
@@ -105,12 +107,13 @@ export function toldOf(payment: PaymentFacts, entries: readonly AuditEntry[]): T
     const facts = entryFacts(entry);
     const type = typeOf(entry, facts);
     const id = eventId(payment.id, i + 1);
-    if (!type) return { number, id, event: undefined };
+    if (!type) return { number, id, event: undefined, isChange: entry.action === 'payment.erased' };
     const [, after] = /^payment\.(\w+)$/.exec(entry.action)!;
     if (STATUSES.includes(after as Status)) status = after as Status;
     if ('reason' in facts) status_reason = told(facts.reason);
     version += 1;
-    return { number, id, event: { id, type, at, payment, version, status, status_reason } };
+    const event = { id, type, at, payment, version, status, status_reason };
+    return { number, id, event, isChange: true };
   });
 }
 

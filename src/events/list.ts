@@ -32,7 +32,7 @@ export interface EventFilter {
 }
 
 /** All that is told of some payments, whoever they belong to, by their ids. Throws `DatabaseError` and `HistoryBroken`. */
-async function toldOfPayments(
+export async function toldOfPayments(
   database: Reader,
   paymentIds: readonly string[],
   isWanted: (payment: PaymentFacts) => boolean = () => true,

@@ -37,7 +37,7 @@ export async function findEntries(
 ): Promise<EntryPage> {
   const newest = await newestEntry(database);
   const { from, to } = filter;
-  const bottom = from === undefined ? 0 : (await firstSince(database, from - CLOCKS_APART_MS, newest)) - 1;
+  const bottom = from === undefined ? 0 : await lastBefore(database, from, newest);
   const top = to === undefined ? newest + 1 : await firstSince(database, to + CLOCKS_APART_MS, newest);
   const upwards = after !== undefined;
   // An index serves a subject alone: there the whole range is one window.
@@ -68,6 +68,11 @@ export async function findEntries(
     searched:
       rest && !isFull ? { first: Math.min(begun, reached), last: Math.max(begun, reached) - 1 } : undefined,
   };
+}
+
+/** A number up to which all entries are from before a moment (milliseconds since 1970), by whichever node's clock. */
+export async function lastBefore(database: Reader, ms: number, newest: number): Promise<number> {
+  return (await firstSince(database, ms - CLOCKS_APART_MS, newest)) - 1;
 }
 
 /** The number of the first entry at or after a moment, by halving: numbers and moments grow together. */

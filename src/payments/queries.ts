@@ -180,6 +180,14 @@ export function paymentsAfter(database: Reader, id: string | undefined, limit: n
   );
 }
 
+/** Some payments, whoever they belong to. */
+export function findPayments(database: Reader, ids: readonly string[]): Promise<Payment[]> {
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments where id in (${ids.map(() => '?').join(', ')})`,
+    ...ids,
+  );
+}
+
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
 export const KEPT_ANSWERS = table('idempotency_keys', {
   scope: text(),
