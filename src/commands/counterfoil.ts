@@ -51,6 +51,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['invites', async () => (await import('./invites.ts')).invitesCommand()],
   ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
   ['payments', async () => (await import('./payments.ts')).paymentsCommand()],
+  ['listen', async () => (await import('./listen.ts')).listenCommand()],
+  ['trigger', async () => (await import('./trigger.ts')).triggerCommand()],
   ['requests', async () => (await import('./requests.ts')).requestsCommand()],
   ['audit', async () => (await import('./audit.ts')).auditCommand()],
   ['accept-clock', async () => (await import('./accept-clock.ts')).acceptClockCommand()],

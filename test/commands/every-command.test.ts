@@ -39,6 +39,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'administrators token list': [],
   'administrators token revoke': ['tok_1'],
   'payments show': ['A-1001'],
+  listen: ['--forward-to', 'http://127.0.0.1:3000/hook'],
+  trigger: ['payment.approved'],
   requests: ['req_7hm2k4q9x0w3v5b8'],
   'audit verify': [],
   'audit export': [],
@@ -62,7 +64,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
 const WITHOUT_CONFIGURATION = ['init', 'secrets new'];
 const WITHOUT_STORE = [
   ...WITHOUT_CONFIGURATION,
-  ...['serve', 'move', 'migrate', 'keys create', 'keys list', 'doctor', 'restore'],
+  ...['serve', 'move', 'migrate', 'keys create', 'keys list', 'doctor', 'restore', 'listen', 'trigger'],
   ...[
     'secrets backup',
     'secrets restore',

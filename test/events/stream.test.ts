@@ -102,10 +102,10 @@ for (const engine of ENGINES) {
       const writer = write();
       const cursor = data[0].id;
       const streams: StreamClient[] = [];
-      for (let i = 0; i < 8; i++) {
+      for (let i = 0; i < 40; i++) {
         const options = i % 2 ? { headers: { 'last-event-id': cursor } } : {};
         streams.push(await open(`?after=${i % 2 ? 'evt_older' : cursor}`, options));
-        await sleep(15);
+        await sleep(i % 5);
       }
       writing = false;
       await writer;

@@ -1,0 +1,58 @@
+// counterfoil trigger: makes a test payment and moves it until it has an event of the type asked for.
+import { Argument, Command } from 'commander';
+import { KEY_OPTION, type TestApiOptions, testApi, URL_OPTION } from './test-api.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+/** Below `/v1`, for each type: what is called one after the other, `ID` being the payment. */
+const CALLS = {
+  'payment.created': [],
+  'payment.submitted': ['test/payments/ID/submit'],
+  'payment.approved': ['test/payments/ID/submit', 'test/payments/ID/approve'],
+  'payment.rejected': ['test/payments/ID/submit', 'test/payments/ID/reject'],
+  'payment.cancelled': ['payments/ID/cancel'],
+  'payment.expired': ['test/payments/ID/expire'],
+} as const;
+type Triggered = keyof typeof CALLS;
+
+const PAYMENT = {
+  amount: 49.9,
+  currency: 'EUR',
+  merchant_reference: 'trigger',
+  description: 'A test payment',
+};
+
+export function triggerCommand(): Command {
+  return new Command('trigger')
+    .description('make a test payment with an event of a type, for the webhooks and streams of a developer')
+    .addArgument(new Argument('<type>', 'type of the event').choices(Object.keys(CALLS)))
+    .option(...KEY_OPTION)
+    .option(...URL_OPTION)
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil trigger payment.approved
+  counterfoil trigger payment.expired --url https://pay.example --key cfk_test_…
+
+The service must be running. The events before come too: a payment that is approved was created and submitted.`,
+    )
+    .action(trigger);
+}
+
+async function trigger(
+  type: Triggered,
+  { json, ...options }: TestApiOptions & { json?: boolean },
+): Promise<void> {
+  const api = testApi(options);
+  const post = async (path: string, init: RequestInit = {}) => {
+    const response = await api.request(`/v1/${path}`, { method: 'POST', ...init });
+    return ((await response.json()) as { data: { id: string; status: string } }).data;
+  };
+  const headers = { 'content-type': 'application/json' };
+  let payment = await post('payments', { headers, body: JSON.stringify(PAYMENT) });
+  for (const call of CALLS[type]) payment = await post(call.replace('ID', payment.id));
+  const { id, status } = payment;
+  console.log(json ? JSON.stringify({ type, payment_id: id, status }) : `${type}  ${id} is ${status}`);
+}
