@@ -71,6 +71,10 @@ review:
     EUR: 1000
     CHF: 1000
 trust_proxy: [10.0.0.0/8]
+webhooks:
+  allowed_networks: [10.1.0.0/16]
+  ports: [8443]
+  proxy: http://10.0.0.3:4750
 log_level: info
 log_addresses: network
 
@@ -234,6 +238,10 @@ that name finds them and nothing else, any other name does not find them. The na
 ## metrics
 
 ${table(schema.properties!.metrics!, false)}
+
+## webhooks
+
+${table(schema.properties!.webhooks!, false)}
 
 ## security
 

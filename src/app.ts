@@ -10,6 +10,7 @@ import { addHealthRoutes, type Health } from './api/health.ts';
 import { apiDescription } from './api/openapi.ts';
 import { trialDescription } from './api/trials-openapi.ts';
 import { v1 } from './api/v1.ts';
+import { webhookDescription } from './api/webhooks-openapi.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
 import type { FrontLinks } from './checkout/front-page.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
@@ -17,6 +18,7 @@ import type { Database } from './database/database.ts';
 import type { EventStreams } from './events/streams.ts';
 import type { Installation } from './health/check.ts';
 import { Inspector } from './health/inspector.ts';
+import { ROW_CHECKS } from './health/row-checks.ts';
 import type { Defect } from './http/errors.ts';
 import { API_HEADERS } from './http/headers.ts';
 import { openApiDocument, withServer } from './http/openapi.ts';
@@ -35,13 +37,13 @@ import type { Directory } from './merchants/directory.ts';
 import type { KeyUses } from './merchants/key-uses.ts';
 import type { Offer } from './methods/offer.ts';
 import { addRootFiles } from './pages/root-files.ts';
-import { ROW_CHECKS } from './payments/row-checks.ts';
 import type { Waits } from './payments/waits.ts';
 import { registrationDescription } from './registration/openapi.ts';
 import { type RegistrationSettings, registration } from './registration/registration.ts';
 import type { ReviewFigures } from './review/figures.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
+import type { AddressRules } from './webhooks/addresses.ts';
 
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
@@ -62,6 +64,8 @@ export interface AppParts {
   waits: Waits;
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
+  /** Where webhooks may be sent. */
+  webhookRules: AddressRules;
   lifetimeS: number;
   httpsOnly: boolean;
   timeZone: string;
@@ -163,6 +167,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         apiKeyDescription(),
         trialDescription(),
         eventDescription(),
+        webhookDescription(),
         registrationDescription(),
         withServer(adminServer, adminDescription()),
       ]),

@@ -1,6 +1,5 @@
 // Starts everything in order and stops it in reverse.
 import type { FastifyInstance } from 'fastify';
-import { FailureTally, startFailureTally } from './administrators/failure-tally.ts';
 import { Health } from './api/health.ts';
 import { buildApp } from './app.ts';
 import { type Configuration, ConfigurationError, installationOf } from './config.ts';
@@ -9,40 +8,33 @@ import type { Database } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { holdStore, openDatabase, prepareStorage } from './database/open.ts';
 import { freeBytes, hasRoom } from './database/room.ts';
-import { EventStreams } from './events/streams.ts';
+import type { EventStreams } from './events/streams.ts';
 import { newestBackupAt } from './health/backup-checks.ts';
 import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './health/key-pair.ts';
 import { defectReporter } from './http/errors.ts';
 import { refuser } from './http/refused-keys.ts';
 import { CheckpointLookup } from './journal/checkpoint-lookup.ts';
-import { Feed } from './journal/feed.ts';
 import { Fence } from './journal/fence.ts';
-import { followJournal } from './journal/follow.ts';
-import { Journal } from './journal/journal.ts';
+import type { Journal } from './journal/journal.ts';
 import { lastVerification } from './journal/last-verification.ts';
-import type { Seal } from './journal/seal.ts';
-import { startCheckpoints } from './journal/sign-checkpoints.ts';
 import type { Logger } from './lib/log.ts';
 import type { Clock } from './lib/time.ts';
 import { VERSION } from './lib/version.ts';
 import { Directory } from './merchants/directory.ts';
-import { directoryListeners } from './merchants/follow.ts';
-import { KeyUses, startKeyUses } from './merchants/key-uses.ts';
+import type { KeyUses } from './merchants/key-uses.ts';
 import { Offer } from './methods/offer.ts';
 import type { Measurements } from './metrics/measurements.ts';
-import { startSweeper } from './payments/expire.ts';
-import { startListing } from './payments/history.ts';
-import { PAYMENT_ID_PREFIX } from './payments/payment.ts';
 import { rehearseCreate } from './payments/rehearse.ts';
-import { Waits } from './payments/waits.ts';
+import type { Waits } from './payments/waits.ts';
 import { ReviewFigures } from './review/figures.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
-import { openRing, ringListener } from './secrets/open-ring.ts';
+import { openRing } from './secrets/open-ring.ts';
 import { freePlaces } from './start/addresses.ts';
 import { openListeners, openMetrics } from './start/listeners.ts';
 import { sealAtRest } from './start/seal-at-rest.ts';
-import { surfaceSettings } from './start/surface-settings.ts';
+import { surfaceSettings, webhookRules } from './start/surface-settings.ts';
 import { Undo } from './start/undo.ts';
+import { startCounters, startFollowing, startWork } from './start/work.ts';
 
 export interface Service {
   baseUrl: string;
@@ -102,15 +94,14 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
   const ring = await openRing(database, configuration, clock);
-  const running = startWork(configuration, database, parts, fence, measurements, undo);
-  const { journal, streams, waits } = running;
+  const base = { configuration, database, ring, fence, measurements, undo };
+  const running = startWork(base, parts);
+  const { journal, webhooks, streams, waits } = running;
   const directory = new Directory(configuration.merchants, {
     testOnly: configuration.environment === 'development',
   });
   await sealAtRest({ database, journal, ring }, log);
-  const kept = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
-  const follower = await followJournal(database, kept, log);
-  undo.add(() => follower.stop());
+  const follower = await startFollowing({ ...base, directory, webhooks }, parts);
   const { keyUses, tally } = startCounters(journal, parts, undo);
   const offer = new Offer(configuration.methods, directory);
   const health = new Health({
@@ -137,6 +128,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     ...settings,
     ...{ log, clock, database, journal, ring, directory },
     ...{ keyUses, offer, health, figures, tally, places, streams, waits },
+    webhookRules: webhookRules(configuration),
     installation: installationOf(configuration, undefined, places.port),
     refuse: refuser(settings.rateLimits, clock),
     defect: defectReporter(log, measurements?.defect),
@@ -207,42 +199,4 @@ async function openStore(
   await migrate(opened);
   // From here on: that a new database has no tables yet is no failure.
   return measurements ? countFailures(opened, measurements.failed) : opened;
-}
-
-/** Starts what changes the store: the journal, and the two that work without being asked. */
-function startWork(
-  { storage }: Configuration,
-  database: Database,
-  parts: StartParts,
-  fence: Fence,
-  measurements: Measurements | undefined,
-  undo: Undo,
-) {
-  const { log, clock } = parts;
-  const onSeal = (seal: Seal) => {
-    fence.know(seal);
-    feed.know(seal);
-  };
-  const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
-  const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
-  const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
-  undo.add(() => checkpoints.stop());
-  undo.add(() => journal.close());
-  undo.add(() => feed.stop());
-  const sweeper = startSweeper(journal, clock, log);
-  undo.add(() => sweeper.stop());
-  const listing = startListing(database, journal, log);
-  undo.add(() => listing.stop());
-  return { journal, checkpoints, sweeper, streams: new EventStreams(database, feed), waits: new Waits(feed) };
-}
-
-/** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */
-function startCounters(journal: Journal, { clock, log }: StartParts, undo: Undo) {
-  const keyUses = new KeyUses(journal);
-  const keyUsesWriter = startKeyUses(keyUses, log);
-  undo.add(() => keyUsesWriter.stop());
-  const tally = new FailureTally(journal, clock);
-  const tallyWriter = startFailureTally(tally, log);
-  undo.add(() => tallyWriter.stop());
-  return { keyUses, tally };
 }

@@ -137,6 +137,18 @@ const ROWS: Row[] = [
   { route: 'POST /v1/api_keys/:key_id/rotate', expected: MERCHANTS, in: 404, body: {} },
   { route: 'POST /v1/api_keys/:key_id/revoke', expected: MERCHANTS, in: 404, body: {} },
 
+  { route: 'GET /v1/webhook_endpoints', expected: MERCHANTS, in: 200 },
+  { route: 'POST /v1/webhook_endpoints', expected: MERCHANTS, in: 422, body: {} },
+  { route: 'GET /v1/webhook_endpoints/:endpoint_id', expected: MERCHANTS, in: 404 },
+  { route: 'PATCH /v1/webhook_endpoints/:endpoint_id', expected: MERCHANTS, in: 404, body: {} },
+  { route: 'DELETE /v1/webhook_endpoints/:endpoint_id', expected: MERCHANTS, in: 404 },
+  { route: 'POST /v1/webhook_endpoints/:endpoint_id/rotate_secret', expected: MERCHANTS, in: 404 },
+  { route: 'POST /v1/webhook_endpoints/:endpoint_id/test', expected: MERCHANTS, in: 404 },
+  { route: 'POST /v1/webhook_endpoints/:endpoint_id/resend', expected: MERCHANTS, in: 422, body: {} },
+  { route: 'GET /v1/webhook_endpoints/:endpoint_id/deliveries', expected: MERCHANTS, in: 404 },
+  { route: 'GET /v1/deliveries/:delivery_id', expected: MERCHANTS, in: 404 },
+  { route: 'POST /v1/deliveries/:delivery_id/resend', expected: MERCHANTS, in: 404 },
+
   { route: 'GET /register', expected: OPEN, in: 200 },
   { route: 'POST /register', expected: OPEN, in: 422, body: {} },
   {
@@ -377,6 +389,8 @@ for (const engine of ENGINES) {
         .replace(':key_id', UNKNOWN_KEY)
         .replace('payment.php', `payment.php?payment_id=${payment}`)
         .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
+        .replace(':endpoint_id', `whe_${'0'.repeat(36)}`)
+        .replace(':delivery_id', `dlv_${'0'.repeat(36)}`)
         .replace(':invite_id', 'inv_none')
         .replace(':number', '999999999')
         .replace(/\/\*$/, '/nowhere');
@@ -387,8 +401,9 @@ for (const engine of ENGINES) {
       { headers, token }: Sent,
     ): Promise<number> {
       headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-      const isJson = /^POST \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
-      if (method !== 'POST') return (await request(method, addressOf(route), headers)).status;
+      const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
+      if (method !== 'POST' && method !== 'PATCH')
+        return (await request(method, addressOf(route), headers)).status;
       const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
       headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');
       return (

@@ -102,6 +102,7 @@ test('what is left out has its default', () => {
     backups: null,
     allow_root: false,
     trust_proxy: [],
+    webhooks: { allowed_networks: [], ports: [], proxy: null },
     log_level: 'info',
     log_addresses: 'network',
     merchants: [],
@@ -149,7 +150,7 @@ const WRONG: [said: string, text: string][] = [
   ),
   ['1: prot is not a setting; did you mean port?', 'prot: 8080'],
   ['1: Base-URL is not a setting; did you mean base_url?', 'Base-URL: https://x.example'],
-  ['1: webhooks is not a setting (docs/configuration.md lists them all)', 'webhooks: true'],
+  ['1: mail is not a setting (docs/configuration.md lists them all)', 'mail: true'],
   ['1: __proto__ is not a setting (docs/configuration.md lists them all)', '__proto__: 1'],
   [
     '3: merchants[0].kyes is not a setting; did you mean keys?',

@@ -27,8 +27,9 @@ const LIMITED = `  - id: mer_slow
       - key: ${SLOW_KEY}
 rate_limits: {enabled: true}
 `;
-/** /admin has a test of its own. */
-const PATHS = ['/health', '/v1/'];
+/** Webhooks and /admin have tests of their own. */
+const UNDER_V1 = ['/v1/payments', '/v1/test/', '/v1/events', '/v1/api_keys'];
+const PATHS = ['/health', ...UNDER_V1];
 
 for (const engine of ENGINES) {
   describe(`answers against openapi.json on ${engine}`, () => {
@@ -109,13 +110,13 @@ for (const engine of ENGINES) {
         if (path.startsWith('/v1')) await hold(verb, path, { key: null });
       }
       service.service.directory.suspend(['mer_other']);
-      for (const { path, method } of documented.operations('/v1/'))
+      for (const { path, method } of documented.operations(...UNDER_V1))
         assert.equal((await hold(method.toUpperCase() as 'GET', path, { key: OTHER_KEY })).status, 403);
       service.service.directory.suspend([]);
     });
 
     test('what the service answers is as documented: a key that has used up its requests.', async () => {
-      for (const { path, method } of documented.operations('/v1/')) {
+      for (const { path, method } of documented.operations(...UNDER_V1)) {
         const verb = method.toUpperCase() as 'GET' | 'POST';
         const statuses: number[] = [];
         while (statuses.at(-1) !== 429 && statuses.length < 10)

@@ -30,7 +30,7 @@ describe('openapi.json', () => {
     );
   });
 
-  test('it has exactly the endpoints of the specification, of trying out, of events, of keys and of /admin.', () => {
+  test('it has exactly the endpoints of the specification, of trying out, of events, of keys, of webhooks and of /admin.', () => {
     const named = operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`);
     const endpoints = [
       'GET /health',
@@ -52,6 +52,17 @@ describe('openapi.json', () => {
       'GET /v1/api_keys/{key_id}',
       'POST /v1/api_keys/{key_id}/rotate',
       'POST /v1/api_keys/{key_id}/revoke',
+      'GET /v1/webhook_endpoints',
+      'POST /v1/webhook_endpoints',
+      'GET /v1/webhook_endpoints/{endpoint_id}',
+      'PATCH /v1/webhook_endpoints/{endpoint_id}',
+      'DELETE /v1/webhook_endpoints/{endpoint_id}',
+      'POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret',
+      'POST /v1/webhook_endpoints/{endpoint_id}/test',
+      'POST /v1/webhook_endpoints/{endpoint_id}/resend',
+      'GET /v1/webhook_endpoints/{endpoint_id}/deliveries',
+      'GET /v1/deliveries/{delivery_id}',
+      'POST /v1/deliveries/{delivery_id}/resend',
       'POST /register',
       'GET /admin/payments',
       'GET /admin/payments/{payment_id}',

@@ -7,6 +7,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
+import { commitChange } from '../merchants/change.ts';
 import { type Answer, Idempotency } from '../payments/idempotency.ts';
 import type { Payment } from '../payments/payment.ts';
 import { presentPayment } from '../payments/present.ts';
@@ -39,7 +40,7 @@ export function answerOnce(database: Database, journal: Journal, clock: Clock): 
     const idempotencyKey = request.headers['idempotency-key'];
     let answer: Answer;
     if (idempotencyKey === undefined) {
-      answer = await journal.commit(work, row);
+      answer = await commitChange(journal, row ?? '', work);
     } else {
       const claim = {
         key: String(idempotencyKey),

@@ -6,14 +6,16 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Waits } from '../payments/waits.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from './api-keys.ts';
 import { type Authentication, authenticator } from './authenticate.ts';
+import { addDeliveryRoutes } from './deliveries.ts';
 import { addEventStream, type EventStreamRoutes } from './event-stream.ts';
 import { addEventRoutes } from './events.ts';
 import { answerOnce } from './once.ts';
 import { addPaymentRead } from './payment-read.ts';
 import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 import { addTrialRoutes } from './trials.ts';
+import { addWebhookRoutes, type WebhookRoutes } from './webhooks.ts';
 
-export interface V1 extends PaymentRoutes, ApiKeyRoutes, Authentication, EventStreamRoutes {
+export interface V1 extends PaymentRoutes, ApiKeyRoutes, WebhookRoutes, Authentication, EventStreamRoutes {
   waits: Waits;
   /** How often each merchant may call in each mode; null where that is not limited. */
   rateLimits: RateLimits | null;
@@ -48,6 +50,8 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   addEventRoutes(app, settings);
   addEventStream(app, settings);
   addApiKeyRoutes(app, settings);
+  addWebhookRoutes(app, settings, once);
+  addDeliveryRoutes(app, settings, once);
 }
 
 /** Counts every request that is for an endpoint and has a caller by now. Throws `rate_limited` in requests. */

@@ -57,6 +57,25 @@ export function parseExpiry(text: string): number {
   return moment;
 }
 
+/**
+ * Milliseconds since 1970 of a text: `24h` and `7d` ago, or an ISO 8601 moment, at most `days` ago. What it gives throws
+ * `InvalidArgumentError`.
+ */
+export function parsePast(days: number): (text: string) => number {
+  return (text) => {
+    const now = systemClock.now();
+    const span = /^(\d{1,5})([hd])$/.exec(text);
+    const moment = span ? now - Number(span[1]) * (span[2] === 'h' ? HOUR_MS : DAY_MS) : Date.parse(text);
+    if (Number.isNaN(moment) || (!span && !/(?:Z|[+-]\d\d:\d\d)$/.test(text)))
+      throw new InvalidArgumentError(
+        'It is neither a span such as 24h or 7d nor a moment such as 2026-11-20T00:00:00+00:00.',
+      );
+    if (moment > now || moment < now - days * DAY_MS)
+      throw new InvalidArgumentError(`It must lie within the last ${days} days.`);
+    return moment;
+  };
+}
+
 /** Text that is not blank. Throws `InvalidArgumentError`. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('It must not be empty.');

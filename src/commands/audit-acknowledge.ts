@@ -1,12 +1,12 @@
 // counterfoil audit acknowledge: records that rows which were changed outside the service are known, so that verifying goes on.
 import { Command } from 'commander';
+import { ROW_CHECKS } from '../health/row-checks.ts';
 import { acknowledgeFaults } from '../journal/acknowledge.ts';
 import { readCheckpoints } from '../journal/checkpoint.ts';
 import type { RowFault } from '../journal/row-fault.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
 import { counted } from '../lib/counted.ts';
 import { reasonFault } from '../merchants/suspend.ts';
-import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { Failure, withProgressBar } from './terminal.ts';
 import { UsageError } from './usage.ts';

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Command } from 'commander';
+import { ROW_CHECKS } from '../health/row-checks.ts';
 import {
   type CheckpointReading,
   checkpointFiles,
@@ -13,7 +14,6 @@ import type { Acknowledgement, RowFault } from '../journal/row-fault.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { counted } from '../lib/counted.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
-import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { parseEntry } from './arguments.ts';
 import { configured, databaseShown, withDatabase } from './store.ts';
 import { Failure, shownPath, withProgressBar } from './terminal.ts';

@@ -8,13 +8,13 @@ import { knownMigrations } from '../database/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../database/open.ts';
 import { dumpPostgres } from '../database/postgres-dump.ts';
 import { copySqlite, readSqliteCopy } from '../database/sqlite-copy.ts';
+import { ROW_CHECKS } from '../health/row-checks.ts';
 import { CHECKPOINT_FILES, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, findSeal, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, type Verification, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile } from '../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
-import { ROW_CHECKS } from '../payments/row-checks.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
 import {
   type BackupList,

@@ -16,11 +16,11 @@ import { restorePostgres } from '../database/postgres-dump.ts';
 import { readSchema } from '../database/schema.ts';
 import { readSqliteCopy } from '../database/sqlite-copy.ts';
 import { strangeTables } from '../database/strange-tables.ts';
+import { ROW_CHECKS } from '../health/row-checks.ts';
 import { CHECKPOINT_FILES, PRIVATE_KEY_FILE, readCheckpoints } from '../journal/checkpoint.ts';
 import { appliedMigrations, newestSeal } from '../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../journal/verify.ts';
 import { copyDurably, digestFile, sync } from '../lib/durable-files.ts';
-import { ROW_CHECKS } from '../payments/row-checks.ts';
 import {
   type BackupList,
   DATABASE_FILE,

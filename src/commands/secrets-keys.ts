@@ -1,8 +1,8 @@
 // counterfoil secrets rotate, list and remove: puts a new key for secrets in the place of another while servers run.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Argument, Command } from 'commander';
-import { resealTotpSecrets, totpSecrets } from '../administrators/reseal.ts';
 import type { Configuration } from '../config.ts';
+import { resealSecrets, sealedSecrets } from '../health/sealed-secrets.ts';
 import { counted } from '../lib/counted.ts';
 import { SECOND_MS, timestampOrNull } from '../lib/time.ts';
 import { announceKey, dropKey, useKey } from '../secrets/change.ts';
@@ -105,7 +105,7 @@ export function addKey({ configuration, database }: Pick<Store, 'configuration' 
 }
 
 /** Makes `key` the current one and seals every secret with it, until no node seals with another. Throws `Failure`. */
-async function switchTo(store: Store, key: string): ReturnType<typeof resealTotpSecrets> {
+async function switchTo(store: Store, key: string): ReturnType<typeof resealSecrets> {
   const { database, journal } = store;
   const ring = await ringIn(store);
   if (ring.current !== key) {
@@ -119,7 +119,7 @@ async function switchTo(store: Store, key: string): ReturnType<typeof resealTotp
   }
   let sealed = 0;
   for (;;) {
-    const done = await resealTotpSecrets(database, journal, ring);
+    const done = await resealSecrets(database, journal, ring);
     sealed += done.sealed;
     if (done.sealed === 0) return { sealed, left: done.left };
   }
@@ -144,7 +144,7 @@ async function list(options: StoreOptions): Promise<void> {
     const held = readSecretKeys(configuration).map(({ id }) => id);
     const stored = await storedSecretKeys(database);
     const { current } = ordersOf(stored);
-    const secrets = await totpSecrets(database);
+    const secrets = await sealedSecrets(database);
     const ids = new Set([...stored.map(({ id }) => id), ...held, ...secrets.flatMap(({ key }) => key ?? [])]);
     const place = placeShown(configuration);
     const keys = [...ids].map((id) => {
@@ -183,10 +183,10 @@ async function remove(id: string, options: StoreOptions): Promise<void> {
       const { current } = ordersOf(await storedSecretKeys(transaction));
       if (ordersOf(stored).current === id)
         throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
-      const needing = (await totpSecrets(transaction)).filter(({ key }) => key === id);
+      const needing = (await sealedSecrets(transaction)).filter(({ key }) => key === id);
       if (needing.length > 0)
         throw new Failure(
-          `${counted(needing.length, 'secret')} still sealed with ${id} (${needing.map(({ email }) => email).join(', ')}): run counterfoil secrets rotate --to ${current}`,
+          `${counted(needing.length, 'secret')} still sealed with ${id} (${[...new Set(needing.map(({ holder }) => holder))].join(', ')}): run counterfoil secrets rotate --to ${current}`,
         );
     });
     if (options.json) return console.log(JSON.stringify({ removed: id }));

@@ -1,6 +1,6 @@
 // counterfoil secrets lost: lets a store go on without a key that nobody has any more; what only that key opens is cleared.
 import { Command } from 'commander';
-import { clearTotpSecrets, totpSecrets } from '../administrators/reseal.ts';
+import { clearSecrets, sealedSecrets } from '../health/sealed-secrets.ts';
 import { counted } from '../lib/counted.ts';
 import { dropKey, useKey } from '../secrets/change.ts';
 import { isOwnPlace, readSecretKeys } from '../secrets/key-file.ts';
@@ -23,8 +23,9 @@ export function lostCommand(): Command {
       `
 A key that another node or a saved file has is not lost: copy it, or use counterfoil secrets restore. What a lost key sealed is gone, above
 all the authenticator apps of administrators. They sign in with a passkey or a recovery code and add an app again; who has neither needs
-counterfoil administrators reset. Passwords, payments, API keys and sessions' ends stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY
-names the keys, put a new one there first (counterfoil secrets new). If it is interrupted, run it again.
+counterfoil administrators reset. A webhook endpoint without its secret is disabled until its merchant makes a new one. Passwords, payments,
+API keys and sessions' ends stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY names the keys, put a new one
+there first (counterfoil secrets new). If it is interrupted, run it again.
 
 Examples:
   counterfoil secrets lost
@@ -39,19 +40,23 @@ async function lost({ yes, ...options }: StoreOptions & { yes?: boolean }): Prom
     const stored = await storedSecretKeys(database);
     const missing = missingKeys(stored, configuration).map(({ id }) => id);
     if (missing.length === 0) throw new Failure(`no key is missing from ${placeShown(configuration)}`);
-    const sealed = (await totpSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
+    const sealed = (await sealedSecrets(database)).filter(({ key }) => key !== null && missing.includes(key));
     if (!yes) await confirm(missing, sealed.length);
     const current = missing.includes(ordersOf(stored).current)
       ? await newCurrent(store, stored)
       : ordersOf(stored).current;
-    const { cleared, left } = await clearTotpSecrets(database, journal, missing);
+    const { apps, endpoints, left } = await clearSecrets(database, journal, missing);
     for (const id of missing)
       await journal.commit((transaction) => dropKey(transaction, OPERATOR, 'secrets.key_lost', id));
     if (left.length > 0) process.exitCode = 1;
-    if (options.json) return console.log(JSON.stringify({ lost: missing, current, cleared, left }));
+    if (options.json)
+      return console.log(
+        JSON.stringify({ lost: missing, current, cleared: apps, disabled_endpoints: endpoints, left }),
+      );
     console.log(`The store goes on without ${missing.join(', ')}. The current key is ${current}.`);
-    for (const email of cleared)
+    for (const email of apps)
       console.log(`${email}: no authenticator app any more. A passkey or a recovery code signs in.`);
+    for (const id of endpoints) console.log(`${id}: no secret any more. Its merchant makes a new one.`);
     if (left.length > 0)
       console.error(
         `${left.join(', ')}: changed in the store itself, and left: run counterfoil audit verify`,
@@ -79,7 +84,7 @@ async function newCurrent(store: Store, stored: readonly StoredSecretKey[]): Pro
 
 /** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
 async function confirm(missing: readonly string[], sealed: number): Promise<void> {
-  const what = `${counted(sealed, 'authenticator app')} of administrators cannot be used without ${missing.join(', ')}`;
+  const what = `${counted(sealed, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`;
   if (!canAsk())
     throw new Failure(`${what}: if no node and no saved file has the key, add --yes to clear them for good`);
   if (!(await saysYes(`${what}. Clear them for good?`))) throw new Failure('nothing was changed');

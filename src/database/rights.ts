@@ -5,7 +5,14 @@ import { schemaTables } from './migrate.ts';
 /** Tables that are only ever added to. */
 const APPENDED = ['audit_entries', 'schema_migrations', 'seals'];
 /** Tables that rows are deleted from. A test compares them with the statements of the program. */
-export const DELETED_FROM: readonly string[] = ['idempotency_keys', 'passkeys'];
+export const DELETED_FROM: readonly string[] = [
+  'idempotency_keys',
+  'passkeys',
+  'webhook_attempts',
+  'webhook_deliveries',
+  'webhook_endpoints',
+  'webhook_queues',
+];
 
 interface MissingRight {
   /** What the account may not do, as a clause. */

@@ -1,11 +1,11 @@
 // Checks of the keys for secrets: that this node has each that the store counts, that nobody else reads them, and that all is sealed.
 import { statSync } from 'node:fs';
-import { totpSecrets } from '../administrators/reseal.ts';
 import { counted } from '../lib/counted.ts';
 import { keyPlaceName, SecretKeysUnfit } from '../secrets/key-file.ts';
 import { lackOf, MISSING_KEY_FIX, missingKeys } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
 import { type Check, failed, intoTables, ok, skipped, type Verdict, warning } from './check.ts';
+import { sealedSecrets } from './sealed-secrets.ts';
 
 const secrets_keys: Check = {
   id: 'secrets_keys',
@@ -28,7 +28,7 @@ const secrets_keys: Check = {
         `Others may read ${place}`,
         `chmod 600 ${place}, and replace the keys: counterfoil secrets rotate`,
       );
-    const plain = (await totpSecrets(database)).filter(({ key }) => key === null).length;
+    const plain = (await sealedSecrets(database)).filter(({ key }) => key === null).length;
     if (plain > 0)
       return warning(
         `${counted(plain, 'secret')} in the store not sealed`,

@@ -70,6 +70,16 @@ export function entriesOfTenant(
   );
 }
 
+/** The tenants that entries about payments with numbers above `after` up to `until` belong to. */
+export function tenantsBetween(database: Reader, after: number, until: number): Promise<Tenant[]> {
+  return database.query<Tenant>(
+    `select distinct p.merchant_id, p.mode from audit_entries e cross join payments p
+     where p.id = e.subject and e.number > ? and e.number <= ?`,
+    after,
+    until,
+  );
+}
+
 /** All entries about some subjects, by subject and number. */
 export function entriesOfSubjects(database: Reader, subjects: readonly string[]): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(

@@ -1,7 +1,15 @@
 // The settings of how the service is reached, by whom it is joined, and how much it takes.
 import { z } from 'zod';
 import { webAddressFault } from '../lib/web-address.ts';
-import { BASE_URL_CHECK, baseUrl, CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
+import {
+  BASE_URL_CHECK,
+  baseUrl,
+  CONTACT_CHECK,
+  CONTACT_FAULT,
+  isContact,
+  isNetwork,
+  perSecond,
+} from './parts.ts';
 
 export const rateLimitsSchema = z.strictObject({
   enabled: z
@@ -121,4 +129,22 @@ export const tlsSchema = z.strictObject({
     .min(1)
     .describe('File with the private key, PEM; relative to this file.')
     .meta({ check: 'a file that its owner alone may read' }),
+});
+
+export const webhooksSchema = z.strictObject({
+  allowed_networks: z
+    .array(z.string().refine(isNetwork, 'must be an IP address or a network such as 10.0.0.0/8'))
+    .default([])
+    .describe(
+      'Networks that are not public and may be sent to, over plain http too, such as `10.1.0.0/16`. Every merchant may then send there. Metadata addresses of clouds need an entry of their own.',
+    )
+    .meta({ check: 'IP addresses and networks' }),
+  ports: z.array(z.int().min(1).max(65535)).default([]).describe('Ports that endpoints may have beside 443.'),
+  proxy: z
+    .string()
+    .refine((url) => !webAddressFault(url, { httpsOnly: false }), 'must be an http or https URL')
+    .nullable()
+    .default(null)
+    .describe('An http proxy that every webhook goes through. It is asked for the checked address.')
+    .meta({ check: 'http or https URL' }),
 });

@@ -12,6 +12,7 @@ import {
   registrationSchema,
   securitySchema,
   tlsSchema,
+  webhooksSchema,
 } from './operation.ts';
 import { BASE_URL_CHECK, baseUrl, isNetwork } from './parts.ts';
 
@@ -149,6 +150,7 @@ export const configurationSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Where Prometheus reads measurements, at /metrics; nowhere when left out.'),
+  webhooks: webhooksSchema.prefault({}).describe('Where events of payments may be sent to merchants.'),
   tls: tlsSchema
     .nullable()
     .default(null)
@@ -223,6 +225,7 @@ const GROUPS: Readonly<Record<string, { shape: object }>> = {
   metrics: metricsSchema,
   security: securitySchema,
   tls: tlsSchema,
+  webhooks: webhooksSchema,
   merchants: merchantSchema,
   'merchants.keys': keySchema,
   'merchants.rate_limits': merchantLimitsSchema,

@@ -1,8 +1,8 @@
 // Seals at the start what the store holds in plain, and overwrites what the file still holds of it.
 import { newestEntries } from '../administrators/queries.ts';
-import { resealTotpSecrets } from '../administrators/reseal.ts';
 import type { Database } from '../database/database.ts';
 import { dropTraces, overwriteDeleted } from '../database/traces.ts';
+import { resealSecrets } from '../health/sealed-secrets.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Logger } from '../lib/log.ts';
 import { SECRETS_SUBJECT } from '../secrets/change.ts';
@@ -22,11 +22,11 @@ export async function sealAtRest(
   try {
     const wipes = database.engine === 'sqlite' && (await heldPlain(database));
     if (wipes) await overwriteDeleted(database);
-    const { left } = await resealTotpSecrets(database, journal, ring);
+    const { left } = await resealSecrets(database, journal, ring);
     if (left.length > 0)
       log.warn(
         { count: left.length },
-        'administrators were changed in the store itself: run counterfoil audit verify',
+        'administrators or webhook endpoints were changed in the store itself: run counterfoil audit verify',
       );
     if (!wipes) return;
     await dropTraces(database);

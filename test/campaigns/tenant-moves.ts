@@ -12,6 +12,7 @@ import {
   stranger,
   type Walk,
 } from './tenant-calls.ts';
+import { trespassHook, useHook } from './tenant-hooks.ts';
 import { openCheckout, register } from './tenant-outsiders.ts';
 import { tryOut, tryOutTheirs } from './tenant-trials.ts';
 import { ownKey, type Tenant } from './tenants.ts';
@@ -276,6 +277,8 @@ const MOVES: readonly [number, (walk: Walk, tenant: Tenant) => Move][] = [
   [4, revokeKey],
   [3, readKey],
   [22, trespass],
+  [16, useHook],
+  [12, trespassHook],
   [7, openCheckout],
   [3, refused],
   [1, register],

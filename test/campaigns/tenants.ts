@@ -11,7 +11,7 @@ const OPERATOR = { actor: 'operator', request_id: null };
 
 /** What belongs to somebody wherever it stands: the canaries in all that merchants write, ids, and keys. */
 const MARK =
-  /canary[a-z]{8}|pay_[0-9a-z]{36}|key_[0-9a-f]{16}|mer_[0-9a-z]+|cfk_(?:test|live)_[0-9A-Za-z]{49}/g;
+  /canary[a-z]{8}|(?:pay|whe|dlv)_[0-9a-z]{36}|key_[0-9a-f]{16}|mer_[0-9a-z]+|cfk_(?:test|live)_[0-9A-Za-z]{49}/g;
 const CURSOR = /"next_cursor":"([\w-]+)"/g;
 
 /** Remembers whose each mark is. */
@@ -52,6 +52,12 @@ export interface OwnPayment {
   status: string;
 }
 
+/** A webhook endpoint, and ids of deliveries to it. */
+export interface OwnHook {
+  id: string;
+  deliveries: string[];
+}
+
 /** A merchant in one of its modes. */
 export interface Tenant {
   /** `12/live` */
@@ -65,6 +71,7 @@ export interface Tenant {
   /** The first works for ever. */
   keys: OwnKey[];
   payments: OwnPayment[];
+  hooks: OwnHook[];
   /** The newest cursors it was given. */
   cursors: { payments: string; api_keys: string; events: string };
   /** What each idempotency key stands for: the route and the request that were answered. */
@@ -154,7 +161,12 @@ function addMerchant(
     const canary = newCanary(random);
     const key = ownKey(keys[mode]);
     for (const mark of [canary, key.id, key.key]) world.marks.give(mark, name);
-    const empty = { payments: [], cursors: { payments: '', api_keys: '', events: '' }, answered: new Map() };
+    const empty = {
+      payments: [],
+      hooks: [],
+      cursors: { payments: '', api_keys: '', events: '' },
+      answered: new Map(),
+    };
     world.tenants.push({ name, merchant, mode, canary, merchantCanary, keys: [key], ...empty });
   }
 }

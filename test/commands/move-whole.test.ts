@@ -4,6 +4,7 @@ import { renameSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readConfiguration } from '../../src/config.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { startService } from '../../src/main.ts';
@@ -26,6 +27,7 @@ import { TEXTS } from '../support/nasty-values.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 /** One address wherever it listens, so that answers that hold it compare. */
 const CONFIGURATION = 'base_url: http://pay.test/api\ncheckout_base_url: http://pay.test/checkout\n';
@@ -134,6 +136,20 @@ describe('a moved store', () => {
     );
   }
 
+  /** A webhook endpoint that got an event, and is off since. */
+  async function deliverOne(): Promise<void> {
+    const receiver = await WebhookReceiver.start();
+    const post = { method: 'POST', body: { url: receiver.url() } };
+    const { id } = (await service.request('/v1/webhook_endpoints', post)).json.data;
+    await service.create();
+    await receiver.have(1);
+    const attempts = () => service.service.database.query('select number from webhook_attempts');
+    while ((await attempts()).length === 0) await delay(20);
+    const off = { method: 'PATCH', body: { status: 'disabled' } };
+    assert.equal((await service.request(`/v1/webhook_endpoints/${id}`, off)).status, 200);
+    await receiver.close();
+  }
+
   /** Entries enough for a stretch of the history, and its list. */
   async function fillAStretch(): Promise<void> {
     const { database, journal } = service.service;
@@ -168,6 +184,7 @@ describe('a moved store', () => {
     postgres = await temporaryStore('postgres');
     config = writeConfiguration(service.store, 'development', CONFIGURATION);
     await payInEachWay(); // before what may end a reviewer's access
+    await deliverOne();
     for (let i = 0; i < ACTS; i++) await actOrAdminister(service, random);
     await submit(service, (await service.create()).id); // what waited may have been decided by now
     for (const text of TEXTS)

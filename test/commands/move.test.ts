@@ -15,11 +15,11 @@ import { MIGRATING_LOCK, migrate, missingMigrations } from '../../src/database/m
 import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../src/database/move.ts';
 import { openDatabase, SQLITE_FILE } from '../../src/database/open.ts';
 import { MoveUnfinished } from '../../src/database/unfinished-move.ts';
+import { ROW_CHECKS } from '../../src/health/row-checks.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { type Moved, moveStore } from '../../src/journal/move.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { startService } from '../../src/main.ts';
-import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../support/command.ts';
 import { contentsOf, tablesOf } from '../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';

@@ -46,7 +46,10 @@ for (const engine of ENGINES)
         assert.deepEqual(await doctorOn(command), ['failed', true]);
         const asked = await command('secrets', 'lost');
         assert.equal(asked.code, 1);
-        assert.match(asked.stderr, /1 authenticator app of administrators cannot be used.*--yes/);
+        assert.match(
+          asked.stderr,
+          /1 secret of authenticator apps and webhook endpoints cannot be used.*--yes/,
+        );
         const done = await command('secrets', 'lost', '--yes', '--json');
         assert.equal(done.code, 0, done.stderr);
         const { lost, current, cleared, left } = JSON.parse(done.stdout);

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import { ADMINISTRATORS } from '../../src/administrators/administrator.ts';
 import { PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/rows.ts';
+import { ROW_CHECKS } from '../../src/health/row-checks.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
 import { HistoryBroken } from '../../src/journal/history-broken.ts';
 import { entryFacts } from '../../src/journal/rows.ts';
@@ -14,7 +15,6 @@ import { API_KEYS } from '../../src/merchants/stored-key.ts';
 import { MERCHANTS } from '../../src/merchants/stored-merchant.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
-import { ROW_CHECKS } from '../../src/payments/row-checks.ts';
 import { verifyKeptAnswers } from '../../src/payments/verify.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 

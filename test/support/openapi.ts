@@ -31,7 +31,7 @@ export interface Document {
   components: { securitySchemes: Record<string, object>; schemas: Record<string, object> };
 }
 
-type Method = 'GET' | 'POST';
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** Fills in a path's template: ids and numbers that are nobody's, unless one is given. */
 export const UNKNOWN_ID = `pay_${'0'.repeat(36)}`;
@@ -41,6 +41,8 @@ const filledIn = (template: string, id = UNKNOWN_ID) =>
     .replace('{event_id}', id)
     .replace('/events/stream', `/events/stream?after=evt_${'0'.repeat(34)}_1`) // an answer that ends
     .replace('{key_id}', id.startsWith('key_') ? id : `key_${'0'.repeat(16)}`)
+    .replace('{endpoint_id}', id.startsWith('whe_') ? id : `whe_${'0'.repeat(36)}`)
+    .replace('{delivery_id}', id.startsWith('dlv_') ? id : `dlv_${'0'.repeat(36)}`)
     .replace('{number}', /^\d+$/.test(id) ? id : '999999999');
 
 export interface HoldOptions extends RequestOptions {

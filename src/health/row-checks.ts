@@ -3,8 +3,9 @@
 import { verifyAdministrators } from '../administrators/verify.ts';
 import type { RowCheck } from '../journal/rows.ts';
 import { verifyMerchants } from '../merchants/verify.ts';
+import { verifyKeptAnswers, verifyPayments } from '../payments/verify.ts';
 import { verifySecretKeys } from '../secrets/verify.ts';
-import { verifyKeptAnswers, verifyPayments } from './verify.ts';
+import { verifyEndpoints } from '../webhooks/verify.ts';
 
 export const ROW_CHECKS: readonly RowCheck[] = [
   verifyPayments,
@@ -12,4 +13,5 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   ...verifyMerchants,
   ...verifyAdministrators,
   verifySecretKeys,
+  verifyEndpoints,
 ];

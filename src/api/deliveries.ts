@@ -1,0 +1,136 @@
+// Deliveries under /v1: a merchant lists those of an endpoint, reads one with its attempts, and has them sent again.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { API_HEADERS } from '../http/headers.ts';
+import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
+import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import { DELIVERY_STATUSES, type Delivery } from '../webhooks/delivery.ts';
+import {
+  attemptsOf,
+  type DeliveryFilter,
+  findDelivery,
+  listDeliveries,
+} from '../webhooks/delivery-queries.ts';
+import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from '../webhooks/present.ts';
+import { RESENDS, resend, resendDelivery } from '../webhooks/resend.ts';
+import { checked } from './api-key-requests.ts';
+import { type AnswerOnce, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import { resendRequestSchema } from './webhook-requests.ts';
+import { actOf, foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
+
+const DELIVERY_ID = /^dlv_[0-9a-z]{36}$/;
+
+export const deliveryListSchema = listSchema(deliverySchema);
+export const deliveryAnswerSchema = z.strictObject({
+  data: deliverySchema.extend({ attempts: z.array(attemptSchema) }),
+});
+export const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
+export const resendAnswerSchema = z.strictObject({
+  data: z.strictObject({
+    object: z.literal('resend'),
+    what: z.enum(RESENDS),
+    since: z.string(),
+    deliveries: z
+      .int()
+      .nullable()
+      .describe(
+        'How many deliveries are due now, up to 1,000: ask again while it is 1,000. Null for `missing`.',
+      ),
+  }),
+});
+
+type WithDelivery = { Params: { delivery_id: string } };
+
+/** Adds the routes to `app`, whose requests carry a caller by now. */
+export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
+  const { database, clock } = parts;
+
+  async function list(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+    const { limit, before, ...filter } = parseListQuery(request.query);
+    const { id } = await foundEndpoint(database, request);
+    const found = await listDeliveries(database, id, filter, before, limit + 1);
+    const page = found.slice(0, limit);
+    const ids = page.map((delivery) => delivery.id);
+    const attempts = Map.groupBy(await attemptsOf(database, ids), ({ delivery_id }) => delivery_id);
+    reply.headers(API_HEADERS);
+    return listText(
+      page.map((delivery) => JSON.stringify(presentDelivery(delivery, attempts.get(delivery.id) ?? []))),
+      found.length > limit ? toCursor(page.at(-1)!.id) : null,
+    );
+  }
+
+  async function read(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
+    const delivery = await foundDelivery(database, request);
+    const attempts = await attemptsOf(database, [delivery.id]);
+    reply.headers(API_HEADERS);
+    const data = { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
+    return JSON.stringify({ data });
+  }
+
+  async function again(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
+    withIdempotencyKeyChecked(request, () => undefined);
+    const delivery = await foundDelivery(database, request);
+    const attempts = await attemptsOf(database, [delivery.id]);
+    const work = async (transaction: Transaction) => {
+      const data = presentDelivery(await resendDelivery(transaction, delivery), attempts);
+      return { status: 200, body: JSON.stringify({ data }) };
+    };
+    const { id, endpoint_id: row } = delivery;
+    return once(request, reply, { route: 'POST /v1/deliveries/:delivery_id/resend', body: id, row }, work);
+  }
+
+  const wanted = resendRequestSchema(() => clock.now());
+  async function allAgain(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+    const bytes = bodyOf(request);
+    const wish = withIdempotencyKeyChecked(request, () => checked(wanted, bytes, request, reply));
+    const { id } = await foundEndpoint(database, request);
+    const since = Date.parse(wish.since);
+    const { what } = wish;
+    const work = async (transaction: Transaction) => {
+      const deliveries = await resend(transaction, id, what, since, actOf(request));
+      const data = { object: 'resend', what, since: formatTimestamp(since), deliveries };
+      return { status: 200, body: JSON.stringify({ data }) };
+    };
+    const route = 'POST /v1/webhook_endpoints/:endpoint_id/resend';
+    return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
+  }
+
+  app.get('/webhook_endpoints/:endpoint_id/deliveries', list);
+  app.get('/deliveries/:delivery_id', read);
+  app.register(async (scope) => {
+    takeJson(scope);
+    scope.post('/webhook_endpoints/:endpoint_id/resend', allAgain);
+  });
+  app.register(async (scope) => {
+    ignoreBody(scope);
+    scope.post('/deliveries/:delivery_id/resend', again);
+  });
+}
+
+/** A delivery of the caller's merchant and mode. Throws `not_found`, in the same words whatever is wrong with the id. */
+async function foundDelivery(
+  database: WebhookRoutes['database'],
+  request: FastifyRequest<WithDelivery>,
+): Promise<Delivery> {
+  const { delivery_id: id } = request.params;
+  const delivery = DELIVERY_ID.test(id) ? await findDelivery(database, tenantOf(request), id) : undefined;
+  if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
+  return delivery;
+}
+
+/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
+function parseListQuery(query: unknown): DeliveryFilter & { limit: number; before: string | undefined } {
+  const reader = new QueryReader(query);
+  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const status = reader.oneOf('status', DELIVERY_STATUSES);
+  const payment_id = reader.text('payment_id');
+  const before = reader.cursor((cursor) => {
+    const id = fromCursor(cursor);
+    return id !== undefined && DELIVERY_ID.test(id) ? id : undefined;
+  });
+  reader.end();
+  return { limit, status, payment_id, before };
+}

@@ -1,0 +1,185 @@
+// Changes of webhook endpoints: each is a work of the journal that leaves an entry.
+import type { Act } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import { newestEntry } from '../journal/queries.ts';
+import { type Facts, recordRow } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { DAY_MS } from '../lib/time.ts';
+import type { Tenant } from '../payments/queries.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import {
+  type DisabledReason,
+  ENDPOINT_ID_PREFIX,
+  ENDPOINTS,
+  ENDPOINTS_MAXIMUM,
+  type Endpoint,
+} from './endpoint.ts';
+import {
+  addQueue,
+  listEndpoints,
+  lockEndpoint,
+  noteAnswer,
+  removeEndpoint,
+  replaceEndpoint,
+} from './queries.ts';
+import { openSecret, sealSecret } from './secret.ts';
+import { newWebhookSecret } from './signing.ts';
+
+/** For how long the secret before signs along. */
+const OVERLAP_MS = DAY_MS;
+
+/** What a merchant says of an endpoint. */
+export type EndpointWish = Pick<Endpoint, 'url' | 'types' | 'description'>;
+
+/** Adds an endpoint. It gets events from now on. Throws `conflict` if the tenant has 16. */
+export async function createEndpoint(
+  transaction: Transaction,
+  ring: KeyRing,
+  tenant: Tenant,
+  wish: EndpointWish,
+  act: Act,
+): Promise<Endpoint> {
+  const { now } = transaction;
+  const taken = new Set((await listEndpoints(transaction, tenant)).map(({ place }) => place));
+  if (taken.size >= ENDPOINTS_MAXIMUM)
+    throw new OperationalError(
+      'conflict',
+      `There are ${ENDPOINTS_MAXIMUM} webhook endpoints already: delete one.`,
+    );
+  let place = 1;
+  while (taken.has(place)) place++;
+  const id = timeOrderedId(ENDPOINT_ID_PREFIX, now);
+  const endpoint: Endpoint = {
+    ...ENDPOINTS.nulls,
+    ...tenant,
+    ...wish,
+    id,
+    place,
+    secret: await sealSecret(transaction, ring, id, 'secret', newWebhookSecret()),
+    secret_made_at: now,
+    salt: newSalt(),
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+  await transaction.insertNow(ENDPOINTS, endpoint);
+  await addQueue(transaction, id, await newestEntry(transaction));
+  recordRow(transaction, act, 'webhook.created', ENDPOINTS, endpoint, {
+    merchant: tenant.merchant_id,
+    mode: tenant.mode,
+  });
+  return endpoint;
+}
+
+/** Changes what a merchant says of an endpoint. */
+export function changeEndpoint(
+  transaction: Transaction,
+  id: string,
+  wish: Partial<EndpointWish>,
+  act: Act,
+): Promise<Endpoint> {
+  return change(transaction, id, act, 'webhook.changed', () => wish);
+}
+
+/**
+ * Disables an endpoint: nothing is sent to it. What waits goes on waiting. Returns an endpoint that is disabled already unchanged.
+ * `note` is told to the merchant.
+ */
+export async function disableEndpoint(
+  transaction: Transaction,
+  id: string,
+  reason: DisabledReason,
+  act: Act,
+  note: string | null = null,
+): Promise<Endpoint> {
+  const before = await found(transaction, id);
+  const isOverruled = reason === 'administrator' || reason === 'operator';
+  if (before.disabled_at !== null && !(isOverruled && before.disabled_reason !== reason)) return before;
+  const disabled = {
+    disabled_at: before.disabled_at ?? transaction.now,
+    disabled_reason: reason,
+    disabled_note: note,
+  };
+  return change(transaction, id, act, 'webhook.disabled', () => disabled, { reason });
+}
+
+/**
+ * Enables an endpoint. It goes on where it was disabled: what happened meanwhile is sent now. Throws `invalid_status` if an
+ * administrator or the operator disabled it and a merchant enables it, or if its secret is lost.
+ */
+export async function enableEndpoint(transaction: Transaction, id: string, act: Act): Promise<Endpoint> {
+  const before = await found(transaction, id);
+  if (before.disabled_at === null) return before;
+  const isOthers = before.disabled_reason === 'administrator' || before.disabled_reason === 'operator';
+  if (isOthers && act.actor.startsWith('merchant:'))
+    throw new OperationalError(
+      'invalid_status',
+      'Whoever runs this service disabled the endpoint: ask them to enable it.',
+    );
+  if (before.secret === null)
+    throw new OperationalError(
+      'invalid_status',
+      'The secret of the endpoint is lost: make a new one with rotate_secret.',
+    );
+  await noteAnswer(transaction, id, true);
+  const enabled = { disabled_at: null, disabled_reason: null, disabled_note: null };
+  return change(transaction, id, act, 'webhook.enabled', () => enabled);
+}
+
+/** Gives an endpoint a new secret. The one before signs along for 24 hours. */
+export function rotateSecret(
+  transaction: Transaction,
+  ring: KeyRing,
+  id: string,
+  act: Act,
+): Promise<Endpoint> {
+  return change(transaction, id, act, 'webhook.secret_rotated', async (before) => {
+    const old = openSecret(ring, before, 'secret');
+    return {
+      secret: await sealSecret(transaction, ring, id, 'secret', newWebhookSecret()),
+      secret_made_at: Math.max(transaction.now, before.secret_made_at + 1),
+      old_secret: old === undefined ? null : await sealSecret(transaction, ring, id, 'old_secret', old),
+      old_secret_until: old === undefined ? null : transaction.now + OVERLAP_MS,
+    };
+  });
+}
+
+/** Deletes an endpoint, and with it what waits for it. */
+export async function deleteEndpoint(transaction: Transaction, id: string, act: Act): Promise<void> {
+  await found(transaction, id);
+  await removeEndpoint(transaction, id);
+  transaction.record({ ...act, action: 'webhook.deleted', subject: id, facts: { row: null } });
+}
+
+/** Writes an endpoint anew with an entry. Throws `not_found`. */
+export async function change(
+  transaction: Transaction,
+  id: string,
+  act: Act,
+  action: string,
+  changed: (before: Endpoint) => Partial<Endpoint> | Promise<Partial<Endpoint>>,
+  facts: Facts = {},
+): Promise<Endpoint> {
+  const before = await found(transaction, id);
+  const after: Endpoint = {
+    ...before,
+    ...(await changed(before)),
+    version: before.version + 1,
+    updated_at: transaction.now,
+  };
+  await replaceEndpoint(transaction, after);
+  recordRow(transaction, act, action, ENDPOINTS, after, facts);
+  return after;
+}
+
+/** Throws `not_found`. */
+async function found(transaction: Transaction, id: string): Promise<Endpoint> {
+  const endpoint = await lockEndpoint(transaction, id);
+  if (!endpoint) throw endpointNotFound();
+  return endpoint;
+}
+
+/** For an endpoint that is not there, and one of somebody else. */
+export const endpointNotFound = () => new OperationalError('not_found', 'There is no such webhook endpoint.');

@@ -1,0 +1,110 @@
+// One attempt of a delivery: sends the event as the history tells it, and writes down what came of it.
+import type { Database } from '../database/database.ts';
+import { presentEvent } from '../events/event.ts';
+import { listEvents } from '../events/list.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Clock } from '../lib/time.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import type { AddressRules } from './addresses.ts';
+import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
+import { disableEndpoint } from './change.ts';
+import { type Delivery, delayAfter, FAILING_MAXIMUM_MS } from './delivery.ts';
+import { noteAttempt } from './delivery-queries.ts';
+import type { Endpoint } from './endpoint.ts';
+import { findEndpoint, noteAnswer } from './queries.ts';
+import { signingSecrets } from './secret.ts';
+
+export interface Sending {
+  database: Database;
+  clock: Clock;
+  ring: KeyRing;
+  rules: AddressRules;
+}
+
+/** What came of an attempt that began at `at`, in milliseconds since 1970. */
+export interface Attempted {
+  outcome: AttemptOutcome;
+  at: number;
+}
+
+const ACT = { actor: 'clock', request_id: null };
+
+/** What cannot be sent any more: the store was changed by somebody else. */
+const UNTOLD: AttemptOutcome = {
+  ok: false,
+  status: null,
+  ms: 0,
+  reason: 'The event is not in the history any more',
+  reply: null,
+  retryAfterMs: null,
+  gone: false,
+};
+
+/** Sends a delivery once. Returns what came of it, and when it began. Throws `DatabaseError`, and the reason of `signal`. */
+export async function attempt(
+  sending: Sending,
+  endpoint: Endpoint,
+  delivery: Delivery,
+  signal?: AbortSignal,
+): Promise<Attempted> {
+  const { database, clock, ring, rules } = sending;
+  const { merchant_id, mode, url } = endpoint;
+  const { payment_id, number } = delivery;
+  const behind = { number: number - 1, id: '' };
+  const { events } = await listEvents(database, { merchant_id, mode }, { payment_id }, behind, 1);
+  const [told] = events;
+  const at = clock.now();
+  const outcome =
+    told?.number === number
+      ? await attemptDelivery(
+          {
+            url,
+            id: delivery.event_id,
+            body: presentEvent(told.event),
+            secrets: signingSecrets(ring, endpoint, at),
+            at,
+          },
+          rules,
+          signal,
+        )
+      : UNTOLD;
+  if (!outcome.ok) signal?.throwIfAborted();
+  return { outcome, at };
+}
+
+/** Writes what came of an attempt, and disables an endpoint that is gone or has failed for too long. */
+export async function noteAttempted(
+  transaction: Transaction,
+  delivery: Delivery,
+  { outcome, at }: Attempted,
+): Promise<void> {
+  const { id, endpoint_id, event_id } = delivery;
+  const { ok, status, ms, reason, reply, retryAfterMs, gone } = outcome;
+  const attempts = delivery.attempts + 1;
+  const tries = ok ? 0 : delivery.tries + 1;
+  const delay = ok ? undefined : delayAfter(tries, Math.random(), retryAfterMs);
+  const isFinal = !ok && delay === undefined;
+  const after = {
+    attempts,
+    tries,
+    status: ok ? 'delivered' : isFinal ? 'failed' : 'retrying',
+    due_at: delay === undefined ? null : transaction.now + delay,
+  } as const;
+  const result = ok ? 'delivered' : 'failed';
+  await noteAttempt(transaction, delivery, after, {
+    ...{ delivery_id: id, number: attempts, at, outcome: result },
+    ...{ ms: Math.round(ms), status, reason, reply },
+  });
+  if (isFinal)
+    transaction.record({
+      ...ACT,
+      action: 'webhook.delivery_failed',
+      subject: id,
+      facts: { endpoint: endpoint_id, event: event_id, attempts, status },
+    });
+  const failingSince = await noteAnswer(transaction, endpoint_id, ok);
+  if (ok || failingSince === null) return;
+  const isFailing = transaction.now - failingSince >= FAILING_MAXIMUM_MS;
+  if ((gone || isFailing) && (await findEndpoint(transaction, endpoint_id)))
+    await disableEndpoint(transaction, endpoint_id, gone ? 'gone' : 'failing', ACT);
+}

@@ -1,0 +1,182 @@
+// The SQL about deliveries and their attempts.
+import type { Reader, Value } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { timeOrderedFloor } from '../lib/ids.ts';
+import type { Tenant } from '../payments/queries.ts';
+import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './delivery.ts';
+
+const COLUMNS = [
+  'id',
+  'endpoint_id',
+  'event_id',
+  'type',
+  'payment_id',
+  'number',
+  'status',
+  'created_at',
+  'due_at',
+  'attempts',
+  'tries',
+] as const satisfies (keyof Delivery)[];
+const DELIVERY = COLUMNS.join(', ');
+const ATTEMPT = 'delivery_id, number, at, ms, outcome, status, reason, reply';
+const REMOVED_AT_ONCE = 500;
+const RESENT_AT_ONCE = 1000;
+
+const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+
+/** Queues deliveries. Leaves out those whose event the endpoint has already. */
+export async function addDeliveries(transaction: Transaction, rows: readonly Delivery[]): Promise<void> {
+  if (rows.length === 0) return;
+  const row = `(${places(COLUMNS)})`;
+  await transaction.measure(
+    `insert into webhook_deliveries (${DELIVERY}) values ${rows.map(() => row).join(', ')} on conflict do nothing`,
+    ...rows.flatMap((one) => COLUMNS.map((column): Value => one[column])),
+  );
+}
+
+/** Deliveries of an endpoint that are due at `now`, the longest due first, without those of `but`. */
+export function dueDeliveries(
+  database: Reader,
+  endpointId: string,
+  now: number,
+  but: readonly string[],
+  limit: number,
+): Promise<Delivery[]> {
+  return database.query<Delivery>(
+    `select ${DELIVERY} from webhook_deliveries where endpoint_id = ? and due_at <= ?
+     ${but.length > 0 ? `and id not in (${places(but)})` : ''} order by due_at limit ? + 0`,
+    endpointId,
+    now,
+    ...but,
+    limit,
+  );
+}
+
+/**
+ * Writes what became of an attempt. `due_at` is when it was due: a delivery that was made due again meanwhile, by hand, stays so. Nothing
+ * changes if the delivery is gone.
+ */
+export async function noteAttempt(
+  transaction: Transaction,
+  { id, due_at }: Pick<Delivery, 'id' | 'due_at'>,
+  after: Pick<Delivery, 'status' | 'due_at' | 'attempts' | 'tries'>,
+  made: AttemptMade,
+): Promise<void> {
+  await transaction.measure('update webhook_deliveries set attempts = ? where id = ?', after.attempts, id);
+  await transaction.measure(
+    'update webhook_deliveries set status = ?, due_at = ?, tries = ? where id = ? and due_at = ?',
+    after.status,
+    after.due_at,
+    after.tries,
+    id,
+    due_at,
+  );
+  await transaction.measure(
+    `insert into webhook_attempts (${ATTEMPT}) values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    made.delivery_id,
+    made.number,
+    made.at,
+    made.ms,
+    made.outcome,
+    made.status,
+    made.reason,
+    made.reply,
+  );
+}
+
+/** A delivery of a tenant's; undefined if it is somebody else's, or its endpoint is gone. */
+export async function findDelivery(
+  database: Reader,
+  tenant: Tenant,
+  id: string,
+): Promise<Delivery | undefined> {
+  const rows = await database.query<Delivery>(
+    `select ${DELIVERY} from webhook_deliveries where id = ?
+       and endpoint_id in (select id from webhook_endpoints where merchant_id = ? and mode = ?)`,
+    id,
+    tenant.merchant_id,
+    tenant.mode,
+  );
+  return rows[0];
+}
+
+export interface DeliveryFilter {
+  status?: DeliveryStatus | undefined;
+  payment_id?: string | undefined;
+}
+
+/** Deliveries of an endpoint before the id `before`, newest first. */
+export function listDeliveries(
+  database: Reader,
+  endpointId: string,
+  { status, payment_id }: DeliveryFilter,
+  before: string | undefined,
+  limit: number,
+): Promise<Delivery[]> {
+  const conditions: [string, Value][] = [['endpoint_id = ?', endpointId]];
+  if (status !== undefined) conditions.push(['status = ?', status]);
+  if (payment_id !== undefined) conditions.push(['payment_id = ?', payment_id]);
+  if (before !== undefined) conditions.push(['id < ?', before]);
+  return database.query<Delivery>(
+    `select ${DELIVERY} from webhook_deliveries where ${conditions.map(([sql]) => sql).join(' and ')}
+     order by id desc limit ? + 0`,
+    ...conditions.map(([, value]) => value),
+    limit,
+  );
+}
+
+/** Attempts of some deliveries, by delivery and number. */
+export function attemptsOf(database: Reader, ids: readonly string[]): Promise<AttemptMade[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return database.query<AttemptMade>(
+    `select ${ATTEMPT} from webhook_attempts where delivery_id in (${places(ids)}) order by delivery_id, number`,
+    ...ids,
+  );
+}
+
+/** Makes a delivery due now. The schedule of its attempts begins anew. */
+export async function dueNow(transaction: Transaction, id: string): Promise<Delivery | undefined> {
+  const rows = await transaction.query<Delivery>(
+    `update webhook_deliveries set status = 'pending', due_at = ?, tries = 0 where id = ? returning ${DELIVERY}`,
+    transaction.now,
+    id,
+  );
+  return rows[0];
+}
+
+/** Makes up to 1,000 deliveries of an endpoint due now that were queued since `since` and whose last attempt failed. Returns how many. */
+export async function failedDueNow(
+  transaction: Transaction,
+  endpointId: string,
+  since: number,
+): Promise<number> {
+  const rows = await transaction.query(
+    `update webhook_deliveries set status = 'pending', due_at = ?, tries = 0
+     where id in (select id from webhook_deliveries
+       where endpoint_id = ? and id >= ? and status in ('failed', 'retrying') order by id limit ? + 0) returning id`,
+    transaction.now,
+    endpointId,
+    timeOrderedFloor(DELIVERY_ID_PREFIX, since),
+    RESENT_AT_ONCE,
+  );
+  return rows.length;
+}
+
+/**
+ * Removes some hundreds of deliveries that were queued before `until` (milliseconds since 1970) and are over, or whose endpoint is gone,
+ * with their attempts. Returns how many.
+ */
+export async function removeDeliveries(transaction: Transaction, until: number): Promise<number> {
+  const rows = await transaction.query<{ id: string }>(
+    `delete from webhook_deliveries where id in (select id from webhook_deliveries
+       where id < ? and (due_at is null or endpoint_id not in (select id from webhook_endpoints)) order by id limit ? + 0)
+     returning id`,
+    timeOrderedFloor(DELIVERY_ID_PREFIX, until),
+    REMOVED_AT_ONCE,
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0)
+    await transaction.measure(`delete from webhook_attempts where delivery_id in (${places(ids)})`, ...ids);
+  return ids.length;
+}

@@ -1,0 +1,67 @@
+// A webhook endpoint: a URL of a merchant's server that events of one mode are sent to, and where its delivery has come to.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+import type { EventType } from '../events/event.ts';
+import type { Mode } from '../merchants/merchant.ts';
+
+export const ENDPOINT_ID_PREFIX = 'whe_';
+/** Endpoints of one merchant and mode. */
+export const ENDPOINTS_MAXIMUM = 16;
+
+/** Why an endpoint is off. */
+export const DISABLED_REASONS = [
+  'merchant',
+  'administrator',
+  'operator',
+  'gone',
+  'failing',
+  'secret_lost',
+] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** A row of `webhook_endpoints`. Times in milliseconds since 1970. */
+export const ENDPOINTS = table('webhook_endpoints', {
+  /** `whe_…`. */
+  id: text(),
+  /** `mer_…`. */
+  merchant_id: text(),
+  mode: text<Mode>(),
+  /** 1 to 16: the place among the merchant's endpoints of the mode. */
+  place: integer(),
+  url: text(),
+  /** The event types that are sent, as a JSON array; null for all. */
+  types: textOrNull(),
+  description: textOrNull(),
+  /** `whsec_…`, sealed by the key ring; null if the key that sealed it is lost. */
+  secret: textOrNull(),
+  secret_made_at: integer(),
+  /** The secret before, sealed. Signs along until `old_secret_until`. */
+  old_secret: textOrNull(),
+  old_secret_until: integerOrNull(),
+  /** Null while it is enabled. */
+  disabled_at: integerOrNull(),
+  disabled_reason: textOrNull<DisabledReason>(),
+  /** What the administrator who disabled it tells the merchant. */
+  disabled_note: textOrNull(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+});
+export type Endpoint = RowOf<typeof ENDPOINTS>;
+
+/** Whether an endpoint takes events of a type. */
+export function takes({ types }: Pick<Endpoint, 'types'>, type: EventType): boolean {
+  return types === null || (JSON.parse(types) as string[]).includes(type);
+}
+
+/** A row of `webhook_queues`: no entry of the history tells of it. */
+export interface Queue {
+  endpoint_id: string;
+  /** The number of the last entry whose event was queued, or passed over. */
+  number: number;
+  /** The node that delivers to the endpoint until `leased_until`; null if none does. */
+  leased_by: string | null;
+  leased_until: number;
+  /** When the first attempt since the last success failed; null after a success. */
+  failing_since: number | null;
+}

@@ -1,0 +1,111 @@
+// Webhook endpoints, deliveries and attempts as they are shown, and the schemas that promise so.
+import { z } from 'zod';
+import { EVENT_TYPES } from '../events/event.ts';
+import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
+import { type AttemptMade, DELIVERY_STATUSES, type Delivery, FAILING_MAXIMUM_MS } from './delivery.ts';
+import { DISABLED_REASONS, type Endpoint, type Queue } from './endpoint.ts';
+
+const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
+
+export const endpointSchema = z.strictObject({
+  id: z.string().regex(/^whe_[0-9a-z]{36}$/),
+  object: z.literal('webhook_endpoint'),
+  livemode: z.boolean(),
+  url: z.string(),
+  types: z.array(z.enum(EVENT_TYPES)).nullable().describe('The event types that are sent; null for all.'),
+  description: z.string().nullable(),
+  status: z.enum(['enabled', 'disabled']),
+  disabled_at: moment.nullable(),
+  disabled_reason: z
+    .enum(DISABLED_REASONS)
+    .nullable()
+    .describe('`gone`: your server answered 410. `failing`: no attempt succeeded for 5 days.'),
+  disabled_note: z.string().nullable().describe('What the administrator who disabled it says.'),
+  failing_since: moment.nullable().describe('When the first attempt since the last success failed.'),
+  disables_at: moment.nullable().describe('When it is disabled if no attempt succeeds before.'),
+  secret_made_at: moment,
+  old_secret_until: moment.nullable().describe('Until when the secret before signs along.'),
+  created_at: moment,
+  updated_at: moment,
+});
+
+export const attemptSchema = z.strictObject({
+  number: z.int().min(1),
+  at: moment,
+  outcome: z.enum(['delivered', 'failed']),
+  status: z.int().nullable().describe('The HTTP status your server answered; null without an answer.'),
+  ms: z.int().min(0).describe('How long the attempt took, in milliseconds.'),
+  reason: z.string().describe('What happened, such as `Your server answered 500 in 212 ms`.'),
+  reply: z.string().nullable().describe('What your server answered, at most 4 KiB.'),
+});
+
+export const deliverySchema = z.strictObject({
+  id: z.string().regex(/^dlv_[0-9a-z]{36}$/),
+  object: z.literal('delivery'),
+  endpoint_id: z.string(),
+  event_id: z.string(),
+  event_type: z.enum(EVENT_TYPES),
+  payment_id: z.string(),
+  status: z
+    .enum(DELIVERY_STATUSES)
+    .describe(
+      '`pending`: no attempt yet. `retrying`: the last attempt failed. `failed`: no further attempt.',
+    ),
+  created_at: moment,
+  next_attempt_at: moment.nullable(),
+  attempt_count: z.int().min(0),
+  last_attempt: attemptSchema.nullable(),
+});
+
+/** An endpoint as it is shown, without its secret. `queue` tells whether it fails. */
+export function presentEndpoint(
+  endpoint: Endpoint,
+  queue: Pick<Queue, 'failing_since'> | undefined,
+): z.infer<typeof endpointSchema> {
+  const { mode, types, disabled_at, secret_made_at, old_secret_until } = endpoint;
+  const failing_since = queue?.failing_since ?? null;
+  return {
+    id: endpoint.id,
+    object: 'webhook_endpoint',
+    livemode: mode === 'live',
+    url: endpoint.url,
+    types: types === null ? null : JSON.parse(types),
+    description: endpoint.description,
+    status: disabled_at === null ? 'enabled' : 'disabled',
+    disabled_at: timestampOrNull(disabled_at),
+    disabled_reason: endpoint.disabled_reason,
+    disabled_note: endpoint.disabled_note,
+    failing_since: timestampOrNull(failing_since),
+    disables_at: failing_since === null ? null : formatTimestamp(failing_since + FAILING_MAXIMUM_MS),
+    secret_made_at: formatTimestamp(secret_made_at),
+    old_secret_until: timestampOrNull(old_secret_until),
+    created_at: formatTimestamp(endpoint.created_at),
+    updated_at: formatTimestamp(endpoint.updated_at),
+  };
+}
+
+/** A delivery as it is shown, with the last of its attempts. */
+export function presentDelivery(
+  delivery: Delivery,
+  attempts: readonly AttemptMade[],
+): z.infer<typeof deliverySchema> {
+  const last = attempts.at(-1);
+  return {
+    id: delivery.id,
+    object: 'delivery',
+    endpoint_id: delivery.endpoint_id,
+    event_id: delivery.event_id,
+    event_type: delivery.type,
+    payment_id: delivery.payment_id,
+    status: delivery.status,
+    created_at: formatTimestamp(delivery.created_at),
+    next_attempt_at: timestampOrNull(delivery.due_at),
+    attempt_count: delivery.attempts,
+    last_attempt: last ? presentAttempt(last) : null,
+  };
+}
+
+export function presentAttempt(made: AttemptMade): z.infer<typeof attemptSchema> {
+  const { number, at, outcome, status, ms, reason, reply } = made;
+  return { number, at: formatTimestamp(at), outcome, status, ms, reason, reply };
+}

@@ -1,0 +1,153 @@
+// The SQL about webhook endpoints and their queues.
+import type { Reader } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import type { Tenant } from '../payments/queries.ts';
+import { ENDPOINTS, type Endpoint, type Queue } from './endpoint.ts';
+
+const ENDPOINT = ENDPOINTS.columnList;
+const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since';
+
+/** Endpoints by id: of all merchants, or of one tenant. */
+export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoint[]> {
+  if (!tenant) return database.query<Endpoint>(`select ${ENDPOINT} from webhook_endpoints order by id`);
+  return database.query<Endpoint>(
+    `select ${ENDPOINT} from webhook_endpoints where merchant_id = ? and mode = ? order by id`,
+    tenant.merchant_id,
+    tenant.mode,
+  );
+}
+
+export async function findEndpoint(database: Reader, id: string): Promise<Endpoint | undefined> {
+  const sql = `select ${ENDPOINT} from webhook_endpoints where id = ?`;
+  return (await database.query<Endpoint>(sql, id))[0];
+}
+
+/** An endpoint that nobody else changes until the transaction ends. */
+export async function lockEndpoint(transaction: Transaction, id: string): Promise<Endpoint | undefined> {
+  const sql = `update webhook_endpoints set version = version where id = ? returning ${ENDPOINT}`;
+  return (await transaction.query<Endpoint>(sql, id))[0];
+}
+
+/** Writes an endpoint that was locked. */
+export async function replaceEndpoint(transaction: Transaction, row: Endpoint): Promise<void> {
+  const { id, salt: _, ...changed } = row;
+  const columns = Object.keys(changed) as (keyof typeof changed)[];
+  await transaction.change(
+    `update webhook_endpoints set ${columns.map((column) => `${column} = ?`).join(', ')} where id = ? returning id`,
+    ...columns.map((column) => changed[column]),
+    id,
+  );
+}
+
+/** Removes an endpoint and its queue. Its deliveries go when old ones are removed. */
+export async function removeEndpoint(transaction: Transaction, id: string): Promise<void> {
+  await transaction.change('delete from webhook_endpoints where id = ? returning id', id);
+  await transaction.measure('delete from webhook_queues where endpoint_id = ?', id);
+}
+
+/** Adds the queue of a new endpoint. */
+export function addQueue(transaction: Transaction, id: string, number: number): Promise<void> {
+  return transaction.measure('insert into webhook_queues (endpoint_id, number) values (?, ?)', id, number);
+}
+
+export async function findQueue(database: Reader, id: string): Promise<Queue | undefined> {
+  return (await database.query<Queue>(`select ${QUEUE} from webhook_queues where endpoint_id = ?`, id))[0];
+}
+
+/** Queues of a list of endpoints. */
+export function queuesOf(database: Reader, ids: readonly string[]): Promise<Queue[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  const places = ids.map(() => '?').join(', ');
+  return database.query<Queue>(
+    `select ${QUEUE} from webhook_queues where endpoint_id in (${places})`,
+    ...ids,
+  );
+}
+
+/** Moves a queue back to entry `number`, if it stands behind it: what is missing after that entry is queued again. */
+export function moveBack(transaction: Transaction, id: string, number: number): Promise<void> {
+  const sql = 'update webhook_queues set number = ? where endpoint_id = ? and number > ?';
+  return transaction.measure(sql, number, id, number);
+}
+
+/**
+ * Takes or renews the lease of a queue for `node` until `until`. Returns the queue, or undefined if another node has it. A lease
+ * that ends later than any node could have written is none: a clock was set back.
+ */
+export async function leaseQueue(
+  transaction: Transaction,
+  id: string,
+  node: string,
+  until: number,
+): Promise<Queue | undefined> {
+  const rows = await transaction.query<Queue>(
+    `update webhook_queues set leased_by = ?, leased_until = ?
+     where endpoint_id = ? and (leased_by is null or leased_by = ? or leased_until <= ? or leased_until > ?) returning ${QUEUE}`,
+    node,
+    until,
+    id,
+    node,
+    transaction.now,
+    until + (until - transaction.now),
+  );
+  return rows[0];
+}
+
+/** Ends every lease. */
+export function endLeases(transaction: Transaction): Promise<void> {
+  return transaction.measure(
+    'update webhook_queues set leased_by = null, leased_until = 0 where leased_by is not null',
+  );
+}
+
+/** Gives the lease of `node` back. */
+export async function releaseQueue(transaction: Transaction, id: string, node: string): Promise<void> {
+  await transaction.measure(
+    'update webhook_queues set leased_by = null, leased_until = 0 where endpoint_id = ? and leased_by = ?',
+    id,
+    node,
+  );
+}
+
+/** Moves a queue that `node` has leased from one entry to a later one. Returns false if it has moved or has another holder. */
+export async function advanceQueue(
+  transaction: Transaction,
+  { endpoint_id, number }: Pick<Queue, 'endpoint_id' | 'number'>,
+  node: string,
+  to: number,
+): Promise<boolean> {
+  const rows = await transaction.query(
+    'update webhook_queues set number = ? where endpoint_id = ? and number = ? and leased_by = ? returning number',
+    to,
+    endpoint_id,
+    number,
+    node,
+  );
+  return rows.length > 0;
+}
+
+/** Notes whether an endpoint answers. Returns since when it has not, in milliseconds since 1970; null if it does. */
+export async function noteAnswer(
+  transaction: Transaction,
+  id: string,
+  answers: boolean,
+): Promise<number | null> {
+  const rows = await transaction.query<Pick<Queue, 'failing_since'>>(
+    `update webhook_queues set failing_since = ${answers ? 'null' : 'coalesce(failing_since, ?)'}
+     where endpoint_id = ? returning failing_since`,
+    ...(answers ? [id] : [transaction.now, id]),
+  );
+  return rows[0]?.failing_since ?? null;
+}
+
+/** Enabled endpoints with a delivery that is due at `now` and no lease. */
+export function dueEndpoints(database: Reader, now: number, leaseMs: number): Promise<{ id: string }[]> {
+  return database.query(
+    `select e.id from webhook_endpoints e join webhook_queues q on q.endpoint_id = e.id
+     where e.disabled_at is null and (q.leased_until <= ? or q.leased_until > ?) and exists
+       (select 1 from webhook_deliveries d where d.endpoint_id = e.id and d.due_at <= ?)`,
+    now,
+    now + 2 * leaseMs,
+    now,
+  );
+}

@@ -1,0 +1,133 @@
+// An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
+import type { Database, Reader } from '../database/database.ts';
+import type { PaymentEvent } from '../events/event.ts';
+import { listEvents, type Position } from '../events/list.ts';
+import { entriesAbout } from '../journal/queries.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { DELIVERY_ID_PREFIX, type Delivery } from './delivery.ts';
+import { addDeliveries } from './delivery-queries.ts';
+import { type Endpoint, takes } from './endpoint.ts';
+import { advanceQueue, findQueue, leaseQueue, releaseQueue } from './queries.ts';
+import type { SharedCommits } from './shared-commits.ts';
+
+/** A node that died is replaced after this, and the second between two looks. */
+export const LEASE_MS = 24 * SECOND_MS;
+/** An attempt begins only while the lease lasts longer than the attempt can. */
+const ATTEMPT_MS = 16 * SECOND_MS;
+/** Events that one commit queues. */
+const QUEUED_AT_ONCE = 100;
+
+export class EndpointQueue {
+  readonly #database: Database;
+  readonly #commits: SharedCommits;
+  readonly #endpoint: Endpoint;
+  readonly #node: string;
+  /** The number of the last entry that was queued or passed over. */
+  #number: number | undefined;
+  /** When the lease ends, by the monotonic clock. */
+  #leaseEnds = Number.NEGATIVE_INFINITY;
+  /** Whether the endpoint's last attempt failed, as far as this node knows. */
+  failing = false;
+
+  constructor(database: Database, commits: SharedCommits, endpoint: Endpoint, node: string) {
+    this.#database = database;
+    this.#commits = commits;
+    this.#endpoint = endpoint;
+    this.#node = node;
+  }
+
+  /** Whether an attempt may begin without a renewal of the lease. */
+  get isHeld(): boolean {
+    return this.#leaseEnds - monotonicMs() > ATTEMPT_MS;
+  }
+
+  /** Takes or renews the lease. Returns false if another node has it. Throws as the journal does. */
+  async lease(): Promise<boolean> {
+    const ends = monotonicMs() + LEASE_MS;
+    const queue = await this.#commits.commit((transaction) => {
+      return leaseQueue(transaction, this.#endpoint.id, this.#node, transaction.now + LEASE_MS);
+    }, this.#endpoint.id);
+    this.#leaseEnds = queue ? ends : Number.NEGATIVE_INFINITY;
+    if (queue) {
+      this.#number = queue.number;
+      this.failing = queue.failing_since !== null;
+    }
+    return queue !== undefined;
+  }
+
+  /** Whether the history tells of something that is not queued yet. Throws `OperationalError` and `DatabaseError`. */
+  async hasNews(): Promise<boolean> {
+    const queue = await findQueue(this.#database, this.#endpoint.id);
+    return queue !== undefined && (await this.#read(queue.number, 1)).end?.number !== queue.number;
+  }
+
+  /** Whether another node has the lease at `now`, in milliseconds since 1970. */
+  async isOthers(now: number): Promise<boolean> {
+    const queue = await findQueue(this.#database, this.#endpoint.id);
+    const leftMs = (queue?.leased_until ?? 0) - now;
+    return queue?.leased_by !== this.#node && leftMs > 0 && leftMs <= 2 * LEASE_MS;
+  }
+
+  /**
+   * Queues the next events that the endpoint takes. Returns whether there may be more. A queue that was moved meanwhile (its
+   * merchant wants what is missing) is read anew. Throws as the journal does.
+   */
+  async queueNext(): Promise<boolean> {
+    const number = this.#number!;
+    const { events, has_more, end } = await this.#read(number, QUEUED_AT_ONCE);
+    if (!end || end.number === number) return false;
+    const last = events.at(-1);
+    const moved = await this.#commits.commit(async (transaction) => {
+      const { now } = transaction;
+      // On PostgreSQL, what was read may be gone after a failover.
+      if (last && !(await isThere(transaction, last))) return false;
+      const at = { endpoint_id: this.#endpoint.id, number };
+      if (!(await advanceQueue(transaction, at, this.#node, end.number))) return false;
+      const rows = events
+        .filter(({ event }) => takes(this.#endpoint, event.type))
+        .map(
+          ({ event, number }): Delivery => ({
+            id: timeOrderedId(DELIVERY_ID_PREFIX, now),
+            endpoint_id: this.#endpoint.id,
+            event_id: event.id,
+            type: event.type,
+            payment_id: event.payment.id,
+            number,
+            status: 'pending',
+            created_at: now,
+            due_at: now,
+            attempts: 0,
+            tries: 0,
+          }),
+        );
+      await addDeliveries(transaction, rows);
+      return true;
+    }, this.#endpoint.id);
+    if (moved) this.#number = end.number;
+    else await this.lease();
+    return moved ? has_more : true;
+  }
+
+  /** Gives the lease back, so that any node may take it at once. Throws as the journal does. */
+  async release(): Promise<void> {
+    if (this.#leaseEnds === Number.NEGATIVE_INFINITY) return;
+    this.#leaseEnds = Number.NEGATIVE_INFINITY;
+    await this.#commits.commit((transaction) => {
+      return releaseQueue(transaction, this.#endpoint.id, this.#node);
+    }, this.#endpoint.id);
+  }
+
+  #read(number: number, limit: number) {
+    const { merchant_id, mode } = this.#endpoint;
+    return listEvents(this.#database, { merchant_id, mode }, {}, { number, id: '' }, limit);
+  }
+}
+
+/** Whether the entry that an event was read from is in the history. */
+async function isThere(
+  database: Reader,
+  { number, event }: Position & { event: PaymentEvent },
+): Promise<boolean> {
+  return (await entriesAbout(database, event.payment.id, number - 1, number, 1)).length > 0;
+}

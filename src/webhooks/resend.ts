@@ -1,0 +1,51 @@
+// Sends deliveries again: one, those of an endpoint that failed, or what an endpoint never got.
+import type { Act } from '../journal/audit-entry.ts';
+import { newestEntry } from '../journal/queries.ts';
+import { firstSince } from '../journal/search.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { formatTimestamp } from '../lib/time.ts';
+import { change } from './change.ts';
+import type { Delivery } from './delivery.ts';
+import { dueNow, failedDueNow } from './delivery-queries.ts';
+import { findEndpoint, moveBack } from './queries.ts';
+
+export const RESENDS = ['failed', 'missing'] as const;
+export type Resend = (typeof RESENDS)[number];
+
+/** Makes a delivery due now. Throws `invalid_status` if its endpoint is disabled. */
+export async function resendDelivery(transaction: Transaction, delivery: Delivery): Promise<Delivery> {
+  await requireEnabled(transaction, delivery.endpoint_id);
+  return (await dueNow(transaction, delivery.id)) ?? delivery;
+}
+
+/**
+ * Sends again what an endpoint did not take since `since` (milliseconds since 1970). `failed`: deliveries whose last attempt failed,
+ * up to 1,000 at once. `missing`: events that have no delivery, for example because they are older than the endpoint. Returns how
+ * many deliveries are due; null for `missing`, which the worker counts. Throws `not_found` and `invalid_status`.
+ */
+export async function resend(
+  transaction: Transaction,
+  id: string,
+  what: Resend,
+  since: number,
+  act: Act,
+): Promise<number | null> {
+  await requireEnabled(transaction, id);
+  let deliveries: number | null = null;
+  if (what === 'failed') deliveries = await failedDueNow(transaction, id, since);
+  else
+    await moveBack(
+      transaction,
+      id,
+      (await firstSince(transaction, since, await newestEntry(transaction))) - 1,
+    );
+  await change(transaction, id, act, 'webhook.resent', () => ({}), { what, since: formatTimestamp(since) });
+  return deliveries;
+}
+
+async function requireEnabled(transaction: Transaction, id: string): Promise<void> {
+  const endpoint = await findEndpoint(transaction, id);
+  if (endpoint && endpoint.disabled_at !== null)
+    throw new OperationalError('invalid_status', 'The endpoint is disabled: enable it first.');
+}

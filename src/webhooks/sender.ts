@@ -1,0 +1,170 @@
+// Sends to one endpoint while there is something to do: queues its events and sends what is due, a few deliveries at once.
+import { isAsRecorded } from '../journal/record-row.ts';
+import type { Logger } from '../lib/log.ts';
+import { attempt, noteAttempted, type Sending } from './deliver.ts';
+import type { Delivery } from './delivery.ts';
+import { dueDeliveries } from './delivery-queries.ts';
+import { ENDPOINTS, type Endpoint } from './endpoint.ts';
+import { EndpointQueue } from './queue.ts';
+import type { SharedCommits } from './shared-commits.ts';
+
+/** Attempts at once: of one endpoint, of one that fails, and of all on this node. */
+const OF_ONE = 4;
+const OF_A_FAILING_ONE = 1;
+const OF_ALL = 512;
+/** Attempts of one endpoint that run or are not written down yet. As many may come twice if the node is killed. */
+const NOT_NOTED = 32;
+
+/** What the senders of a node share. */
+export interface SendingNode {
+  /** Names the holder of leases. Another one at each start. */
+  id: string;
+  /** What writes. */
+  commits: SharedCommits;
+  /** Aborts attempts. */
+  signal: AbortSignal;
+  log: Pick<Logger, 'warn'>;
+  /** Ids of endpoints that may have events which are not queued. */
+  news: Set<string>;
+  /** Whether an endpoint is enabled, unchanged, and the node does not stop. */
+  isCurrent(endpoint: Endpoint): boolean;
+  /** Attempts that run. */
+  attempting: number;
+  /** Attempts that were made. */
+  counters: { delivered: number; failed: number };
+}
+
+export class EndpointSender {
+  readonly #sending: Sending;
+  readonly #endpoint: Endpoint;
+  readonly #node: SendingNode;
+  readonly #queue: EndpointQueue;
+  /** Attempts that run or are not written down yet, by the delivery's id. */
+  readonly #attempts = new Map<string, Promise<void>>();
+  /** How many of them run. */
+  #running = 0;
+  /** Runs while new events are queued. */
+  #queueing: Promise<void> | undefined;
+  #failure: { error: unknown } | undefined;
+  #isAwake = false;
+  #onWake: (() => void) | undefined;
+
+  constructor(sending: Sending, endpoint: Endpoint, node: SendingNode) {
+    this.#sending = sending;
+    this.#endpoint = endpoint;
+    this.#node = node;
+    this.#queue = new EndpointQueue(sending.database, node.commits, endpoint, node.id);
+  }
+
+  /** Whether somebody woke it and it has not looked since. */
+  get isAwake(): boolean {
+    return this.#isAwake;
+  }
+
+  /** Has it look again: there are new events, deliveries may be due, or it is to end. */
+  wake(): void {
+    this.#isAwake = true;
+    this.#onWake?.();
+  }
+
+  /** Resolves when nothing is left to do. Rejects if the store takes no writes: then no further attempt has begun. */
+  async run(): Promise<void> {
+    try {
+      if (await this.#mayBegin()) await this.#send();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    await this.#queueing;
+    await Promise.all(this.#attempts.values());
+    await this.#queue.release().catch((error) => (this.#failure ??= { error }));
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  /** Whether there is something to do, the lease is free, and the endpoint is as the history says. Takes the lease if so. */
+  async #mayBegin(): Promise<boolean> {
+    const { id } = this.#endpoint;
+    const { news, log } = this.#node;
+    const { database, clock } = this.#sending;
+    if (news.has(id) && !(await this.#queue.hasNews())) news.delete(id);
+    const hasWork = news.has(id) || (await this.#due(1)).length > 0;
+    if (!hasWork || (await this.#queue.isOthers(clock.now()))) return false;
+    if (await isAsRecorded(database, ENDPOINTS, this.#endpoint)) return this.#queue.lease();
+    news.delete(id);
+    log.warn({ endpoint: id }, 'a webhook endpoint was changed in the store itself: nothing is sent to it');
+    return false;
+  }
+
+  async #send(): Promise<void> {
+    const { id } = this.#endpoint;
+    while (this.#isOn) {
+      if (!this.#queue.isHeld && !(await this.#queue.lease())) return;
+      if (this.#node.news.has(id)) this.#queueing ??= this.#queueNews();
+      const width = this.#queue.failing ? OF_A_FAILING_ONE : OF_ONE;
+      const { size } = this.#attempts;
+      const room = Math.min(width - this.#running, NOT_NOTED - size, OF_ALL - this.#node.attempting);
+      const due = room > 0 ? await this.#due(room) : [];
+      if (this.#isOn) for (const delivery of due) this.#begin(delivery);
+      const isIdle = this.#attempts.size === 0 && room > 0 && !this.#queueing;
+      if (isIdle && !this.#node.news.has(id)) return;
+      if (!isIdle) await this.#sleep();
+    }
+  }
+
+  /** Queues what is new while deliveries are sent. */
+  async #queueNews(): Promise<void> {
+    const { news } = this.#node;
+    const { id } = this.#endpoint;
+    try {
+      while (this.#isOn && this.#queue.isHeld && news.delete(id)) {
+        if (await this.#queue.queueNext()) news.add(id);
+        this.wake();
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.#queueing = undefined;
+    this.wake();
+  }
+
+  get #isOn(): boolean {
+    return !this.#failure && this.#node.isCurrent(this.#endpoint);
+  }
+
+  #due(limit: number): Promise<Delivery[]> {
+    const { database, clock } = this.#sending;
+    return dueDeliveries(database, this.#endpoint.id, clock.now(), [...this.#attempts.keys()], limit);
+  }
+
+  #begin(delivery: Delivery): void {
+    const done = this.#attempt(delivery)
+      .catch((error) => {
+        if (!this.#node.signal.aborted) this.#failure ??= { error };
+      })
+      .finally(() => {
+        this.#attempts.delete(delivery.id);
+        this.wake();
+      });
+    this.#attempts.set(delivery.id, done);
+  }
+
+  async #attempt(delivery: Delivery): Promise<void> {
+    const { commits, counters, signal } = this.#node;
+    this.#running += 1;
+    this.#node.attempting += 1;
+    const attempted = await attempt(this.#sending, this.#endpoint, delivery, signal).finally(() => {
+      this.#running -= 1;
+      this.#node.attempting -= 1;
+    });
+    const { ok } = attempted.outcome;
+    this.#queue.failing = !ok;
+    this.wake();
+    await commits.commit((transaction) => noteAttempted(transaction, delivery, attempted), this.#endpoint.id);
+    counters[ok ? 'delivered' : 'failed'] += 1;
+  }
+
+  async #sleep(): Promise<void> {
+    if (!this.#isAwake) await new Promise<void>((resolve) => (this.#onWake = resolve));
+    this.#isAwake = false;
+    this.#onWake = undefined;
+  }
+}

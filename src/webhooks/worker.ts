@@ -1,0 +1,200 @@
+// The worker that delivers: each node watches the history and the clock, and sends to the endpoints whose lease it gets.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { JournalListener } from '../journal/follow.ts';
+import type { Journal } from '../journal/journal.ts';
+import { newestEntry } from '../journal/queries.ts';
+import { randomId } from '../lib/ids.ts';
+import { type Logger, Outage } from '../lib/log.ts';
+import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
+import { tenantsBetween } from '../payments/history-queries.ts';
+import type { Sending } from './deliver.ts';
+import { DELIVERIES_KEPT_MS } from './delivery.ts';
+import { removeDeliveries } from './delivery-queries.ts';
+import { ENDPOINT_ID_PREFIX, type Endpoint } from './endpoint.ts';
+import { dueEndpoints, endLeases, listEndpoints } from './queries.ts';
+import { LEASE_MS } from './queue.ts';
+import { EndpointSender, type SendingNode } from './sender.ts';
+import { SharedCommits } from './shared-commits.ts';
+
+/** How often the history is looked at for what other nodes committed, and how often for deliveries that are due. */
+const LOOK_EVERY_MS = 200;
+const DUE_EVERY_MS = SECOND_MS;
+/** A commit of this node is looked at after this: those of the next moment come along. */
+const GATHER_MS = 10;
+/** Entries that are looked through for whose they are. Behind more, every endpoint looks for itself. */
+const LOOKED_THROUGH = 2000;
+/** How long a stop waits for attempts to end. */
+const STOP_MS = 2 * SECOND_MS;
+
+const tenantOf = ({ merchant_id, mode }: { merchant_id: string; mode: string }) => `${merchant_id} ${mode}`;
+
+export class WebhookWorker {
+  readonly #sending: Sending & { journal: Journal };
+  readonly #log: Logger;
+  readonly #outage = new Outage();
+  /** What all senders share. */
+  readonly #node: SendingNode;
+  /** Aborts the attempts that run. */
+  readonly #stopping = new AbortController();
+  #ending = false;
+  #hasBegun = false;
+  /** Enabled endpoints by id. */
+  #endpoints: ReadonlyMap<string, Endpoint> = new Map();
+  /** The newest entry whose tenant is known. */
+  #seen: number | undefined;
+  /** The senders that run, by the endpoint's id. */
+  readonly #senders = new Map<string, { sender: EndpointSender; end: Promise<void> }>();
+  #dueLookedAt = Number.NEGATIVE_INFINITY;
+  #removedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sending: Sending & { journal: Journal }, log: Logger) {
+    this.#sending = sending;
+    this.#log = log;
+    this.#node = {
+      id: randomId('node_'),
+      commits: new SharedCommits(sending.journal),
+      signal: this.#stopping.signal,
+      log,
+      news: new Set(),
+      isCurrent: (endpoint) => !this.#ending && this.#endpoints.get(endpoint.id) === endpoint,
+      attempting: 0,
+      counters: { delivered: 0, failed: 0 },
+    };
+  }
+
+  /** Attempts of this node that were made. */
+  get counters(): Readonly<SendingNode['counters']> {
+    return this.#node.counters;
+  }
+
+  /** For `followJournal`: which endpoints there are, whichever node changed them. */
+  listener(): JournalListener {
+    const load = async () => {
+      const enabled = (await listEndpoints(this.#sending.database)).filter((one) => one.disabled_at === null);
+      const known = enabled.map((endpoint): [string, Endpoint] => {
+        const before = this.#endpoints.get(endpoint.id);
+        if (before?.version === endpoint.version) return [endpoint.id, before];
+        this.#node.news.add(endpoint.id);
+        return [endpoint.id, endpoint];
+      });
+      this.#endpoints = new Map(known);
+      for (const { sender } of this.#senders.values()) sender.wake();
+    };
+    return { prefix: ENDPOINT_ID_PREFIX, load, hear: load };
+  }
+
+  /** Begins to look, until stopped. */
+  start(): void {
+    this.#timer = setTimeout(() => this.#look(), 0);
+  }
+
+  /** On SQLite one node serves a store, so the leases that a start finds are those of a node that was killed. */
+  async #endOldLeases(): Promise<void> {
+    const { database, journal } = this.#sending;
+    if (database.engine === 'postgres' || this.#hasBegun) return;
+    await journal.commit((transaction) => {
+      transaction.glance();
+      return endLeases(transaction);
+    });
+    this.#hasBegun = true;
+  }
+
+  /** Looks soon: something was committed. */
+  wake(): void {
+    if (this.#endpoints.size === 0 || !this.#timer || this.#looking) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#look(), GATHER_MS);
+  }
+
+  /** Begins no more attempts, and waits up to two seconds for those that run. What is not finished then is sent again by the next node. */
+  async stop(): Promise<void> {
+    this.#ending = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#looking;
+    const senders = [...this.#senders.values()];
+    for (const { sender } of senders) sender.wake();
+    const ended = Promise.all(senders.map(({ end }) => end));
+    const patience = new AbortController();
+    await Promise.race([ended, delay(STOP_MS, undefined, { signal: patience.signal }).catch(() => {})]);
+    patience.abort();
+    this.#stopping.abort();
+    await ended;
+  }
+
+  #look(): void {
+    this.#looking = this.#round()
+      .then(() => {
+        if (this.#outage.ends()) this.#log.info('webhooks are delivered again');
+      }, this.#failed)
+      .finally(() => {
+        this.#looking = undefined;
+        if (!this.#ending) this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS);
+      });
+  }
+
+  readonly #failed = (error: unknown) => {
+    if (this.#outage.begins())
+      this.#log.warn({ err: error }, 'webhooks cannot be delivered for now; it is tried again');
+  };
+
+  async #round(): Promise<void> {
+    if (this.#endpoints.size > 0) await this.#endOldLeases();
+    if (this.#endpoints.size > 0) await this.#findNews();
+    if (monotonicMs() - this.#dueLookedAt > DUE_EVERY_MS) {
+      this.#dueLookedAt = monotonicMs();
+      const { database, clock } = this.#sending;
+      const due = this.#endpoints.size > 0 ? await dueEndpoints(database, clock.now(), LEASE_MS) : [];
+      for (const { id } of due) this.#send(id);
+      for (const id of this.#node.news) this.#send(id);
+      for (const { sender } of this.#senders.values()) sender.wake();
+    }
+    if (monotonicMs() - this.#removedAt > HOUR_MS) await this.#removeOld();
+  }
+
+  /** Sends to the endpoints of those tenants that new entries are about. */
+  async #findNews(): Promise<void> {
+    const { database } = this.#sending;
+    const newest = await newestEntry(database);
+    const seen = this.#seen ?? Number.NEGATIVE_INFINITY;
+    if (newest === seen) return;
+    const isFar = newest - seen > LOOKED_THROUGH || newest < seen;
+    const tenants = isFar ? undefined : new Set((await tenantsBetween(database, seen, newest)).map(tenantOf));
+    this.#seen = newest;
+    for (const endpoint of this.#endpoints.values()) {
+      if (tenants && !tenants.has(tenantOf(endpoint))) continue;
+      this.#node.news.add(endpoint.id);
+      this.#send(endpoint.id);
+    }
+  }
+
+  async #removeOld(): Promise<void> {
+    this.#removedAt = monotonicMs();
+    const { journal } = this.#sending;
+    const remove = () =>
+      journal.commit((transaction) => {
+        transaction.glance();
+        return removeDeliveries(transaction, transaction.now - DELIVERIES_KEPT_MS);
+      });
+    while (!this.#ending && (await remove()) > 0) {}
+  }
+
+  #send(id: string): void {
+    const running = this.#senders.get(id);
+    const endpoint = this.#endpoints.get(id);
+    running?.sender.wake();
+    if (!endpoint) this.#node.news.delete(id);
+    if (running || !endpoint || this.#ending) return;
+    const sender = new EndpointSender(this.#sending, endpoint, this.#node);
+    const end = sender
+      .run()
+      .catch(this.#failed)
+      .finally(() => {
+        this.#senders.delete(id);
+        if (sender.isAwake) this.#send(id); // there were new events while it ended
+      });
+    this.#senders.set(id, { sender, end });
+  }
+}

@@ -1,0 +1,179 @@
+// The OpenAPI document is true of webhooks: every real answer validates against what it says of that path, method and status.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { newSecret } from '../src/lib/secrets.ts';
+import { disableEndpoint } from '../src/webhooks/change.ts';
+import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
+import { heldUp } from './support/journal.ts';
+import { DocumentedService, type HoldOptions, type Method } from './support/openapi.ts';
+import { ENGINES } from './support/stores.ts';
+import { answering, WebhookReceiver } from './support/webhook-receiver.ts';
+
+const PATHS = ['/v1/webhook_endpoints', '/v1/deliveries'];
+/** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
+const NOT_PROVOKED = / 408$/;
+const SLOW_KEY = newSecret('cfk_test_');
+const LIMITED = `  - id: mer_slow
+    name: Slow Shop
+    rate_limits: {writes_per_second: 1, reads_per_second: 1}
+    keys:
+      - key: ${SLOW_KEY}
+rate_limits: {enabled: true}
+`;
+const ENDPOINT = '/v1/webhook_endpoints/{endpoint_id}';
+const DELIVERY = '/v1/deliveries/{delivery_id}';
+
+for (const engine of ENGINES) {
+  describe(`answers about webhooks against openapi.json on ${engine}`, () => {
+    let service: Harness;
+    let documented: DocumentedService;
+    let receiver: WebhookReceiver;
+    const body = () => ({ url: receiver.url() });
+
+    before(async () => {
+      service = await startHarness(engine, { configuration: LIMITED });
+      documented = await DocumentedService.of(service);
+      receiver = await WebhookReceiver.start();
+    });
+    after(async () => {
+      await service.close();
+      await receiver.close();
+    });
+
+    const hold = (method: Method, template: string, options: HoldOptions = {}) =>
+      documented.hold(method, template, options);
+    const create = (options: RequestOptions = {}) =>
+      hold('POST', '/v1/webhook_endpoints', { body: body(), ...options });
+    const operations = () =>
+      documented
+        .operations(...PATHS)
+        .map(({ path, method }) => ({ path, method: method.toUpperCase() as Method }));
+
+    test('what the service answers is as documented: success.', async () => {
+      const { id, ...made } = (await create()).json.data;
+      assert.match(made.secret, /^whsec_/);
+      receiver.reply = answering(500);
+      await service.create();
+      await receiver.have(1);
+      await hold('GET', '/v1/webhook_endpoints');
+      await hold('GET', ENDPOINT, { id });
+      await hold('PATCH', ENDPOINT, { id, body: { description: 'Till', types: ['payment.created'] } });
+      await hold('POST', `${ENDPOINT}/rotate_secret`, { id });
+      await hold('POST', `${ENDPOINT}/test`, { id });
+      let delivery: { id: string; status: string };
+      do [delivery] = (await hold('GET', `${ENDPOINT}/deliveries`, { id, query: '?limit=1' })).json.data;
+      while (delivery!.status === 'pending');
+      await hold('GET', DELIVERY, { id: delivery!.id });
+      await hold('GET', ENDPOINT, { id });
+      const since = new Date(service.clock.now() - 60_000).toISOString();
+      for (const what of ['failed', 'missing'])
+        await hold('POST', `${ENDPOINT}/resend`, { id, body: { what, since } });
+      await hold('POST', `${DELIVERY}/resend`, { id: delivery!.id });
+      await hold('DELETE', ENDPOINT, { id });
+      receiver.reply = answering(200);
+    });
+
+    test('what the service answers is as documented: errors of every endpoint.', async () => {
+      for (const { path, method } of operations()) {
+        await documented.holdSyntaxErrors(method, path);
+        await hold(method, path, { key: null });
+      }
+      service.service.directory.suspend(['mer_other']);
+      for (const { path, method } of operations())
+        assert.equal((await hold(method, path, { key: OTHER_KEY })).status, 403);
+      service.service.directory.suspend([]);
+      for (const { path, method } of operations()) {
+        const statuses: number[] = [];
+        while (statuses.at(-1) !== 429 && statuses.length < 10)
+          statuses.push((await hold(method, path, { key: SLOW_KEY })).status);
+        assert.equal(statuses.at(-1), 429, String(statuses));
+      }
+    });
+
+    test('what the service answers is as documented: what is wrong, and what is not there.', async () => {
+      const since = new Date(service.clock.now() - 60_000).toISOString();
+      const { id } = (await create({ headers: { 'idempotency-key': 'openapi' } })).json.data;
+      await create({ headers: { 'idempotency-key': 'openapi' }, body: { ...body(), description: 'x' } });
+      await create({ headers: { 'idempotency-key': '' } });
+      for (const [method, path] of [
+        ['POST', '/v1/webhook_endpoints'],
+        ['PATCH', ENDPOINT],
+        ['POST', `${ENDPOINT}/resend`],
+      ] as const) {
+        await hold(method, path, { id, body: '{' });
+        await hold(method, path, { id, body: '{}', headers: { 'content-type': 'text/plain' } });
+        await hold(method, path, { id, body: { description: 'x'.repeat(64 * 1024) } });
+        await hold(method, path, { id, body: { url: 1, what: 1, description: 1 } });
+      }
+      await hold('POST', `${ENDPOINT}/rotate_secret`, { id, headers: { 'idempotency-key': '' } });
+      await hold('GET', `${ENDPOINT}/deliveries`, { id, query: '?limit=0' });
+      await service.create();
+      let delivery: { id: string } | undefined;
+      while (!delivery) {
+        [delivery] = (await hold('GET', `${ENDPOINT}/deliveries`, { id })).json.data;
+        await pause(50);
+      }
+      const again = { id: delivery.id, headers: { 'idempotency-key': '' } };
+      await hold('POST', `${DELIVERY}/resend`, again);
+      for (const { path, method } of operations())
+        if (path.includes('{'))
+          await hold(method, path, method === 'GET' ? {} : { body: { what: 'failed', since } });
+      const { journal } = service.service;
+      const act = { actor: 'operator', request_id: null };
+      await journal.commit((transaction) => disableEndpoint(transaction, id, 'operator', act));
+      await hold('PATCH', ENDPOINT, { id, body: { status: 'enabled' } });
+      await hold('POST', `${ENDPOINT}/resend`, { id, body: { what: 'failed', since } });
+      await hold('POST', `${DELIVERY}/resend`, { id: delivery.id });
+      for (let i = 0; i < 16; i++) await create();
+      receiver.reply = () => {}; // never answers
+      const tests = [hold('POST', `${ENDPOINT}/test`, { id }), hold('POST', `${ENDPOINT}/test`, { id })];
+      assert.deepEqual((await Promise.all(tests)).map(({ status }) => status).sort(), [200, 409]);
+      const { go } = await heldUp(journal);
+      const headers = { 'idempotency-key': 'in progress' };
+      const turn = () => hold('POST', `${ENDPOINT}/rotate_secret`, { id, headers });
+      const turning = [turn(), turn()];
+      try {
+        assert.equal((await Promise.race(turning)).status, 409);
+      } finally {
+        go();
+      }
+      await Promise.all(turning);
+    });
+
+    test('every status that is documented was seen, but for one.', async () => {
+      const [{ id }] = (await hold('GET', '/v1/webhook_endpoints')).json.data;
+      const [delivery] = (await hold('GET', `${ENDPOINT}/deliveries`, { id })).json.data;
+      const since = new Date(service.clock.now() - 60_000).toISOString();
+      const each = async (isWanted: (method: Method, path: string) => boolean) => {
+        for (const { path, method } of operations().filter((one) => isWanted(one.method, one.path))) {
+          const isDelivery = path.startsWith(DELIVERY);
+          const fields = path.endsWith('/resend') ? { what: 'failed', since } : body();
+          const sent = method === 'GET' ? {} : { body: fields };
+          await hold(method, path, { id: isDelivery ? delivery.id : id, ...sent });
+        }
+      };
+      await service.service.journal.commit((transaction) =>
+        transaction.query('alter table webhook_endpoints rename to gone'),
+      );
+      service.service.database.refresh();
+      await pause(200);
+      await each(() => true);
+      await service.service.journal.commit((transaction) =>
+        transaction.query('alter table gone rename to webhook_endpoints'),
+      );
+      await service.service.journal.close();
+      service.service.database.refresh();
+      await pause(200);
+      await each((method, path) => method !== 'GET' && !path.endsWith('/test'));
+      // Reading needs no store that takes writes, and a test event none at all.
+      const exempt = operations()
+        .filter(({ method, path }) => method === 'GET' || path.endsWith('/test'))
+        .map(({ method, path }) => `${method} ${path} 503`);
+      assert.deepEqual(
+        documented.unseen(...PATHS).filter((one) => !NOT_PROVOKED.test(one) && !exempt.includes(one)),
+        [],
+      );
+    });
+  });
+}

@@ -1,0 +1,113 @@
+// Webhooks: what became of a payment reaches the merchant's server by itself, signed, once the commit stands, and nothing is lost.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+for (const engine of ENGINES) {
+  describe(`webhooks on ${engine}`, () => {
+    let service: Harness;
+    let receiver: WebhookReceiver;
+    before(async () => {
+      service = await startHarness(engine);
+      receiver = await WebhookReceiver.start();
+    });
+    after(async () => {
+      await service.verify();
+      await service.close();
+      await receiver.close();
+    });
+
+    /** Adds an endpoint on a path of its own. Returns its `data`. */
+    async function endpoint(path: string, fields: object = {}, key?: string) {
+      const options = { method: 'POST', body: { url: receiver.url(path), ...fields }, ...(key && { key }) };
+      const answer = await service.request('/v1/webhook_endpoints', options);
+      assert.equal(answer.status, 201, answer.text);
+      return answer.json.data;
+    }
+    async function deliveries(id: string, query = '') {
+      const answer = await service.request(`/v1/webhook_endpoints/${id}/deliveries${query}`);
+      assert.equal(answer.status, 200, answer.text);
+      return answer.json.data;
+    }
+    async function remove(id: string) {
+      const answer = await service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
+      assert.equal(answer.status, 200, answer.text);
+    }
+    /** Waits until deliveries of an endpoint are as `isDone` wants them. */
+    async function until(id: string, isDone: (all: { status: string; attempt_count: number }[]) => boolean) {
+      for (let i = 0; ; i++) {
+        const all = await deliveries(id, '?limit=100');
+        if (isDone(all)) return all;
+        assert.ok(i < 300, JSON.stringify(all.slice(0, 3)));
+        await delay(50);
+      }
+    }
+
+    test('each event arrives within a second, signed, as GET /v1/events tells it.', async () => {
+      const { id, secret } = await endpoint('/first');
+      const begun = Date.now();
+      const payment = await service.create({ merchant_reference: 'order-1' });
+      await service.request(`/v1/payments/${payment.id}/cancel`, { method: 'POST' });
+      const received = await receiver.have(2, '/first');
+      assert.ok(Math.max(...received.map(({ at }) => at)) - begun < 1000);
+      const { data: events } = (await service.request(`/v1/payments/${payment.id}/events`)).json;
+      for (const one of received) {
+        assert.ok(WebhookReceiver.isSigned(one, [secret]));
+        assert.deepEqual(
+          one.event,
+          events.find((event: { id: string }) => event.id === one.id),
+        );
+      }
+      const all = await until(id, (found) => found.every(({ status }) => status === 'delivered'));
+      assert.deepEqual(all.map((one: { event_type: string }) => one.event_type).sort(), [
+        'payment.cancelled',
+        'payment.created',
+      ]);
+      await remove(id);
+    });
+
+    test('an endpoint gets the types it asks for, of its own merchant alone.', async () => {
+      const { id } = await endpoint('/types', { types: ['payment.cancelled'] });
+      const other = await endpoint('/other', {}, OTHER_KEY);
+      const payment = await service.create();
+      await service.request(`/v1/payments/${payment.id}/cancel`, { method: 'POST' });
+      const theirs = await service.create({}, { key: OTHER_KEY });
+      const [event] = await receiver.have(1, '/types');
+      assert.equal(event!.event.type, 'payment.cancelled');
+      const [foreign] = await receiver.have(1, '/other');
+      assert.equal(foreign!.event.data.payment_id, theirs.id);
+      await delay(300);
+      assert.equal((await receiver.have(1, '/types')).length, 1);
+      assert.equal((await receiver.have(1, '/other')).length, 1);
+      await remove(id);
+      await service.request(`/v1/webhook_endpoints/${other.id}`, { method: 'DELETE', key: OTHER_KEY });
+    });
+
+    test('a receiver that is down for 24 hours gets every event afterwards, with the same id at each attempt.', async () => {
+      const { id } = await endpoint('/down');
+      receiver.reply = answering(503);
+      const made = new Set<string>();
+      for (let i = 0; i < 5; i++) made.add((await service.create({ expires_in: 5_000_000 })).id);
+      await until(id, (all) => all.length === 5 && all.every((one) => one.attempt_count >= 1));
+      for (const hours of [1, 2, 3, 6, 12]) {
+        service.clock.advance(hours * HOUR_MS);
+        await delay(1500);
+      }
+      receiver.reply = answering(200);
+      service.clock.advance(DAY_MS);
+      await until(id, (all) => all.every(({ status }) => status === 'delivered'));
+      const came = Map.groupBy(await receiver.have(5, '/down'), (one) => one.id);
+      assert.equal(came.size, 5);
+      for (const attempts of came.values()) assert.ok(attempts.length > 2, `${attempts.length}`);
+      const paid = new Set([...came.values()].map(([one]) => one!.event.data.payment_id));
+      assert.deepEqual(paid, made);
+      await remove(id);
+    });
+  });
+}

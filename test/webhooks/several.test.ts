@@ -1,0 +1,263 @@
+// Webhooks under failures: dead endpoints beside live ones, killed and stopped nodes, 410, and endpoints that fail for days.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/delivery.ts';
+import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
+import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A delivery as the API shows it. */
+interface Shown {
+  id: string;
+  status: string;
+  attempt_count: number;
+  next_attempt_at: string | null;
+  last_attempt: { status: number | null; reason: string } | null;
+}
+const LONG = { expires_in: 15_000_000 };
+
+test('ten attempts are spread over about 75 hours, each delay varied by a fifth; Retry-After lengthens one up to a day.', () => {
+  const sum = (chance: number) =>
+    RETRY_DELAYS_MS.reduce((total, _, i) => total + delayAfter(i + 1, chance)!, 0);
+  assert.equal(sum(0.5), 75 * HOUR_MS + 35 * 60_000 + 5_000);
+  assert.equal(sum(0) / sum(0.5), 0.8);
+  assert.equal(sum(1) / sum(0.5), 1.2);
+  assert.equal(delayAfter(10, 0.5), undefined);
+  assert.equal(delayAfter(1, 0.5, 60_000), 60_000);
+  assert.equal(delayAfter(9, 0.5, 60_000), DAY_MS);
+  assert.equal(delayAfter(1, 0.5, 100 * DAY_MS), DAY_MS);
+});
+
+for (const engine of ENGINES) {
+  describe(`webhooks under failures on ${engine}`, () => {
+    let service: Harness;
+    let receiver: WebhookReceiver;
+    before(async () => {
+      service = await startHarness(engine);
+      receiver = await WebhookReceiver.start();
+    });
+    after(async () => {
+      await service.verify();
+      await service.close();
+      await receiver.close();
+    });
+
+    async function endpoint(path: string, key?: string) {
+      const options = { method: 'POST', body: { url: receiver.url(path) }, ...(key && { key }) };
+      const answer = await service.request('/v1/webhook_endpoints', options);
+      assert.equal(answer.status, 201, answer.text);
+      return answer.json.data.id as string;
+    }
+    const read = async (id: string) => (await service.request(`/v1/webhook_endpoints/${id}`)).json.data;
+    const deliveries = async (id: string): Promise<Shown[]> =>
+      (await service.request(`/v1/webhook_endpoints/${id}/deliveries?limit=100`)).json.data;
+    const remove = (id: string) => service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
+    async function eventually<T>(look: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
+      for (let i = 0; ; i++) {
+        const value = await look();
+        if (isDone(value)) return value;
+        assert.ok(i < 200, JSON.stringify(value));
+        await delay(50);
+      }
+    }
+
+    test('an endpoint that hangs and one that refuses delay no other.', async () => {
+      const live = await endpoint('/live');
+      const dead = [await endpoint('/hangs'), await endpoint('/refuses')];
+      receiver.reply = ({ path }, response) => {
+        if (path === '/live') response.end();
+        if (path === '/refuses') response.socket!.destroy();
+      };
+      const delays: number[] = [];
+      for (let i = 0; i < 20; i++) {
+        const begun = Date.now();
+        const { id } = await service.create(LONG);
+        const isIt = ({ path, event }: Received) => path === '/live' && event.data.payment_id === id;
+        while (!receiver.received.some(isIt)) {
+          assert.ok(Date.now() - begun < 5000);
+          await delay(5);
+        }
+        delays.push(Date.now() - begun);
+      }
+      const worst = Math.max(...delays);
+      assert.ok(worst < 1000, `${delays}`);
+      const running = receiver.received.filter(({ path }) => path === '/hangs').length;
+      assert.ok(running <= 4, `${running} at once`);
+      for (const id of [live, ...dead]) await remove(id);
+      receiver.reply = answering(200);
+    });
+
+    test('a redirect is a failure and is not followed; the reason is told in words.', async () => {
+      const id = await endpoint('/moved');
+      receiver.reply = answering(302, { location: receiver.url('/elsewhere') });
+      await service.create(LONG);
+      const [delivery] = await eventually(
+        () => deliveries(id),
+        (all) => all[0]?.attempt_count === 1,
+      );
+      assert.deepEqual([delivery!.status, delivery!.last_attempt!.status], ['retrying', 302]);
+      assert.match(delivery!.last_attempt!.reason, /302/);
+      assert.ok(delivery!.next_attempt_at);
+      assert.ok(!receiver.received.some(({ path }) => path === '/elsewhere'));
+      assert.ok((await read(id)).failing_since);
+      receiver.reply = answering(200);
+      await service.request(`/v1/deliveries/${delivery!.id}/resend`, { method: 'POST' });
+      await eventually(
+        () => read(id),
+        ({ failing_since }) => failing_since === null,
+      );
+      await remove(id);
+    });
+
+    test('what is sent again by hand while an attempt runs is sent after it.', async () => {
+      const id = await endpoint('/slow');
+      receiver.reply = (_received, response) => void setTimeout(() => response.end(), 600);
+      await service.create(LONG);
+      await receiver.have(1, '/slow');
+      const [delivery] = await deliveries(id);
+      const again = await service.request(`/v1/deliveries/${delivery!.id}/resend`, { method: 'POST' });
+      assert.equal(again.status, 200);
+      const [first, second] = await receiver.have(2, '/slow');
+      assert.equal(first!.id, second!.id);
+      await remove(id);
+      receiver.reply = answering(200);
+    });
+
+    test('410 disables; enabled again, the endpoint gets what happened meanwhile.', async () => {
+      const id = await endpoint('/gone');
+      receiver.reply = answering(410);
+      const first = await service.create(LONG);
+      const gone = await eventually(
+        () => read(id),
+        ({ status }) => status === 'disabled',
+      );
+      assert.equal(gone.disabled_reason, 'gone');
+      receiver.reply = answering(200);
+      const second = await service.create(LONG);
+      await delay(1500);
+      assert.equal((await receiver.have(1, '/gone')).length, 1, 'nothing is sent while it is off');
+      const on = { method: 'PATCH', body: { status: 'enabled' } };
+      assert.equal((await service.request(`/v1/webhook_endpoints/${id}`, on)).status, 200);
+      service.clock.advance(HOUR_MS);
+      const came = (await receiver.have(3, '/gone')).slice(1).map(({ event }) => event.data.payment_id);
+      assert.deepEqual(new Set(came), new Set([first.id, second.id]));
+      await remove(id);
+    });
+
+    test('after five days of failures an endpoint is disabled, and each final failure has an entry.', async () => {
+      const id = await endpoint('/failing');
+      receiver.reply = answering(500);
+      await service.create(LONG);
+      let delivery: Shown | undefined;
+      for (let tries = 1; tries <= 10; tries++) {
+        if (tries > 1) service.clock.advance(1.3 * RETRY_DELAYS_MS[tries - 2]!);
+        [delivery] = await eventually(
+          () => deliveries(id),
+          ([one]) => one?.attempt_count === tries,
+        );
+      }
+      assert.ok(delivery);
+      assert.deepEqual([delivery.status, delivery.next_attempt_at], ['failed', null]);
+      assert.equal((await read(id)).status, 'enabled', 'its failures began four days ago');
+      const entry = await eventually(
+        () =>
+          service.service.database.query<{ action: string }>(
+            'select action from audit_entries where subject = ?',
+            delivery.id,
+          ),
+        ({ length }) => length > 0,
+      );
+      assert.deepEqual(
+        entry.map(({ action }) => action),
+        ['webhook.delivery_failed'],
+      );
+      service.clock.advance(2 * DAY_MS);
+      await service.create(LONG);
+      const off = await eventually(
+        () => read(id),
+        ({ status }) => status === 'disabled',
+      );
+      assert.equal(off.disabled_reason, 'failing');
+      receiver.reply = answering(200);
+      await remove(id);
+    });
+
+    test('an address that is changed holds for what waits already.', async () => {
+      const id = await endpoint('/old');
+      receiver.reply = answering(500);
+      await service.create(LONG);
+      await receiver.have(1, '/old');
+      receiver.reply = answering(200);
+      const body = { url: receiver.url('/new') };
+      await service.request(`/v1/webhook_endpoints/${id}`, { method: 'PATCH', body });
+      service.clock.advance(HOUR_MS);
+      await receiver.have(1, '/new');
+      assert.equal((await receiver.have(1, '/old')).length, 1);
+      await remove(id);
+    });
+
+    test('nothing is sent to an endpoint that was changed in the store itself.', async () => {
+      const id = await endpoint('/honest');
+      const { service: inner } = service;
+      const readRow = async () =>
+        (
+          await inner.database.query(`select ${ENDPOINTS.columnList} from webhook_endpoints where id = ?`, id)
+        )[0]!;
+      const { url } = await readRow();
+      const write = (to: string) =>
+        inner.journal.commit((transaction) =>
+          transaction.query('update webhook_endpoints set url = ?, version = version where id = ?', to, id),
+        );
+      await write(receiver.url('/thief'));
+      await service.stop();
+      await service.start();
+      await service.create(LONG);
+      await delay(1500);
+      assert.ok(!receiver.received.some(({ path }) => path === '/thief'));
+      assert.ok(service.logged.some((line) => line.includes('was changed in the store itself')));
+      await service.service.journal.commit((transaction) =>
+        transaction.query('update webhook_endpoints set url = ? where id = ?', String(url), id),
+      );
+      await service.stop();
+      await service.start();
+      await receiver.have(1, '/honest');
+      await remove(id);
+    });
+
+    test('a node that stops finishes or leaves its deliveries to the next; what is old is removed.', async () => {
+      const id = await endpoint('/restart');
+      receiver.reply = (_received, response) => void setTimeout(() => response.end(), 300);
+      const made = new Set<string>();
+      for (let i = 0; i < 12; i++) made.add((await service.create(LONG)).id);
+      await receiver.have(2, '/restart');
+      await service.stop();
+      await service.start();
+      await eventually(
+        () => deliveries(id),
+        (all) => all.length === 12 && all.every(({ status }) => status === 'delivered'),
+      );
+      const came = await receiver.have(12, '/restart');
+      assert.deepEqual(new Set(came.map(({ event }) => event.data.payment_id)), made);
+      assert.ok(came.length <= 12 + 4, 'what was in flight comes twice at most');
+      receiver.reply = answering(200);
+      service.clock.advance(DELIVERIES_KEPT_MS + DAY_MS);
+      await service.stop();
+      await service.start();
+      const left = await eventually(
+        () => service.service.database.query('select id from webhook_deliveries where due_at is null'),
+        ({ length }) => length === 0,
+      );
+      assert.deepEqual(left, []);
+      assert.deepEqual(
+        await service.service.database.query('select number from webhook_attempts limit 1'),
+        [],
+      );
+      await remove(id);
+      await service.request('/v1/webhook_endpoints', { key: OTHER_KEY });
+    });
+  });
+}
