@@ -98,7 +98,11 @@ export class EndpointSender {
     const { id } = this.#endpoint;
     while (this.#isOn) {
       if (!this.#queue.isHeld && !(await this.#queue.lease())) return;
-      if (this.#node.news.has(id)) this.#queueing ??= this.#queueNews();
+      if (this.#node.news.has(id))
+        this.#queueing ??= this.#queueNews().finally(() => {
+          this.#queueing = undefined;
+          this.wake();
+        });
       const width = this.#queue.failing ? OF_A_FAILING_ONE : OF_ONE;
       const { size } = this.#attempts;
       const room = Math.min(width - this.#running, NOT_NOTED - size, OF_ALL - this.#node.attempting);
@@ -122,8 +126,6 @@ export class EndpointSender {
     } catch (error) {
       this.#failure ??= { error };
     }
-    this.#queueing = undefined;
-    this.wake();
   }
 
   get #isOn(): boolean {
