@@ -5,6 +5,10 @@ import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } f
 import { mendOf, type Visited, visit } from './visit.ts';
 
 const MEND = 'start the service, and let the proxy and the names lead to it';
+const MEND_NOT_READY = 'it runs: see what /health/ready names under failing, and what else failed here';
+
+/** What `/health` answers, whether payments can be stored or not. */
+const IS_HEALTH = /"status":"(ok|unavailable)","version":/;
 
 /** A check that an address answers as this service does. */
 function reaches(
@@ -30,13 +34,22 @@ function reaches(
       if (wrong === undefined) return ok(`${url} answers`);
       const isSilent = 'fault' in visited || visited.status >= 500;
       if (isSilent && !hasStarted(settings)) return notYet(wrong);
-      const mend = 'fault' in visited ? mendOf(visited.fault, MEND) : MEND;
+      const mend = mendFor(visited);
       const says = `It does not answer as it should: ${wrong}`;
       // On a machine where one tries things out, the service need not run.
       return settings.environment === 'development' ? warning(says, mend, url) : failed(says, mend, url);
     },
   };
 }
+
+/** How to fix what an address answers. */
+function mendFor(visited: Awaited<ReturnType<typeof visit>>): string {
+  if ('fault' in visited) return mendOf(visited.fault, MEND);
+  return isNotReady(visited) ? MEND_NOT_READY : MEND;
+}
+
+/** Whether this service answered that no payment can be stored. */
+const isNotReady = ({ status, text }: Visited) => status === 503 && IS_HEALTH.test(text);
 
 const answerOf = ({ status }: Visited) => `the answer is ${status}`;
 
@@ -45,9 +58,8 @@ const reach_api = reaches(
   'The API',
   (urls) => `${urls.public}/health`,
   (visited) => {
-    if (!/"status":"(ok|unavailable)","version":/.test(visited.text))
-      return `another program answers (${visited.status})`;
-    return visited.status === 200 ? undefined : `${answerOf(visited)}: the store takes no writes`;
+    if (!IS_HEALTH.test(visited.text)) return `another program answers (${visited.status})`;
+    return visited.status === 200 ? undefined : `${answerOf(visited)}: no payment can be stored`;
   },
 );
 

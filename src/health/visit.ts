@@ -36,6 +36,7 @@ async function beginningOf(response: Response): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
+const EXPIRED = 'its certificate has expired';
 const UNTRUSTED = 'its certificate is signed by nobody that is trusted here';
 const CHAIN_MISSING = 'its certificate comes without those that lead to its issuer';
 
@@ -45,7 +46,7 @@ const SAID: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'no address is known for its host name',
   ECONNRESET: 'the connection was cut',
   UND_ERR_SOCKET: 'the connection was cut',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_HAS_EXPIRED: EXPIRED,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
@@ -55,6 +56,7 @@ const SAID: Readonly<Record<string, string>> = {
 
 /** How to fix what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
 export function mendOf(fault: string, otherwise: string): string {
+  if (fault === EXPIRED) return 'renew the certificate, then have whoever shows it read it again';
   if (fault !== UNTRUSTED && fault !== CHAIN_MISSING) return otherwise;
   return 'let it be shown with the certificates up to its issuer; if its issuer is a private authority, name the file of that authority in NODE_EXTRA_CA_CERTS, for the service and for doctor';
 }

@@ -211,10 +211,10 @@ export class Measurements {
         for (const [check, is] of Object.entries(await holds())) this.set({ check }, Number(is));
       },
     });
-    const measured = (what: string, read: () => Promise<number | undefined>) => () =>
+    const measured = (what: string, read: () => Promise<number | undefined>, failed?: number) => () =>
       read().catch((error) => {
         log.warn({ err: error }, `${what} could not be measured`);
-        return undefined;
+        return failed;
       });
     this.#reads.gauge(
       'counterfoil_storage_free_bytes',
@@ -224,7 +224,8 @@ export class Measurements {
     this.#reads.moment(
       'counterfoil_backup_newest_timestamp_seconds',
       'When the newest verified backup in the folder of backups was made; 0 where there is none.',
-      rarely(measured('the age of backups', newestBackupAt)),
+      // 0 where the folder is gone or cannot be read. A measurement that is missing would raise no alert.
+      rarely(measured('the age of backups', newestBackupAt, 0)),
     );
     this.#reads.moment(
       'counterfoil_verification_last_timestamp_seconds',

@@ -69,6 +69,13 @@ async function verdict({ service }: Harness, id: string): Promise<Verdict> {
   return check.look({ store: { database: service.database } } as unknown as Subject);
 }
 
+/** What doctor says of the service's own address. */
+async function reached({ store, origin }: Harness): Promise<Verdict> {
+  const check = CHECKS.find(({ id }) => id === 'reach_api')!;
+  const settings = { environment: 'production', ...store };
+  return check.look({ settings, urls: { public: origin }, deadlineMs: 5000 } as unknown as Subject);
+}
+
 /** A way to break creates, how doctor tells of it, and how it is put right: by what doctor says. */
 interface Fault {
   what: string;
@@ -143,6 +150,9 @@ for (const engine of ENGINES) {
           assert.equal(found.is, 'failed');
           assert.match(found.says, says);
           assert.match(found.mend!, mend);
+          const address = await reached(service);
+          assert.match(address.says, /the answer is 503: no payment can be stored$/);
+          assert.match(address.mend!, /^it runs: see what \/health\/ready names/);
           const statement = mends ? mends(found.mend!) : found.mend!.replace(/^(run|rename it back:) /, '');
           await change(statement);
           await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
