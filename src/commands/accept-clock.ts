@@ -11,7 +11,9 @@ const BEHIND_MS = MINUTE_MS;
 
 export function acceptClockCommand(): Command {
   return new Command('accept-clock')
-    .description("say that this machine's clock is right, where the history's newest entry is ahead of it")
+    .description(
+      "record that this machine's clock is right, although the newest entry of the history is later",
+    )
     .option(...CONFIG_OPTION)
     .option(...JSON_OPTION)
     .addHelpText('after', '\nExample:\n  counterfoil accept-clock --config /etc/counterfoil.yaml')

@@ -37,7 +37,7 @@ They act on the store at once, a running server included.`,
         .description('add somebody, and print the link with which they set themselves up')
         .requiredOption('--email <address>', 'what they sign in with', parseEmail)
         .requiredOption('--name <name>', 'what others see')
-        .addOption(new Option('--role <role>', 'what they may').choices(ROLES).makeOptionMandatory())
+        .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory())
         .addHelpText(
           'after',
           '\nExample:\n  counterfoil administrators create --email ana@example.org --name "Ana Example" --role reviewer',
@@ -46,7 +46,7 @@ They act on the store at once, a running server included.`,
     )
     .addCommand(
       new Command('list')
-        .description('list everybody: what they may, and how they prove who they are')
+        .description('list everybody: what they may do, and how they prove who they are')
         .addHelpText('after', '\nExample:\n  counterfoil administrators list --json')
         .action(list),
     )
@@ -68,7 +68,7 @@ They act on the store at once, a running server included.`,
     )
     .addCommand(
       onePerson('role', 'give somebody another role; their sessions end', ' reviewer')
-        .addArgument(new Argument('<role>', 'what they may').choices(ROLES))
+        .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
         .action((email: string, role: Role, options: StoreOptions) =>
           act(
             email,

@@ -33,7 +33,7 @@ interface VerifyCommandOptions {
 
 export function auditVerifyCommand(): Command {
   return new Command('verify')
-    .description('recompute every seal, row digest and checkpoint; exit 1 at the first that is wrong')
+    .description('recompute every seal, row digest and checkpoint; exit 1 where one is wrong')
     .option(
       '--since <entry>',
       'recompute seals from this entry on, and take those before on trust',

@@ -38,7 +38,7 @@ const WIDTH = 100;
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('look at everything that can be wrong with an installation, and say how to mend it')
+    .description('look at everything that can be wrong with an installation, and say how to fix it')
     .option(...CONFIG_OPTION)
     .option('--deep', 'read the whole store, too, and prove its indexes')
     .option(...JSON_OPTION)

@@ -60,7 +60,7 @@ They act on the store at once, a running server included.`,
           perSecond,
         )
         .option('--reads <n>', 'GET and HEAD in a second, for each of its keys', perSecond)
-        .option('--default', 'the limits of all again')
+        .option('--default', 'remove its own limits: rate_limits of the configuration hold again')
         .action(limit),
     )
     .addCommand(
@@ -241,7 +241,7 @@ async function limit(wanted: string, options: LimitOptions, command: Command): P
       console.log(
         isSaid
           ? `${name} (${id}) has limits of its own from now on; what was not said is as for all.`
-          : `${name} (${id}) has the limits of all again.`,
+          : `${name} (${id}) has no limits of its own any more: rate_limits of the configuration hold.`,
       );
   });
 }

@@ -42,7 +42,7 @@ Examples:
   counterfoil payments show A-1001
   counterfoil payments show req_7hm2k4q9x0w3v5b8 --json
 
-A reference may belong to several payments: the newest ${SHOWN_MAXIMUM} are printed. The server may go on.`,
+A reference may belong to several payments: the newest ${SHOWN_MAXIMUM} are printed. It reads only: the server may run.`,
         )
         .action(show),
     );

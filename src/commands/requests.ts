@@ -35,7 +35,7 @@ Examples:
   counterfoil requests req_7hm2k4q9x0w3v5b8
   journalctl --unit counterfoil --output cat | counterfoil requests req_7hm2k4q9x0w3v5b8 --log -
 
-A request that was refused or only read leaves no entry: the log has its line. The server may go on.`,
+A request that was refused or only read leaves no entry: the log has its line. It reads only: the server may run.`,
     )
     .action(tell);
 }

@@ -25,7 +25,7 @@ export function keyCommands(): Command[] {
       .addHelpText(
         'after',
         `
-Servers go on. One node that keeps its keys in storage needs this one command. Where several nodes have the key, or the key comes from
+Servers may run meanwhile. One node that keeps its keys in storage needs this one command. Where several nodes have the key, or the key comes from
 secrets_key_file or COUNTERFOIL_SECRETS_KEY, the first run makes a key and says where to put it. The second run, with --to, uses it.
 Run it as the account and with the environment that the service has. If it is interrupted, run it again with --to.
 
@@ -42,7 +42,7 @@ Examples:
       .addHelpText('after', '\nExample:\n  counterfoil secrets list --json')
       .action(list),
     new Command('remove')
-      .description('let no node take an old key for anything; refused while a secret needs it')
+      .description('end an old key on every node; refused while a secret is sealed with it')
       .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
       .addHelpText('after', '\nExample:\n  counterfoil secrets remove 0123456789abcdef')
       .action(remove),

@@ -23,8 +23,8 @@ export function lostCommand(): Command {
       `
 A key that another node or a saved file has is not lost: copy it, or use counterfoil secrets restore. What a lost key sealed is gone, above
 all the authenticator apps of administrators. They sign in with a passkey or a recovery code and add an app again; who has neither needs
-counterfoil administrators reset. A webhook endpoint without its secret is disabled until its merchant makes a new one. Passwords, payments,
-API keys and sessions' ends stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY names the keys, put a new one
+counterfoil administrators reset. A webhook endpoint without its secret is disabled until its merchant makes a new one. Passwords, payments
+and API keys stay. Where secrets_key_file or COUNTERFOIL_SECRETS_KEY names the keys, put a new one
 there first (counterfoil secrets new). If it is interrupted, run it again.
 
 Examples:

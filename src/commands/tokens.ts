@@ -30,7 +30,7 @@ Examples:
         .description('make a token and print it once')
         .requiredOption('--email <address>', 'in whose name it acts', parseEmail)
         .addOption(
-          new Option('--role <role>', "what it may: at most its administrator's")
+          new Option('--role <role>', 'what it may do: at most what its administrator may do')
             .choices(ROLES)
             .makeOptionMandatory(),
         )
@@ -49,7 +49,7 @@ Examples:
     )
     .addCommand(
       new Command('list')
-        .description('list tokens: whose they are, what they may and until when, never the tokens')
+        .description('list tokens: whose they are, what they may do and until when, never the tokens')
         .addHelpText('after', '\nExample:\n  counterfoil administrators token list --json')
         .action(list),
     )
