@@ -25,7 +25,7 @@ export function keyCommands(): Command[] {
       .addHelpText(
         'after',
         `
-Servers may run meanwhile. One node that keeps its keys in storage needs this one command. Where several nodes have the key, or the key comes from
+Servers may run. One node that keeps its keys in storage needs this one command. Where several nodes have the key, or the key comes from
 secrets_key_file or COUNTERFOIL_SECRETS_KEY, the first run makes a key and says where to put it. The second run, with --to, uses it.
 Run it as the account and with the environment that the service has. If it is interrupted, run it again with --to.
 
