@@ -78,22 +78,8 @@ export const adminDescription = (): Description => ({
       {
         description:
           'Newest first; with `status=requires_review` in the order of the queue instead: those that wait longest first. ' +
-          'A cursor belongs to the order it came from.',
-        parameters: [
-          query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
-          query('merchant', { type: 'string', maxLength: 255 }, 'Only those of the merchant with this id.'),
-          query(
-            'livemode',
-            { type: 'string', enum: ['true', 'false'] },
-            'Only live payments, or only test payments.',
-          ),
-          query(
-            'limit',
-            { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
-            'How many at most.',
-          ),
-          query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
-        ],
+          'With `reference` always newest first. A cursor belongs to the order it came from. A parameter that is none of these is an error.',
+        parameters: LIST_PARAMETERS,
       },
     ),
     '/admin/payments/{payment_id}': read(
@@ -174,3 +160,24 @@ export const adminDescription = (): Description => ({
     CheckpointAnswer: jsonSchema(checkpointAnswerSchema, 'output'),
   },
 });
+
+const LIST_PARAMETERS = [
+  query('status', { type: 'string', enum: [...STATUSES] }, 'Only those in this status.'),
+  query('merchant', { type: 'string', maxLength: 255 }, 'Only those of the merchant with this id.'),
+  query(
+    'reference',
+    { type: 'string', maxLength: 255 },
+    "Only those whose transfer's, merchant's or bank's reference, or whose payer's account, this is. Spaces and letter case do not count in a transfer's reference.",
+  ),
+  query(
+    'livemode',
+    { type: 'string', enum: ['true', 'false'] },
+    'Only live payments, or only test payments.',
+  ),
+  query(
+    'limit',
+    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
+    'How many at most.',
+  ),
+  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+];

@@ -7,6 +7,7 @@ import type { Mode } from '../merchants/merchant.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
+import { referenceMeant } from '../review/meaning.ts';
 import { listQueue, type QueuePlace, queuePlace, searchPayments } from '../review/queries.ts';
 import type { AdminParts } from './parts.ts';
 import { presentList, presentWhole, reviewedPaymentSchema } from './present.ts';
@@ -14,6 +15,7 @@ import { presentList, presentWhole, reviewedPaymentSchema } from './present.ts';
 export const reviewedPaymentListSchema = listSchema(reviewedPaymentSchema);
 
 const MERCHANT_MAXIMUM = 255;
+const REFERENCE_MAXIMUM = 255;
 /** The queue has an order of its own. */
 const QUEUE: Status = 'requires_review';
 
@@ -24,14 +26,15 @@ export function addPaymentRoutes(app: FastifyInstance, parts: AdminParts): void 
   const { database, clock } = parts;
 
   async function list(request: FastifyRequest, reply: FastifyReply) {
-    const { status, merchant_id, mode, limit, after, before } = parseListQuery(request.query);
+    const { status, merchant_id, mode, reference, limit, after, before } = parseListQuery(request.query);
     const now = clock.now();
-    const found =
-      status === QUEUE
-        ? await listQueue(database, { merchant_id, mode }, after, limit + 1)
-        : await searchPayments(database, { status, merchant_id, mode }, before, limit + 1, now);
+    const isQueue = status === QUEUE && reference === undefined;
+    const meant = reference === undefined ? {} : await referenceMeant(database, reference);
+    const found = isQueue
+      ? await listQueue(database, { merchant_id, mode }, after, limit + 1)
+      : await searchPayments(database, { ...meant, status, merchant_id, mode }, before, limit + 1, now);
     const page = found.slice(0, limit);
-    const next = found.length > limit ? cursorBehind(page.at(-1)!, status) : null;
+    const next = found.length > limit ? cursorBehind(page.at(-1)!, isQueue) : null;
     const items = await presentList(page, parts, now);
     reply.headers(API_HEADERS);
     return listText(items, next);
@@ -54,30 +57,33 @@ interface ListQuery {
   status: Status | undefined;
   merchant_id: string | undefined;
   mode: Mode | undefined;
+  reference: string | undefined;
   limit: number;
   /** Where the page before ended: in the queue, or among all. */
   after: QueuePlace | undefined;
   before: string | undefined;
 }
 
-/** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
+/** Checks the list's query. Throws `validation_failed` with every fault, and where it has a parameter that is none of these. */
 function parseListQuery(query: unknown): ListQuery {
   const reader = new QueryReader(query);
   const status = reader.oneOf('status', STATUSES);
   const merchant_id = reader.text('merchant', (text) => textFault(text, MERCHANT_MAXIMUM));
   const livemode = reader.oneOf('livemode', ['true', 'false']);
   const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
-  const inQueue = status === QUEUE;
+  const reference = reader.text('reference', (text) => textFault(text, REFERENCE_MAXIMUM));
+  const inQueue = status === QUEUE && reference === undefined;
   const after = inQueue ? reader.cursor(placeBehind) : undefined;
   const before = inQueue ? undefined : reader.cursor(idBefore);
+  reader.refuseOthers();
   reader.end();
   const mode = livemode && (livemode === 'true' ? 'live' : 'test');
-  return { status, merchant_id, mode, limit, after, before };
+  return { status, merchant_id, mode, reference, limit, after, before };
 }
 
 /** A cursor is the id of the last payment shown; in the queue its place, `1763769600000.pay_…`. */
-function cursorBehind(payment: Payment, status: Status | undefined): string {
-  if (status !== QUEUE) return toCursor(payment.id);
+function cursorBehind(payment: Payment, isQueue: boolean): string {
+  if (!isQueue) return toCursor(payment.id);
   const { since, id } = queuePlace(payment);
   return toCursor(`${since}.${id}`);
 }

@@ -9,6 +9,7 @@ export const LIMIT = { default: 20, maximum: 100 };
 export class QueryReader {
   readonly #query: Record<string, unknown>;
   readonly #faults: ErrorDetails = {};
+  readonly #known = new Set<string>();
 
   /** `query` as the framework parsed it. */
   constructor(query: unknown) {
@@ -17,6 +18,7 @@ export class QueryReader {
 
   /** A parameter as it was sent; `faultOf` gives the sentence that says what is wrong with it, or undefined. */
   text(name: string, faultOf: (value: string) => string | undefined = () => undefined): string | undefined {
+    this.#known.add(name);
     const value = this.#query[name];
     if (Array.isArray(value)) this.#faults[name] = 'Must be given once.';
     if (typeof value !== 'string') return undefined;
@@ -50,6 +52,12 @@ export class QueryReader {
       return found === undefined ? 'Must be a next_cursor of an earlier answer.' : undefined;
     });
     return found;
+  }
+
+  /** Finds a fault in every parameter that was not asked for by now. */
+  refuseOthers(): void {
+    for (const name of Object.keys(this.#query))
+      if (!this.#known.has(name)) this.#faults[name] = 'Is not a parameter here.';
   }
 
   /** Throws `validation_failed` with every fault that was found, if any was. */
