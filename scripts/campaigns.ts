@@ -50,6 +50,7 @@ const LONG_FORMS: Record<string, number> = {
   tenants: 100_000,
   'third-party': 10_000,
   upgrade: 500,
+  webhooks: 500,
 };
 
 const nameOf = (file: string) => basename(file, '.test.ts');

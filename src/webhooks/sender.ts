@@ -13,7 +13,7 @@ const OF_ONE = 4;
 const OF_A_FAILING_ONE = 1;
 const OF_ALL = 512;
 /** Attempts of one endpoint that run or are not written down yet. As many may come twice if the node is killed. */
-const NOT_NOTED = 32;
+export const NOT_NOTED = 8;
 
 /** What the senders of a node share. */
 export interface SendingNode {
