@@ -1,6 +1,7 @@
 // Runs types, lint and every deterministic test, on SQLite and a real PostgreSQL and in Chromium. Arguments: test files instead.
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { groupTests } from './test-groups.ts';
 import { execute, startTestRun } from './test-run.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -42,15 +43,16 @@ const LONGEST = [
   'commands/payments',
 ].map((name) => `test/${name}.test.ts`);
 
+/** All tests, in the order of their start. Of the short ones several share a process. */
 function allTests(): string[] {
   const files = globSync('test/**/*.test.ts', { exclude: ['test/campaigns/**'] }).sort();
-  return [...LONGEST, ...files.filter((file) => !LONGEST.includes(file))];
+  const { groups, others } = groupTests(files.filter((file) => !LONGEST.includes(file)));
+  return [...LONGEST, ...groups, ...others];
 }
 
-const tests = asked.length > 0 ? asked : allTests();
 const [isSound, run] = await Promise.all([asked.length > 0 || check(), startTestRun()]);
 const failed = isSound
-  ? await run.run({ files: tests, atOnce: AT_ONCE, timeoutMs: TIMEOUT_MS })
+  ? await run.run({ files: asked.length > 0 ? asked : allTests(), atOnce: AT_ONCE, timeoutMs: TIMEOUT_MS })
   : ['types or lint'];
 await run.end();
 process.exit(failed.length > 0 ? 1 : 0);
