@@ -63,6 +63,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['restore', async () => (await import('./restore.ts')).restoreCommand()],
   ['webhooks', async () => (await import('./webhooks.ts')).webhooksCommand()],
   ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
+  ['statements', async () => (await import('./statements.ts')).statementsCommand()],
 ]);
 
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */

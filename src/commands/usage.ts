@@ -27,6 +27,7 @@ const OUTCOMES: Readonly<Record<string, readonly [zero: string, one: string]>> =
   'counterfoil doctor': ['nothing failed', 'something failed'],
   'counterfoil audit verify': ['the history is intact', 'it was changed, or it could not be read'],
   'counterfoil requests': ['something is known of the request', 'nothing is known of it'],
+  'counterfoil statements check': ['every statement was read and is right', 'there are faults'],
 };
 
 function exitCodes([zero, one]: readonly [string, string] = ['done', 'failed']): string {

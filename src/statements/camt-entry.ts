@@ -1,0 +1,154 @@
+// Reads one entry (`Ntry`) of a CAMT message: one line, or one for each of its transactions.
+import type { LineRead } from './fingerprint.ts';
+import type { StatementFault, StatementLine } from './statement.ts';
+import { currencyCode, folded, hundredths, ibanOf, isoDay, present, referenceOf } from './values.ts';
+import { all, at, textAt, type XmlElement } from './xml.ts';
+
+interface Amount {
+  minor: number;
+  currency: string;
+}
+type Direction = StatementLine['direction'];
+
+/** An amount element with its currency; undefined if either cannot be read. */
+export function xmlAmount(element: XmlElement | undefined): Amount | undefined {
+  const minor = hundredths(element?.text.trim() ?? '', '.');
+  const currency = currencyCode(element?.attributes.Ccy);
+  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+}
+
+export function signOf(element: XmlElement): Direction | undefined {
+  const sign = textAt(element, 'CdtDbtInd');
+  return sign === 'CRDT' ? 'credit' : sign === 'DBIT' ? 'debit' : undefined;
+}
+
+/** Whatever is not `BOOK` never matches: `PDNG`, `INFO`, `FUTR`. */
+export function statusOf(entry: XmlElement): StatementLine['status'] {
+  return textAt(entry, 'Sts/Cd', 'Sts/Prtry', 'Sts') === 'BOOK' ? 'booked' : 'pending';
+}
+
+/**
+ * The lines of an entry. Transactions become lines of their own if each has an amount in the entry's currency. Adds a fault if their
+ * sum and the charges do not give the entry's amount.
+ */
+export function entryLines(
+  entry: XmlElement,
+  amount: Amount,
+  direction: Direction,
+  faults: StatementFault[],
+): LineRead[] {
+  const details = all(entry, 'NtryDtls').flatMap((one) => all(one, 'TxDtls'));
+  const amounts = details.map(transactionAmount);
+  const isSplit = details.length > 1 && amounts.every((one) => one?.currency === amount.currency);
+  if (!isSplit)
+    return [
+      lineOf(
+        entry,
+        details,
+        amount,
+        direction,
+        (details.length === 1 && chargesOf(details[0]!)) || chargesOf(entry),
+      ),
+    ];
+  const lines = details.map((detail, i) => ({
+    ...lineOf(entry, [detail], amounts[i]!, signOf(detail) ?? direction, chargesOf(detail)),
+    partOf: { minor: amount.minor, lines: details.length },
+  }));
+  const sum = lines.reduce(
+    (all, one) => all + (one.direction === direction ? one.amountMinor : -one.amountMinor),
+    0,
+  );
+  const charges = lines.reduce((all, one) => all + (one.chargesMinor ?? 0), chargesOf(entry) ?? 0);
+  // A credit arrives less the charges; a debit takes them as well.
+  const difference = direction === 'credit' ? sum - amount.minor : amount.minor - sum;
+  if (difference !== 0 && difference !== charges)
+    faults.push({ line: entry.line, text: 'The transactions of this entry do not add up to its amount.' });
+  return lines;
+}
+
+function transactionAmount(detail: XmlElement): Amount | undefined {
+  return xmlAmount(at(detail, 'Amt')) ?? xmlAmount(at(detail, 'AmtDtls/TxAmt/Amt'));
+}
+
+/** The sum of all charges; undefined if there are none, or one cannot be read. */
+function chargesOf(element: XmlElement): number | undefined {
+  const charges = all(element, 'Chrgs');
+  const amounts = charges.flatMap((one) => [
+    ...all(one, 'Amt'),
+    ...all(one, 'Rcrd').flatMap((record) => all(record, 'Amt')),
+  ]);
+  const minors = amounts.map((one) => hundredths(one.text, '.'));
+  if (minors.some((minor) => minor === undefined)) return undefined;
+  return minors.reduce<number>((sum, minor) => sum + minor!, 0) || undefined;
+}
+
+function lineOf(
+  entry: XmlElement,
+  details: readonly XmlElement[],
+  amount: Amount,
+  direction: Direction,
+  chargesMinor: number | undefined,
+): LineRead {
+  const [detail] = details;
+  const isPart = all(entry, 'NtryDtls').flatMap((one) => all(one, 'TxDtls')).length > details.length;
+  const structured = details.flatMap((one) => all(at(one, 'RmtInf'), 'Strd'));
+  const creditors = structured
+    .map((one) => referenceOf(textAt(one, 'CdtrRefInf/Ref')))
+    .filter((one) => one !== undefined);
+  const bank = referenceOf(textAt(detail, 'Refs/AcctSvcrRef')) ?? referenceOf(textAt(entry, 'AcctSvcrRef'));
+  const words = [
+    ...details.flatMap((one) => all(at(one, 'RmtInf'), 'Ustrd').map(({ text }) => text)),
+    ...creditors.slice(1),
+    ...structured.flatMap((one) => all(one, 'AddtlRmtInf').map(({ text }) => text)),
+    ...details.map((one) => textAt(one, 'AddtlTxInf')),
+    isPart ? undefined : textAt(entry, 'AddtlNtryInf'),
+  ];
+  const isReversal =
+    textAt(entry, 'RvslInd')?.trim() === 'true' || details.some((one) => at(one, 'RtrInf') !== undefined);
+  return {
+    at: (isPart && detail ? detail : entry).line,
+    ...present({
+      bookingDay: isoDay(textAt(entry, 'BookgDt/Dt', 'BookgDt/DtTm')),
+      valueDay: isoDay(textAt(entry, 'ValDt/Dt', 'ValDt/DtTm')),
+    }),
+    amountMinor: amount.minor,
+    currency: amount.currency,
+    direction,
+    status: statusOf(entry),
+    isReversal,
+    references: present({
+      creditor: creditors[0],
+      endToEnd: referenceOf(textAt(detail, 'Refs/EndToEndId')),
+      mandate: referenceOf(textAt(detail, 'Refs/MndtId')),
+      bank,
+      entry: referenceOf(textAt(entry, 'NtryRef')),
+    }),
+    text: words
+      .map(folded)
+      .filter((one) => one !== undefined)
+      .join('\n'),
+    counterparty: counterpartyOf(detail, direction, isReversal),
+    ...present({ code: codeOf(detail) ?? codeOf(entry), chargesMinor }),
+  };
+}
+
+/** Who stands on the other side: the debtor of a credit. A reversal keeps the parties of what it reverses. */
+function counterpartyOf(detail: XmlElement | undefined, direction: Direction, isReversal: boolean) {
+  const isDebtor = (direction === 'credit') !== isReversal;
+  const [party, other] = isDebtor ? ['Dbtr', 'UltmtDbtr'] : ['Cdtr', 'UltmtCdtr'];
+  const parties = at(detail, 'RltdPties');
+  const id = (name: string) => textAt(parties, `${name}/Id/IBAN`, `${name}/Id/Othr/Id`);
+  const name = [party!, other!]
+    .flatMap((one) => [`${one}/Nm`, `${one}/Pty/Nm`, `${one}/Agt/FinInstnId/Nm`])
+    .map((path) => textAt(parties, path))
+    .find((one) => one !== undefined);
+  const account = id(`${party}Acct`);
+  return present({ name: folded(name), account: ibanOf(account) ?? referenceOf(account) });
+}
+
+function codeOf(element: XmlElement | undefined): string | undefined {
+  const code = at(element, 'BkTxCd');
+  const domain = [textAt(code, 'Domn/Cd'), textAt(code, 'Domn/Fmly/Cd'), textAt(code, 'Domn/Fmly/SubFmlyCd')];
+  const parts = domain.filter((part) => part !== undefined);
+  return parts.length > 0 ? parts.join('-') : folded(textAt(code, 'Prtry/Cd'));
+}

@@ -1,0 +1,41 @@
+// Identifies lines, so that the same money in another file is found again.
+import { createHash } from 'node:crypto';
+import type { Statement, StatementLine } from './statement.ts';
+import { folded } from './values.ts';
+
+/** What a reader gives: the line without what its place among the others decides. */
+export type LineRead = Omit<StatementLine, 'position' | 'fingerprint'>;
+
+/** Numbers lines and gives each its fingerprint. Lines that are alike in everything get different ones, in their order. */
+export function numbered(
+  { account, format }: Pick<Statement, 'account' | 'format'>,
+  lines: readonly LineRead[],
+): StatementLine[] {
+  const seen = new Map<string, number>();
+  return lines.map((line, position) => {
+    const digest = digestOf(account.iban ?? account.other ?? '', line, format);
+    const earlier = seen.get(digest) ?? 0;
+    seen.set(digest, earlier + 1);
+    return { position, ...line, fingerprint: `${digest}:${earlier}` };
+  });
+}
+
+/** By the bank's own reference, else by day and text. In OFX and CSV numbers are used again, so the day counts there as well. */
+function digestOf(account: string, line: LineRead, format: Statement['format']): string {
+  const { bank } = line.references;
+  const day = line.bookingDay ?? line.valueDay ?? '';
+  const isUnique = bank !== undefined && /^(camt|mt)/.test(format);
+  const { name = '', account: other = '' } = line.counterparty;
+  const rest = isUnique
+    ? [bank]
+    : [bank ?? '', day, line.references.endToEnd ?? '', folded(line.text) ?? '', name, other];
+  const parts = [
+    account,
+    String(line.amountMinor),
+    line.currency,
+    line.direction,
+    String(line.isReversal),
+    ...rest,
+  ];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

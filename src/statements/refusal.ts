@@ -1,0 +1,12 @@
+// Thrown where a whole file is refused: one sentence for the bookkeeper, and the line if there is one.
+
+/** A file that is refused as a whole. `line` counts from 1, or is 0. */
+export class StatementRefused extends Error {
+  override readonly name = 'StatementRefused';
+  readonly line: number;
+
+  constructor(message: string, line = 0) {
+    super(message);
+    this.line = line;
+  }
+}

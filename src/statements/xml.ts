@@ -1,0 +1,76 @@
+// Reads XML as a stream of whole elements. Refuses any DOCTYPE, so that no entity can be declared.
+import { SaxesParser } from 'saxes';
+import { StatementRefused } from './refusal.ts';
+
+/** An element without its namespace prefix. */
+export interface XmlElement {
+  name: string;
+  attributes: Readonly<Record<string, string>>;
+  children: XmlElement[];
+  text: string;
+  /** From 1. */
+  line: number;
+}
+
+/** No version of CAMT or OFX comes near. */
+const DEPTH_MAXIMUM = 48;
+
+/**
+ * Hands on each element named in `wanted` when it ends, with all below it and the element around it. It is not kept in the element around
+ * it, so that memory holds one entry at a time. `begin` hears each element when it begins. Throws `StatementRefused`.
+ */
+export function readXml(
+  pieces: Iterable<string>,
+  wanted: ReadonlySet<string>,
+  take: (element: XmlElement) => void,
+  begin: (element: XmlElement) => void,
+): void {
+  const parser = new SaxesParser();
+  const open: XmlElement[] = [];
+  const localName = (name: string) => name.slice(name.indexOf(':') + 1);
+  parser.on('doctype', () => {
+    throw new StatementRefused('The XML has a DOCTYPE, which statements never have.', parser.line);
+  });
+  parser.on('error', (error) => {
+    const told = error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
+    throw new StatementRefused(`The XML is not well-formed: ${told}.`, parser.line);
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    if (open.length >= DEPTH_MAXIMUM)
+      throw new StatementRefused(`The XML is nested more than ${DEPTH_MAXIMUM} deep.`, parser.line);
+    const element = { name: localName(name), attributes, children: [], text: '', line: parser.line };
+    open.push(element);
+    begin(element);
+  });
+  const addText = (text: string) => {
+    const element = open.at(-1);
+    if (element) element.text += text;
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => {
+    const element = open.pop()!;
+    element.text = element.text.trim();
+    if (wanted.has(element.name)) take(element);
+    else open.at(-1)?.children.push(element);
+  });
+  for (const piece of pieces) parser.write(piece);
+  parser.close();
+}
+
+/** The element at a path such as `Acct/Id/IBAN`; undefined if there is none. */
+export function at(element: XmlElement | undefined, path: string): XmlElement | undefined {
+  let found = element;
+  for (const name of path.split('/')) found = found?.children.find((child) => child.name === name);
+  return found;
+}
+
+/** The text at the first of `paths` that holds one. */
+export function textAt(element: XmlElement | undefined, ...paths: string[]): string | undefined {
+  return paths.map((path) => at(element, path)?.text).find((text) => text !== undefined && text !== '');
+}
+
+/** The children of a name. */
+export function all(element: XmlElement | undefined, name: string): XmlElement[] {
+  return element?.children.filter((child) => child.name === name) ?? [];
+}
