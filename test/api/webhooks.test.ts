@@ -228,7 +228,8 @@ for (const engine of ENGINES) {
       }
       assert.ok(!(await send('GET', '', { key: OTHER_KEY })).text.includes(id));
       // The receiver has it before the attempt is written down.
-      const attempts = async () => (await service.request(`/v1/deliveries/${delivery.id}`)).json.data.attempts;
+      const attempts = async () =>
+        (await service.request(`/v1/deliveries/${delivery.id}`)).json.data.attempts;
       await eventually(async () => (await attempts()).length === 1);
       await remove(id);
       assert.equal((await service.request(`/v1/deliveries/${delivery.id}`)).status, 404);
