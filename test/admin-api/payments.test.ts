@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(ids(await list('?status=requires_review&livemode=false')), [...waiting, other]);
     });
 
-    test('a reference finds the payment: that of its transfer in any form, its own, and the bank reference of a decision.', async () => {
+    test('a reference finds the payment: that of its transfer in any form, and its own.', async () => {
       const found = async (query: string) => ids(await list(`?reference=${query}`));
       const payment = (await findPayment(service.service.database, waiting[1]!))!;
       const reference = creditorReference(payment);
