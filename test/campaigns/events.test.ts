@@ -56,8 +56,11 @@ class BrokenStream {
   #client: StreamClient;
   readonly #service: Harness;
   readonly #key: string;
+  /** The event that it began behind: what comes next may be on its way when it is broken. */
+  readonly #first: string;
 
-  constructor(service: Harness, key: string, client: StreamClient) {
+  constructor(service: Harness, key: string, first: string, client: StreamClient) {
+    this.#first = first;
     this.#service = service;
     this.#key = key;
     this.#client = client;
@@ -66,8 +69,7 @@ class BrokenStream {
   async break(): Promise<void> {
     this.#client.close();
     this.ids.push(...this.#client.events.map(({ id }) => id));
-    const last = this.ids.at(-1);
-    const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last };
+    const headers = { 'last-event-id': this.ids.at(-1) ?? this.#first };
     this.#client = await openStream(this.#service, '', { key: this.#key, headers });
   }
 
@@ -91,6 +93,7 @@ for (const engine of ENGINES) {
             const stream = new BrokenStream(
               service,
               key,
+              first!.id,
               await openStream(service, `?after=${first!.id}`, { key }),
             );
             return { key, ids, stream, first: first!.id };
