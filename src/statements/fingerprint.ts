@@ -1,5 +1,5 @@
 // Identifies lines, so that the same money in another file is found again.
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../lib/secrets.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { folded } from './values.ts';
 
@@ -37,5 +37,5 @@ function digestOf(account: string, line: LineRead, format: Statement['format']):
     String(line.isReversal),
     ...rest,
   ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+  return sha256Hex(JSON.stringify(parts)).slice(0, 32);
 }
