@@ -6,6 +6,7 @@ import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webho
 import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
+import { becomes } from '../support/waiting.ts';
 import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
@@ -68,25 +69,22 @@ for (const engine of ENGINES) {
     test('an endpoint that hangs and one that refuses delay no other.', async () => {
       const live = await endpoint('/live');
       const dead = [await endpoint('/hangs'), await endpoint('/refuses')];
+      let open = 0;
+      let most = 0;
       receiver.reply = ({ path }, response) => {
         if (path === '/live') response.end();
         if (path === '/refuses') response.socket!.destroy();
+        if (path !== '/hangs') return;
+        most = Math.max(most, ++open);
+        response.on('close', () => open--);
       };
-      const delays: number[] = [];
       for (let i = 0; i < 20; i++) {
-        const begun = Date.now();
         const { id } = await service.create(LONG);
         const isIt = ({ path, event }: Received) => path === '/live' && event.data.payment_id === id;
-        while (!receiver.received.some(isIt)) {
-          assert.ok(Date.now() - begun < 5000);
-          await delay(5);
-        }
-        delays.push(Date.now() - begun);
+        // An attempt that hangs takes 15 seconds.
+        await becomes(true, () => receiver.received.some(isIt), 2000);
       }
-      const worst = Math.max(...delays);
-      assert.ok(worst < 1000, `${delays}`);
-      const running = receiver.received.filter(({ path }) => path === '/hangs').length;
-      assert.ok(running <= 4, `${running} at once`);
+      assert.ok(most >= 1 && most <= 4, `${most} at once`);
       for (const id of [live, ...dead]) await remove(id);
       receiver.reply = answering(200);
     });
