@@ -49,13 +49,11 @@ for (const engine of ENGINES) {
       }
     }
 
-    test('each event arrives within a second, signed, as GET /v1/events tells it.', async () => {
+    test('each event arrives, signed, as GET /v1/events tells it.', async () => {
       const { id, secret } = await endpoint('/first');
-      const begun = Date.now();
       const payment = await service.create({ merchant_reference: 'order-1' });
       await service.request(`/v1/payments/${payment.id}/cancel`, { method: 'POST' });
       const received = await receiver.have(2, '/first');
-      assert.ok(Math.max(...received.map(({ at }) => at)) - begun < 1000);
       const { data: events } = (await service.request(`/v1/payments/${payment.id}/events`)).json;
       for (const one of received) {
         assert.ok(WebhookReceiver.isSigned(one, [secret]));
