@@ -106,6 +106,7 @@ function listEvents(walk: Walk, tenant: Tenant): Move {
     heard({ status, json }) {
       if (status !== 200) return;
       if (json.next_cursor) tenant.cursors.events = json.next_cursor;
+      tenant.event = json.data.at(-1)?.id ?? tenant.event;
     },
   });
 }
@@ -126,12 +127,13 @@ function paymentEvents(walk: Walk, tenant: Tenant): Move {
       assert.equal(json.data[0].type, 'payment.created');
       for (const { data } of json.data) assert.equal(data.payment_id, id);
       tenant.cursors.events = json.next_cursor;
+      tenant.event = json.data.at(-1).id;
     },
   });
 }
 
 function readEvent(walk: Walk, tenant: Tenant): Move {
-  const id = tenant.cursors.events;
+  const id = tenant.event;
   if (!id) return listEvents(walk, tenant);
   return by(walk, tenant, 'GET /v1/events/{event_id}', `/v1/events/${id}`, {
     heard: ({ json }) => assert.equal(json.data.id, id),

@@ -74,6 +74,8 @@ export interface Tenant {
   hooks: OwnHook[];
   /** The newest cursors it was given. */
   cursors: { payments: string; api_keys: string; events: string };
+  /** The newest event it was told. A cursor may name an entry that is no event. */
+  event: string;
   /** What each idempotency key stands for: the route and the request that were answered. */
   answered: Map<string, string>;
 }
@@ -165,6 +167,7 @@ function addMerchant(
       payments: [],
       hooks: [],
       cursors: { payments: '', api_keys: '', events: '' },
+      event: '',
       answered: new Map(),
     };
     world.tenants.push({ name, merchant, mode, canary, merchantCanary, keys: [key], ...empty });
