@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newSecret } from '../src/lib/secrets.ts';
 import { issueKey, WORKING_KEYS_MAXIMUM } from '../src/merchants/api-keys.ts';
 import { TRIALS } from '../src/review/try-out.ts';
 import {
@@ -13,20 +12,12 @@ import {
   startHarness,
 } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
-import { DocumentedService, type HoldOptions } from './support/openapi.ts';
+import { DocumentedService, type HoldOptions, LIMITED, SLOW_KEY } from './support/openapi.ts';
 import { ENGINES } from './support/stores.ts';
 
 /** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
 const NOT_PROVOKED = / 408$/;
 
-const SLOW_KEY = newSecret('cfk_test_');
-const LIMITED = `  - id: mer_slow
-    name: Slow Shop
-    rate_limits: {writes_per_second: 1, reads_per_second: 1}
-    keys:
-      - key: ${SLOW_KEY}
-rate_limits: {enabled: true}
-`;
 /** Webhooks and /admin have tests of their own. */
 const UNDER_V1 = ['/v1/payments', '/v1/test/', '/v1/events', '/v1/api_keys'];
 const PATHS = ['/health', ...UNDER_V1];

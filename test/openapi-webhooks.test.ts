@@ -2,25 +2,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newSecret } from '../src/lib/secrets.ts';
 import { disableEndpoint } from '../src/webhooks/change.ts';
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
-import { DocumentedService, type HoldOptions, type Method } from './support/openapi.ts';
+import { DocumentedService, type HoldOptions, LIMITED, type Method, SLOW_KEY } from './support/openapi.ts';
 import { ENGINES } from './support/stores.ts';
 import { answering, WebhookReceiver } from './support/webhook-receiver.ts';
 
 const PATHS = ['/v1/webhook_endpoints', '/v1/deliveries'];
 /** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
 const NOT_PROVOKED = / 408$/;
-const SLOW_KEY = newSecret('cfk_test_');
-const LIMITED = `  - id: mer_slow
-    name: Slow Shop
-    rate_limits: {writes_per_second: 1, reads_per_second: 1}
-    keys:
-      - key: ${SLOW_KEY}
-rate_limits: {enabled: true}
-`;
 const ENDPOINT = '/v1/webhook_endpoints/{endpoint_id}';
 const DELIVERY = '/v1/deliveries/{delivery_id}';
 

@@ -78,7 +78,8 @@ export const adminDescription = (): Description => ({
       {
         description:
           'Newest first; with `status=requires_review` in the order of the queue instead: those that wait longest first. ' +
-          'With `reference` always newest first. A cursor belongs to the order it came from. A parameter that is none of these is an error.',
+          'With `reference` always newest first. A cursor belongs to the order it came from. ' +
+          'A parameter that is none of these is an error.',
         parameters: LIST_PARAMETERS,
       },
     ),

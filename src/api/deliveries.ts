@@ -17,9 +17,9 @@ import {
 import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from '../webhooks/present.ts';
 import { RESENDS, resend, resendDelivery } from '../webhooks/resend.ts';
 import { checked } from './api-key-requests.ts';
-import { type AnswerOnce, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import { type AnswerOnce, actOf, checkIdempotencyKey, tenantOf, withIdempotencyKeyChecked } from './once.ts';
 import { resendRequestSchema } from './webhook-requests.ts';
-import { actOf, foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
+import { foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
 
 const DELIVERY_ID = /^dlv_[0-9a-z]{36}$/;
 
@@ -71,7 +71,7 @@ export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, on
   }
 
   async function again(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
-    withIdempotencyKeyChecked(request, () => undefined);
+    checkIdempotencyKey(request);
     const delivery = await foundDelivery(database, request);
     const attempts = await attemptsOf(database, [delivery.id]);
     const work = async (transaction: Transaction) => {

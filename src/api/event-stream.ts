@@ -1,15 +1,13 @@
 // GET /v1/events/stream: a merchant's events as they happen, as server-sent events (WHATWG HTML, section 9.2).
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { EVENT_TYPES } from '../events/event.ts';
 import type { EventStreams } from '../events/streams.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { QueryReader } from '../http/list.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { isPaymentId } from '../payments/payment.ts';
 import { stillCalls } from './authenticate.ts';
-import { positionOf } from './events.ts';
+import { positionOf, readFilter } from './events.ts';
 import { tenantOf } from './once.ts';
 
 /** The second keeps nginx from holding events back. Caddy sends this media type on at once. */
@@ -54,12 +52,8 @@ export function addEventStream(app: FastifyInstance, settings: EventStreamRoutes
 /** Checks the query. `Last-Event-ID`, which a client that comes back sends, is newer than `after`. Throws `validation_failed`. */
 function parseQuery(request: FastifyRequest) {
   const reader = new QueryReader(request.query);
-  const type = reader.oneOf('type', EVENT_TYPES);
-  const payment_id = reader.text('payment_id', (text) =>
-    isPaymentId(text) ? undefined : 'Must be the id of a payment.',
-  );
-  const after = reader.text('after');
+  const asked = readFilter(reader);
   reader.end();
   const last = request.headers['last-event-id'];
-  return { type, payment_id, after: typeof last === 'string' && last !== '' ? last : after };
+  return typeof last === 'string' && last !== '' ? { ...asked, after: last } : asked;
 }

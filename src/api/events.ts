@@ -75,11 +75,16 @@ export async function positionOf(
 function parseListQuery(query: unknown): EventFilter & { limit: number; after: string | undefined } {
   const reader = new QueryReader(query);
   const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const filter = readFilter(reader);
+  reader.end();
+  return { limit, ...filter };
+}
+
+/** Reads which events are wanted, and behind which: of the list and of the stream. */
+export function readFilter(reader: QueryReader): EventFilter & { after: string | undefined } {
   const type = reader.oneOf('type', EVENT_TYPES);
   const payment_id = reader.text('payment_id', (text) =>
     isPaymentId(text) ? undefined : 'Must be the id of a payment.',
   );
-  const after = reader.text('after');
-  reader.end();
-  return { limit, type, payment_id, after };
+  return { type, payment_id, after: reader.text('after') };
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { note } from '../http/request-log.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, OperationalError, validationFailed } from '../lib/errors.ts';
@@ -74,6 +75,9 @@ export function paymentAnswer(
 ): Answer {
   return { status, body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}` };
 }
+
+/** Who asks, for the entries of what is done. */
+export const actOf = ({ caller, id }: FastifyRequest): Act => ({ actor: caller.actor, request_id: id });
 
 export function tenantOf(request: FastifyRequest): Tenant {
   return { merchant_id: request.caller.merchant.id, mode: request.caller.key.mode };

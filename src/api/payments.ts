@@ -8,7 +8,6 @@ import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { note } from '../http/request-log.ts';
-import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
@@ -24,6 +23,7 @@ import { parsePaymentRequest } from '../payments/request.ts';
 import { paymentNotFound, transition } from '../payments/transition.ts';
 import {
   type AnswerOnce,
+  actOf,
   checkIdempotencyKey,
   paymentAnswer,
   tenantOf,
@@ -69,7 +69,7 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
     const strict = prefersStrictHandling(request.headers);
     const wanted = withIdempotencyKeyChecked(request, () => parsePaymentRequest(body, { strict, httpsOnly }));
     reply.headers(strict ? STRICT_APPLIED : ignoredIn(body, request));
-    const act: Act = { actor: request.caller.actor, request_id: request.id };
+    const act = actOf(request);
     const text = await once(request, reply, { route: 'POST /v1/payments', body: bytes }, (transaction) => {
       const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
       return paymentAnswer(payment, 201, checkoutBaseUrl, transaction.now);
@@ -80,7 +80,7 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
 
   async function cancel(request: FastifyRequest<WithId>, reply: FastifyReply) {
     const { payment_id } = request.params;
-    const act: Act = { actor: request.caller.actor, request_id: request.id };
+    const act = actOf(request);
     checkIdempotencyKey(request);
     if (!isPaymentId(payment_id)) throw paymentNotFound();
     const work = async (transaction: Transaction) => {

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { EVENT_TYPES } from '../events/event.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { type AddressRules, checkUrl } from '../webhooks/addresses.ts';
+import { type AddressRules, checkUrl, URL_CHARACTERS } from '../webhooks/addresses.ts';
 import { DELIVERIES_KEPT_MS } from '../webhooks/delivery.ts';
 import { RESENDS } from '../webhooks/resend.ts';
 
 const DESCRIPTION_MAXIMUM = 255;
-const URL_MAXIMUM = 2048;
 const ONE_TYPE = `Must be one of ${EVENT_TYPES.join(', ')}.`;
 const OBJECT = 'Must be a JSON object.';
 
@@ -32,7 +31,7 @@ const description = faulted((text) => textFault(text, DESCRIPTION_MAXIMUM))
 
 const urlOf = (rules: AddressRules) =>
   faulted((url) => checkUrl(url, rules))
-    .meta({ maxLength: URL_MAXIMUM })
+    .meta({ maxLength: URL_CHARACTERS })
     .describe(
       'Where events are sent: an https URL with a host name, on port 443 or one that the operator allows.',
     );

@@ -1,11 +1,11 @@
 // The webhook endpoints' endpoints under /v1: a merchant creates, reads, changes, tests and deletes those of its key's mode.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Reader } from '../database/database.ts';
 import type { EventType } from '../events/event.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { listSchema, listText } from '../http/list.ts';
-import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -26,7 +26,7 @@ import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../webhooks/qu
 import { openSecret } from '../webhooks/secret.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
 import { checked } from './api-key-requests.ts';
-import { type AnswerOnce, tenantOf, withIdempotencyKeyChecked } from './once.ts';
+import { type AnswerOnce, actOf, checkIdempotencyKey, tenantOf, withIdempotencyKeyChecked } from './once.ts';
 import { endpointChangeSchema, endpointRequestSchema } from './webhook-requests.ts';
 
 const secret = z.string().describe('`whsec_…`. It is told in this answer alone.');
@@ -60,11 +60,9 @@ export interface WebhookRoutes extends Omit<Sending, 'rules'> {
 
 export type WithEndpoint = { Params: { endpoint_id: string } };
 
-export const actOf = ({ caller, id }: FastifyRequest): Act => ({ actor: caller.actor, request_id: id });
-
 /** An endpoint of the caller's merchant and mode. Throws `not_found`, in the same words whatever is wrong with the id. */
 export async function foundEndpoint(
-  database: Pick<Transaction, 'query'>,
+  database: Reader,
   request: FastifyRequest<WithEndpoint>,
 ): Promise<Endpoint> {
   const { endpoint_id } = request.params;
@@ -76,7 +74,7 @@ export async function foundEndpoint(
   return endpoint;
 }
 
-async function shown(database: Pick<Transaction, 'query'>, endpoint: Endpoint) {
+async function shown(database: Reader, endpoint: Endpoint) {
   return presentEndpoint(endpoint, await findQueue(database, endpoint.id));
 }
 
@@ -165,7 +163,7 @@ function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: Ans
   }
 
   async function rotate(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
-    withIdempotencyKeyChecked(request, () => undefined);
+    checkIdempotencyKey(request);
     const { id } = await foundEndpoint(database, request);
     const work = async (transaction: Transaction) =>
       answerWith(transaction, await rotateSecret(transaction, ring, id, actOf(request)), 200);

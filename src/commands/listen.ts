@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../lib/time.ts';
-import { VERSION } from '../lib/version.ts';
 import { webAddressFault } from '../lib/web-address.ts';
-import { newWebhookSecret, signatureHeader } from '../webhooks/signing.ts';
+import { newWebhookSecret, webhookHeaders } from '../webhooks/signing.ts';
 import { styled } from './terminal.ts';
 import {
   KEY_OPTION,
@@ -137,15 +136,8 @@ async function forward(
 ): Promise<void> {
   const { type, data } = JSON.parse(body) as { type: string; data: { payment_id: string } };
   const at = systemClock.now();
-  const atSeconds = Math.floor(at / SECOND_MS);
   const begun = monotonicMs();
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': `Counterfoil/${VERSION}`,
-    'webhook-id': id,
-    'webhook-timestamp': String(atSeconds),
-    'webhook-signature': signatureHeader([secret], id, atSeconds, body),
-  };
+  const headers = webhookHeaders({ id, body, secrets: [secret], at });
   let status: number | null = null;
   let failure: string | undefined;
   try {

@@ -5,11 +5,7 @@ import { lastBefore } from '../journal/search.ts';
 import { historyOf } from '../payments/history.ts';
 import { asOf, type Payment, type Status } from '../payments/payment.ts';
 import { findPayments, type Tenant } from '../payments/queries.ts';
-import { findTold, toldOfPayments } from './list.ts';
-
-/** Entries of a tenant that are read at once, and at most for one page. */
-const READ_AT_ONCE = 200;
-const LOOKED_AT_MAXIMUM = 4000;
+import { findTold, LOOKED_AT_MAXIMUM, READ_AT_ONCE, toldOfPayments } from './list.ts';
 
 /** Where a list of changes begins. */
 export interface ChangesSince {

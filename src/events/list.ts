@@ -12,8 +12,8 @@ import type { Tenant } from '../payments/queries.ts';
 import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
 
 /** Entries of a tenant that are read at once, and at most for one page: few match a type that is rare. */
-const READ_AT_ONCE = 200;
-const LOOKED_AT_MAXIMUM = 4000;
+export const READ_AT_ONCE = 200;
+export const LOOKED_AT_MAXIMUM = 4000;
 
 /** A position in a tenant's events: an entry's number, and its id, which tells nothing of others. */
 export type Position = Pick<ToldEntry, 'number' | 'id'>;

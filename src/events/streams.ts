@@ -6,7 +6,7 @@ import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Feed, FeedListener } from '../journal/feed.ts';
 import { OperationalError, unavailable } from '../lib/errors.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
-import type { Tenant } from '../payments/queries.ts';
+import { type Tenant, tenantName } from '../payments/queries.ts';
 import { type PaymentEvent, presentEvent } from './event.ts';
 import { type EventFilter, listEvents, type Position, tellOf } from './list.ts';
 
@@ -39,7 +39,6 @@ export interface StreamRequest {
   mayGoOn(): boolean;
 }
 
-const nameOf = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
 const frameOf = (number: number, event: PaymentEvent): Frame => ({
   number,
   event,
@@ -67,10 +66,10 @@ export class EventStreams implements FeedListener {
   }
 
   async hear(entries: readonly AuditEntry[]): Promise<void> {
-    const isHeard = (payment: Tenant) => this.#byTenant.has(nameOf(payment));
+    const isHeard = (payment: Tenant) => this.#byTenant.has(tenantName(payment));
     for (const { number, event } of await tellOf(this.#database, entries, isHeard)) {
       const frame = event && frameOf(number, event);
-      if (frame) for (const stream of this.#byTenant.get(nameOf(event.payment)) ?? []) stream.take(frame);
+      if (frame) for (const stream of this.#byTenant.get(tenantName(event.payment)) ?? []) stream.take(frame);
     }
     this.#heard = entries.at(-1)?.number ?? this.#heard; // at once: a stream that reads the list now must not wait for these
   }
@@ -81,7 +80,7 @@ export class EventStreams implements FeedListener {
    */
   async open(asked: StreamRequest, response: ServerResponse): Promise<() => void> {
     if (this.#stopped) throw unavailable();
-    const name = nameOf(asked.tenant);
+    const name = tenantName(asked.tenant);
     const streams = this.#byTenant.get(name) ?? new Set();
     if (streams.size >= STREAMS_MAXIMUM)
       throw new OperationalError(

@@ -3,16 +3,13 @@ import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Payment } from './payment.ts';
-import type { Tenant } from './queries.ts';
+import { type Tenant, tenantName } from './queries.ts';
 
 /** Entries in one stretch. Stretch 0 holds the entries 1 to 256. */
 export const STRETCH = 256;
 
-/** Whose payment an entry is about, as one text. A subquery, so that no engine begins with all payments of a merchant. */
+/** Whose payment an entry is about, as `tenantName` writes it. A subquery, so that no engine begins with all payments of a merchant. */
 const TENANT_OF = "(select merchant_id || ' ' || mode from payments where id = subject)";
-
-/** The name of a tenant as `TENANT_OF` gives it. */
-const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
 
 /** How many stretches are listed, from the first on. */
 export async function listedStretches(database: Reader): Promise<number> {

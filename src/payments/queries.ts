@@ -15,6 +15,9 @@ export interface Tenant {
   mode: Mode;
 }
 
+/** One text for a tenant, to look it up by. */
+export const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
+
 /** A payment the caller: for checkout, where the id is the key. */
 export async function findPayment(database: Reader, id: string): Promise<Payment | undefined> {
   return (await database.query<Payment>(`select ${COLUMNS} from payments where id = ?`, id))[0];

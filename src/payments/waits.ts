@@ -1,7 +1,7 @@
 // Requests that wait for a change of one payment (`Prefer: wait`), woken by the journal's feed.
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Feed, FeedListener } from '../journal/feed.ts';
-import type { Tenant } from './queries.ts';
+import { type Tenant, tenantName } from './queries.ts';
 
 /** Requests that wait on this node: of all merchants, and of one merchant in one mode. */
 const WAITS_MAXIMUM = 10_000;
@@ -38,8 +38,8 @@ export class Waits implements FeedListener {
   }
 
   /** Whether one more request of a tenant may wait. */
-  hasRoom({ merchant_id, mode }: Tenant): boolean {
-    const count = this.#countOf.get(`${merchant_id} ${mode}`) ?? 0;
+  hasRoom(tenant: Tenant): boolean {
+    const count = this.#countOf.get(tenantName(tenant)) ?? 0;
     return !this.#stopped && this.counters.open < WAITS_MAXIMUM && count < WAITS_OF_ONE_MAXIMUM;
   }
 
@@ -87,8 +87,8 @@ export class Waits implements FeedListener {
     for (const wakes of this.#wakes.values()) for (const wake of wakes) wake();
   }
 
-  #enter({ merchant_id, mode }: Tenant, paymentId: string, wake: () => void): () => void {
-    const name = `${merchant_id} ${mode}`;
+  #enter(tenant: Tenant, paymentId: string, wake: () => void): () => void {
+    const name = tenantName(tenant);
     const wakes = this.#wakes.get(paymentId) ?? new Set();
     this.#wakes.set(paymentId, wakes.add(wake));
     this.#countOf.set(name, (this.#countOf.get(name) ?? 0) + 1);

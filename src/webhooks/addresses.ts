@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 import { webAddressFault } from '../lib/web-address.ts';
 
-const URL_CHARACTERS = 2048;
+export const URL_CHARACTERS = 2048;
 
 /** What the operator allows beyond https to public addresses on port 443. */
 export interface AddressRules {

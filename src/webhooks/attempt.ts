@@ -2,10 +2,9 @@
 import { type IncomingMessage, request as startRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
-import { VERSION } from '../lib/version.ts';
 import { type AddressRules, checkUrl } from './addresses.ts';
 import { AttemptFailure, connectChecked, type LookUp, lookUpAt } from './connection.ts';
-import { signatureHeader } from './signing.ts';
+import { type Signed, webhookHeaders } from './signing.ts';
 
 const TOTAL_MS = 15_000;
 const REPLY_BYTES = 4096;
@@ -13,15 +12,8 @@ const HEADER_BYTES = 16_384;
 const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
 
 /** What is to be delivered. */
-export interface DeliveryAttempt {
+export interface DeliveryAttempt extends Signed {
   url: string;
-  /** The event's id, the same at each attempt: `webhook-id`. */
-  id: string;
-  body: string;
-  /** The endpoint's secrets, each of which signs: two of them while one is replaced. */
-  secrets: readonly string[];
-  /** When the attempt is made, in milliseconds since 1970: `webhook-timestamp`. */
-  at: number;
 }
 
 export interface AttemptOutcome {
@@ -65,7 +57,6 @@ function reasonOf(error: unknown): string {
 
 /** Sends the request on a socket. Resolves when the headers of the answer are there. */
 function post(socket: Socket, url: URL, attempt: DeliveryAttempt): Promise<IncomingMessage> {
-  const atSeconds = Math.floor(attempt.at / SECOND_MS);
   return new Promise((resolve, reject) => {
     const request = startRequest({
       createConnection: () => socket,
@@ -75,13 +66,9 @@ function post(socket: Socket, url: URL, attempt: DeliveryAttempt): Promise<Incom
       headers: {
         host: url.host,
         connection: 'close',
-        'content-type': 'application/json',
         'content-length': Buffer.byteLength(attempt.body),
-        'user-agent': `Counterfoil/${VERSION}`,
         'accept-encoding': 'identity',
-        'webhook-id': attempt.id,
-        'webhook-timestamp': String(atSeconds),
-        'webhook-signature': signatureHeader(attempt.secrets, attempt.id, atSeconds, attempt.body),
+        ...webhookHeaders(attempt),
       },
     });
     request.once('response', resolve);

@@ -4,6 +4,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isSame } from '../lib/secrets.ts';
 import { SECOND_MS } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
 
 const SECRET_BYTES = 32;
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
@@ -44,6 +45,29 @@ export function signatureHeader(
   assert(secrets.length > 0 && Number.isSafeInteger(atSeconds));
   assert(/^[\w-]+$/.test(id), 'a dot in the id would let one message be read as another');
   return secrets.map((secret) => signature(secret, id, String(atSeconds), body)).join(' ');
+}
+
+/** A webhook that is to be sent. */
+export interface Signed {
+  /** The event's id, the same at each attempt: `webhook-id`. */
+  id: string;
+  body: string;
+  /** The endpoint's secrets, each of which signs: two of them while one is replaced. */
+  secrets: readonly string[];
+  /** When the attempt is made, in milliseconds since 1970: `webhook-timestamp`. */
+  at: number;
+}
+
+/** The headers of a webhook beside those of every request. */
+export function webhookHeaders({ id, body, secrets, at }: Signed): Record<string, string> {
+  const atSeconds = Math.floor(at / SECOND_MS);
+  return {
+    'content-type': 'application/json',
+    'user-agent': `Counterfoil/${VERSION}`,
+    'webhook-id': id,
+    'webhook-timestamp': String(atSeconds),
+    'webhook-signature': signatureHeader(secrets, id, atSeconds, body),
+  };
 }
 
 /** A request that says it is a webhook. `body` is what came, byte for byte; `now` is in milliseconds since 1970. */

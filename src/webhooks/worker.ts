@@ -7,6 +7,7 @@ import { randomId } from '../lib/ids.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { tenantsBetween } from '../payments/history-queries.ts';
+import { tenantName } from '../payments/queries.ts';
 import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
@@ -25,8 +26,6 @@ const GATHER_MS = 10;
 const LOOKED_THROUGH = 2000;
 /** How long a stop waits for attempts to end. */
 const STOP_MS = 2 * SECOND_MS;
-
-const tenantOf = ({ merchant_id, mode }: { merchant_id: string; mode: string }) => `${merchant_id} ${mode}`;
 
 export class WebhookWorker {
   readonly #sending: Sending & { journal: Journal };
@@ -161,10 +160,12 @@ export class WebhookWorker {
     const seen = this.#seen ?? Number.NEGATIVE_INFINITY;
     if (newest === seen) return;
     const isFar = newest - seen > LOOKED_THROUGH || newest < seen;
-    const tenants = isFar ? undefined : new Set((await tenantsBetween(database, seen, newest)).map(tenantOf));
+    const tenants = isFar
+      ? undefined
+      : new Set((await tenantsBetween(database, seen, newest)).map(tenantName));
     this.#seen = newest;
     for (const endpoint of this.#endpoints.values()) {
-      if (tenants && !tenants.has(tenantOf(endpoint))) continue;
+      if (tenants && !tenants.has(tenantName(endpoint))) continue;
       this.#node.news.add(endpoint.id);
       this.#send(endpoint.id);
     }

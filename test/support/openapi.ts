@@ -2,7 +2,18 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { newSecret } from '../../src/lib/secrets.ts';
 import type { Answer, Harness, RequestOptions } from './harness.ts';
+
+/** A merchant that may call once a second, for the answers that say so. */
+export const SLOW_KEY = newSecret('cfk_test_');
+export const LIMITED = `  - id: mer_slow
+    name: Slow Shop
+    rate_limits: {writes_per_second: 1, reads_per_second: 1}
+    keys:
+      - key: ${SLOW_KEY}
+rate_limits: {enabled: true}
+`;
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
