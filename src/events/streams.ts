@@ -20,8 +20,6 @@ const RETRY_MS = SECOND_MS;
 const STALLED_MS = 15 * SECOND_MS;
 /** Events that are read and written at once to a stream that catches up: 45 KB. */
 const PAGE = 100;
-/** Events that are kept for a stream that catches up. If there are more, it reads the list again. */
-const KEPT_MAXIMUM = 100;
 
 /** An event as it is sent, made once for all streams. */
 interface Frame {
@@ -143,8 +141,8 @@ class Stream {
   #at: Position = { number: 0, id: '' };
   #writtenAt = 0;
   #isLive = false;
-  #kept: Frame[] = [];
-  #keptTooMany = false;
+  /** Whether something happened while the list was read. */
+  #hasMissed = false;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -166,8 +164,7 @@ class Stream {
     if (filter.payment_id !== undefined && frame.event.payment.id !== filter.payment_id) return;
     if (this.#isLive && response.writableNeedDrain) this.#catchUp();
     else if (this.#isLive) this.#send(frame);
-    else if (this.#kept.length < KEPT_MAXIMUM) this.#kept.push(frame);
-    else this.#keptTooMany = true;
+    else this.#hasMissed = true;
   }
 
   tick(): void {
@@ -179,26 +176,21 @@ class Stream {
     this.#parts.response.end();
   }
 
-  /** Sends the list, then what was kept meanwhile. Whatever happens later comes by `take`. */
   #catchUp(): void {
     this.#isLive = false;
-    this.#sendList().then(
-      () => {
-        this.#isLive = true;
-        for (const frame of this.#kept.splice(0)) this.#send(frame);
-      },
-      () => this.end(), // the client comes again, and is told why by then
-    );
+    this.#sendList().catch(() => this.end()); // the client comes again, and is told why by then
   }
 
-  /** Sends the events that the feed has handed out by now. Throws what reading throws, and where the client is gone. */
+  /**
+   * Sends the events that the feed has handed out by now, until nothing happens while they are read. Whatever happens later comes by
+   * `take`. Throws what reading throws, and where the client is gone.
+   */
   async #sendList(): Promise<void> {
     const { database, tenant, filter, response } = this.#parts;
     let from = this.#at;
-    for (let isWhole = false; !isWhole || this.#keptTooMany; ) {
+    for (let isWhole = false; !isWhole || this.#hasMissed; ) {
       if (isWhole) from = this.#at;
-      this.#kept = [];
-      this.#keptTooMany = false;
+      this.#hasMissed = false;
       if (response.writableNeedDrain) await this.#drained();
       const { events, has_more, end } = await listEvents(database, tenant, filter, from, PAGE);
       const reached = this.#parts.reached();
@@ -207,6 +199,7 @@ class Stream {
       isWhole = !has_more || standing.length < events.length; // the feed hands out the others
       from = end!;
     }
+    this.#isLive = true;
   }
 
   #send({ number, event, text }: Frame): void {

@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       await closeAll();
     });
 
-    test('what came in one burst, more than is kept for a stream that catches up, arrives whole.', async () => {
+    test('what comes in one burst while a stream catches up arrives whole.', async () => {
       const { journal } = service.service;
       const { next_cursor: cursor } = (await service.request(`/v1/events?limit=1`)).json;
       const streams = [];

@@ -188,7 +188,10 @@ for (const engine of ENGINES) {
       const id = await endpoint('/old');
       receiver.reply = answering(500);
       await service.create(LONG);
-      await receiver.have(1, '/old');
+      await eventually(
+        () => deliveries(id),
+        ([one]) => one?.attempt_count === 1,
+      );
       receiver.reply = answering(200);
       const body = { url: receiver.url('/new') };
       await service.request(`/v1/webhook_endpoints/${id}`, { method: 'PATCH', body });
