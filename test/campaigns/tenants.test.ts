@@ -65,20 +65,23 @@ for (const engine of ENGINES) {
       else heard?.(answer);
     }
 
-    test('no answer holds a foreign byte, and foreign and unknown are the same.', async () => {
-      for (let done = 0; done < CALLS; done += AT_ONCE) {
-        walk.drawn.clear();
-        const moves = Array.from({ length: Math.min(AT_ONCE, CALLS - done) }, () => draw(walk));
-        const answers = await Promise.all(moves.map(send));
-        for (const [i, move] of moves.entries()) {
-          const called = `call ${done + i} of seed ${random.seed}: ${move.options.method ?? 'GET'} ${move.path}`;
-          try {
-            judge(move, answers[i]!);
-          } catch (error) {
-            throw new Error(`${called}: ${(error as Error).message}`, { cause: error });
-          }
+    /** Sends moves at once, and judges each answer. */
+    async function sendBatch(batch: string): Promise<void> {
+      walk.drawn.clear();
+      const moves = Array.from({ length: AT_ONCE }, () => draw(walk));
+      const answers = await Promise.all(moves.map(send));
+      for (const [i, move] of moves.entries()) {
+        const called = `${batch}, call ${i} of seed ${random.seed}: ${move.options.method ?? 'GET'} ${move.path}`;
+        try {
+          judge(move, answers[i]!);
+        } catch (error) {
+          throw new Error(`${called}: ${(error as Error).message}`, { cause: error });
         }
       }
+    }
+
+    test('no answer holds a foreign byte, and foreign and unknown are the same.', async () => {
+      for (let done = 0; done < CALLS; done += AT_ONCE) await sendBatch(`after ${done} calls`);
     });
 
     test('every route was called, with what is its caller’s own and with what is not.', async () => {
@@ -88,11 +91,16 @@ for (const engine of ENGINES) {
       );
       const asked = routes.filter((route) => / \/(v1|register)/.test(route));
       assert.ok(asked.length >= 10, String(routes));
-      for (const route of asked) {
-        const statuses = came.get(route) ?? new Set();
-        assert.ok(statuses.has(200) || statuses.has(201), `${route} never went well`);
-        if (route.includes('{')) assert.ok(statuses.has(404), `${route} never was asked for another's`);
-      }
+      const missing = () =>
+        asked.filter((route) => {
+          const statuses = came.get(route) ?? new Set();
+          const wentWell = statuses.has(200) || statuses.has(201);
+          return !wentWell || (route.includes('{') && !statuses.has(404));
+        });
+      // A rare route may not have been drawn yet.
+      for (let more = 0; missing().length > 0 && more < 5 * CALLS; more += AT_ONCE)
+        await sendBatch(`after ${more} more calls`);
+      assert.deepEqual(missing(), [], 'called with what is its own, and with what is not');
     });
 
     test('in the end each has all that is its own, as it left it, and nothing else.', async () => {
