@@ -134,6 +134,8 @@ function told(error: unknown): string | undefined {
     if (error.isMissing) return `${line}: see whether database_url names the right one, or make it`;
     if (/connection slots|too many (clients|connections)/.test(line))
       return `${line}: see "PostgreSQL is full" in docs/operating/runbook.md`;
+    if (error.failure === 'broken')
+      return `${line}: see "The database file is lost or broken" in docs/operating/runbook.md`;
     const isAway = /\b(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)\b/.test(line);
     return isAway
       ? `${line}: see whether PostgreSQL runs there (pg_isready), and whether database_url names the right host`

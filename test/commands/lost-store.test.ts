@@ -1,10 +1,23 @@
 // A store that is lost, or that may not be looked at, is never taken for one that never was; and a look makes nothing.
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { COMMAND, type Folder, plainEnvironment, run, start, temporaryFolder } from '../support/command.ts';
 
+/** SQLite's pages, as it makes them. */
+const PAGE_BYTES = 4096;
 const isRoot = process.getuid?.() === 0;
 
 describe('where a server has signed checkpoints and its database file is gone', () => {
@@ -48,6 +61,28 @@ describe('where a server has signed checkpoints and its database file is gone', 
     renameSync(join(storage, 'checkpoints.jsonl'), join(folder.path, 'checkpoints-of-what-was-lost.jsonl'));
     assert.equal((await command('migrate')).code, 0);
   });
+});
+
+test('a file with damaged pages is told with the entry of the runbook that says what to do', async () => {
+  const folder = temporaryFolder();
+  try {
+    const command = (...words: string[]) => run(words, { cwd: folder.path });
+    assert.equal((await command('migrate')).code, 0);
+    const file = openSync(join(folder.path, 'storage', 'counterfoil.sqlite'), 'r+');
+    writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, PAGE_BYTES); // the first page, with the schema, stays
+    writeSync(file, Buffer.alloc(20 * PAGE_BYTES, 0xff), 0, 20 * PAGE_BYTES, 2 * PAGE_BYTES);
+    closeSync(file);
+    const ended = await command('audit', 'verify');
+    assert.equal(ended.code, 1);
+    assert.match(
+      ended.stderr,
+      /^counterfoil: the database: .*: see "The database file is lost or broken" in docs\/operating\/runbook\.md\n$/,
+    );
+    const runbook = readFileSync(new URL('../../docs/operating/runbook.md', import.meta.url), 'utf8');
+    assert.match(runbook, /^### The database file is lost or broken$/m);
+  } finally {
+    folder.remove();
+  }
 });
 
 test('storage that this account may not enter is told as that, and storage that is nowhere is not made', async () => {
