@@ -3,8 +3,8 @@ import { OperationalError } from '../lib/errors.ts';
 import { html } from '../lib/html.ts';
 import { claim, release } from '../review/claim.ts';
 import { paymentOf, undecided } from './decision.ts';
+import { addressOfList, carriedBy } from './list-place.ts';
 import { addressOfPayment } from './panel.ts';
-import { askedOf } from './queue-filter.ts';
 import type { Context, Outcome } from './route.ts';
 
 export async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
@@ -25,6 +25,7 @@ export async function claimOrRelease(context: Context, act: 'claim' | 'release')
     const takeOver = error.code === 'conflict';
     return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
   }
-  if (query.get('from') !== 'queue') return { to: addressOfPayment(context, id) };
-  return { to: context.address('/queue', { ...askedOf(query), open: id }) };
+  const carried = carriedBy(context);
+  if (query.get('on') !== 'queue') return { to: addressOfPayment(context, id, carried) };
+  return { to: addressOfList(context, carried, { open: id }) };
 }

@@ -6,13 +6,13 @@ import { findPayment } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { claimOf } from '../review/claim.ts';
 import { approve, needsSecond, reject } from '../review/decide.ts';
-import { nextInQueue, queuePlace } from '../review/queries.ts';
+
 import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
+import { addressOfList, type Carried, carriedBy, nextAfter, onPageOf } from './list-place.ts';
 import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
 import { literal, moment, rows, said } from './parts.ts';
-import { askedOf, filteringOf } from './queue-filter.ts';
 import type { Context, Outcome } from './route.ts';
 
 type Act = 'approve' | 'reject';
@@ -58,10 +58,10 @@ async function asking(context: Context, act: Act, payment: Payment, asked: Asked
   // Whatever the form comes back for, it carries the payment's version of now: so it must say that there is another.
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
   const changed = asked.changed ?? (isStale ? STALE : undefined);
-  const { address, query, token } = context;
-  const filters = askedOf(query);
+  const { address, token } = context;
+  const carried = carriedBy(context);
   const isWrong = Object.keys(faults).length > 0;
-  const action = address(`/payments/${payment.id}/${act}`, filters);
+  const action = address(`/payments/${payment.id}/${act}`, carried);
   const isFirst = !isWrong && !preview && changed === undefined;
   const fields = act === 'approve' ? approvalFields : rejectionFields;
   const form = html`<form method="post" action="${action}#errors" novalidate>
@@ -70,7 +70,7 @@ ${act === 'approve' && NO_DEFAULT}${fields(filled, faults, isFirst && !isPhone(c
 ${preview && told(payment, filled.message)}
 <div class="actions">
 ${buttons(context, act, payment, action)}
-<a class="plain" href="${address('/queue', { ...filters, open: payment.id })}">Back to the queue</a>
+${wayBack(context, payment, carried)}
 </div>
 </form>
 <p class="fine">${consequence(context, act, payment, people)} Undo is not possible.</p>`;
@@ -78,7 +78,7 @@ ${buttons(context, act, payment, action)}
   const content = html`${
     changed &&
     html`<div class="notice warn" role="alert"><p>${changed}</p>
-<p><a href="${addressOfPayment(context, payment.id)}">Look at it again</a></p></div>`
+<p><a href="${addressOfPayment(context, payment.id, carried)}">Look at it again</a></p></div>`
   }
 <div class="confirm${act === 'approve' && ' broad'}">
 <h1>${title}</h1>
@@ -87,6 +87,12 @@ ${act === 'approve' ? await besideEvidence(context, payment, people, form) : htm
 </div>`;
   return { title, content, place: '/queue', status, faults };
 }
+
+/** Where one came from: the payment's page, or the payment open beside the queue. */
+const wayBack = (context: Context, { id }: Payment, carried: Carried): Html =>
+  carried.list === 'payments'
+    ? html`<a class="plain" href="${addressOfPayment(context, id, carried)}">Back to the payment</a>`
+    : html`<a class="plain" href="${addressOfList(context, carried, { open: id })}">Back to the queue</a>`;
 
 /** Phones would scroll past what decides to a field that has the focus. */
 const isPhone = ({ request }: Context) => request.headers['sec-ch-ua-mobile'] === '?1';
@@ -165,37 +171,26 @@ export async function undecided(
   { text, takeOver = false }: Obstacle,
   status: number,
 ): Promise<Outcome> {
-  const { address, query, token } = context;
-  const filters = askedOf(query);
-  const next = await nextAfter(context, payment);
+  const { address, token } = context;
+  const carried = carriedBy(context);
+  const list = carried.list === 'payments' ? 'payments' : 'queue';
+  const next = await nextAfter(context, payment, carried);
   const content = html`<div class="confirm">
 <h1>Nothing was decided by you</h1>
 ${heading(context, payment, 'h2')}
 <p class="lead">${text}</p>
 <div class="actions">
-${next && html`<a class="primary" href="${address('/queue', { ...filters, open: next.id })}">Next in the queue</a>`}
-<a class="secondary" href="${addressOfPayment(context, payment.id)}">See this payment</a>
+${next && html`<a class="primary" href="${addressOfList(context, carried, { open: next.id })}">Next in the queue</a>`}
+<a class="secondary" href="${addressOfPayment(context, payment.id, carried)}">See this payment</a>
 ${
   takeOver &&
-  html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...filters, from: 'queue' })}">
+  html`<form method="post" action="${address(`/payments/${payment.id}/claim`, { ...carried, on: 'queue' })}">
 ${token}<input type="hidden" name="force" value="1"><button class="quiet">Take over</button></form>`
 }
-${!next && html`<a class="plain" href="${address('/queue')}">To the queue</a>`}
+${!next && html`<a class="plain" href="${addressOfList(context, carried)}">To the ${list}</a>`}
 </div>
 </div>`;
   return { title: `Nothing was decided by you`, content, place: '/queue', status };
-}
-
-/** The payment that waits next behind `payment`, or the one that waits longest; none that somebody else is at. */
-async function nextAfter(context: Context, payment: Payment): Promise<Payment | undefined> {
-  const { database, principal, now } = context;
-  const free = { is: 'available', by: principal.id, now } as const;
-  const { filter } = filteringOf(context);
-  const narrowed = { ...filter, claim: filter.claim ?? free };
-  const place = queuePlace(payment);
-  const next =
-    (await nextInQueue(database, place, narrowed)) ?? (await nextInQueue(database, undefined, narrowed));
-  return next?.id === payment.id ? undefined : next;
 }
 
 export async function decide(context: Context, act: Act): Promise<Outcome> {
@@ -217,9 +212,9 @@ export async function decide(context: Context, act: Act): Promise<Outcome> {
           : reject(transaction, principal, id, parsed.value, request.id),
       id,
     );
-    const next = await nextAfter(context, decided);
-    const filters = askedOf(context.query);
-    return { to: context.address('/queue', { ...filters, open: next?.id, done: id }) };
+    const carried = carriedBy(context);
+    const next = await nextAfter(context, decided, carried);
+    return { to: addressOfList(context, onPageOf(carried, next), { open: next?.id, done: id }) };
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     return lost(context, act, error, filled);

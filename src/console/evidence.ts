@@ -35,7 +35,7 @@ export async function panel(
   place: PanelPlace,
 ): Promise<Html> {
   const facts = await factsOf(context.database, payment, context.now, context.money);
-  const level = place.from === 'payment' ? 2 : 3;
+  const level = place.on === 'payment' ? 2 : 3;
   const data = metadata(payment);
   const expected = submissionOf(payment) ? null : await instructionsFor(context, payment);
   return html`${doings(context, payment, people, place)}

@@ -5,14 +5,15 @@ import { type Html, html } from '../lib/html.ts';
 import { asOf, MOVES, type Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review/review.ts';
+import type { Carried } from './list-place.ts';
 import { customerName } from './particulars.ts';
 import { isLong, literal, moment, rows, said, statusStamp } from './parts.ts';
 import type { Context } from './route.ts';
 
-/** Where a panel stands, which its forms and links keep: the queue with its filters, or the payment's own page. */
+/** Where a panel stands, which its forms and links keep: beside the queue, or on the payment's own page. */
 export interface PanelPlace {
-  from: 'queue' | 'payment';
-  filters: Readonly<Record<string, string | undefined>>;
+  on: 'queue' | 'payment';
+  carried: Carried;
 }
 
 /** How deep a heading lies: beneath the page's own, or beneath that of the payment beside the queue. */
@@ -48,7 +49,9 @@ export function nameOf({ principal }: Context, names: Names, id: string): Html {
   return id === principal.id ? html`you` : said(names.get(id) ?? id);
 }
 
-export const addressOfPayment = ({ address }: Context, id: string) => address(`/payments/${id}`);
+/** The page of a payment, with the list that it was opened from. */
+export const addressOfPayment = ({ address }: Context, id: string, carried?: Carried) =>
+  address(`/payments/${id}`, carried);
 
 /** The amount large, for whom it is and from whom. */
 export function heading(context: Context, payment: Payment, level: 'h1' | 'h2', words?: string): Html {
@@ -74,13 +77,13 @@ export function doings(context: Context, payment: Payment, people: People, place
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
   const { status } = asOf(payment, context.now);
-  if (decides && MOVES.record.from.includes(status)) return recording(context, payment);
+  if (decides && MOVES.record.from.includes(status)) return recording(context, payment, place);
   if (status !== 'requires_review') return null;
   const claim = claimOf(payment, context.now);
   const isOthers = claim !== undefined && claim.by !== principal.id;
   const isOwn = approvalsOf(payment, people.barred).some(({ by }) => by === principal.id);
   const link = (act: 'approve' | 'reject') =>
-    address(`/payments/${payment.id}/${act}`, { ...place.filters, version: String(payment.version) });
+    address(`/payments/${payment.id}/${act}`, { ...place.carried, version: String(payment.version) });
   const approving = !isOwn && html`<a class="primary" href="${link('approve')}" data-key="a">Approve…</a>`;
   const rejecting = html`<a class="secondary" href="${link('reject')}" data-key="r">Reject…</a>`;
   return html`<div class="doings">
@@ -99,8 +102,8 @@ ${!isOthers && html`${approving} ${rejecting} `}${claimForms(context, payment, p
 }
 
 /** The way to record money that nobody announced, or that comes late. */
-function recording({ address }: Context, { id, version }: Payment): Html {
-  const target = address(`/payments/${id}/record`, { version: String(version) });
+function recording({ address }: Context, { id, version }: Payment, { carried }: PanelPlace): Html {
+  const target = address(`/payments/${id}/record`, { ...carried, version: String(version) });
   return html`<div class="doings">
 <div class="acts"><a class="secondary" href="${target}" data-key="m">Record money…</a></div>
 </div>`;
@@ -133,11 +136,11 @@ function written({ note, bank_reference }: ReviewAct): Html | null {
 function claimForms(
   { address, token }: Context,
   { id }: Payment,
-  { from, filters }: PanelPlace,
+  { on, carried }: PanelPlace,
   claim: 'free' | 'mine' | 'others',
 ): Html {
   const form = (act: 'claim' | 'release', label: string, force = false) => {
-    const target = address(`/payments/${id}/${act}`, { ...filters, from });
+    const target = address(`/payments/${id}/${act}`, { ...carried, on });
     const forced = force && html`<input type="hidden" name="force" value="1">`;
     return html`<form method="post" action="${target}">${token}${forced}<button class="quiet" data-key="e">${label}</button></form>`;
   };

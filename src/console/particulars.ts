@@ -102,6 +102,12 @@ function told(instructions: Instructions, level: 2 | 3): Html {
 ${rows(transferRows(instructions))}`;
 }
 
+/** The reference that the customer was told to transfer with; null where they were told none. */
+export function toldReference(payment: Payment): string | null {
+  const instructions = submissionOf(payment)?.instructions;
+  return instructions?.kind === 'transfer' ? instructions.reference : null;
+}
+
 /** What a transfer carries and into which account it goes. */
 export function transferRows({ account, reference }: Instructions & { kind: 'transfer' }): TermRow[] {
   return [

@@ -8,8 +8,8 @@ import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import type { Faults } from './parts.ts';
 import type { Context } from './route.ts';
 
-const PARAMETERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
-type Parameter = (typeof PARAMETERS)[number];
+export const PAYMENT_FILTERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
+type Parameter = (typeof PAYMENT_FILTERS)[number];
 /** Longest text that is looked for. */
 const TEXT_MAXIMUM = 508;
 
@@ -36,7 +36,7 @@ export async function paymentSearchOf({
   directory,
   timeZone,
 }: Pick<Context, 'query' | 'database' | 'directory' | 'timeZone'>): Promise<PaymentSearch> {
-  const asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
+  const asked = askedOf(query, PAYMENT_FILTERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
   const merchant = merchantAsked(directory, asked.merchant);
   if (merchant.fault !== undefined) faults.merchant = merchant.fault;
@@ -53,9 +53,8 @@ export async function paymentSearchOf({
   return { asked, filter: { ...filter, ...(await meaningOf(database, asked.q)) }, faults };
 }
 
-/** The search and the filters as a form whose answer is an address that can be kept. */
-export function paymentSearchForm(context: Context, { asked, faults }: PaymentSearch): Html {
-  const statuses = STATUSES.map((status) => [status, STATUS_NAMES[status]] as const);
+/** The field of a search whose text is read by `meaningOf`. */
+export function searchField(asked: string | undefined): Html {
   const search = attributes({
     id: 'q',
     name: 'q',
@@ -66,12 +65,18 @@ export function paymentSearchForm(context: Context, { asked, faults }: PaymentSe
     autocapitalize: 'none',
     'data-key': '/',
     'aria-describedby': 'q-hint',
-    value: asked.q,
+    value: asked,
   });
-  const fields = html`<div class="field search"><label for="q">Search</label>
-<p class="hint" id="q-hint">A line of a bank statement or a part of it, a payment number, an email address, an amount like 49.90</p>
+  return html`<div class="field search"><label for="q">Search</label>
+<p class="hint" id="q-hint">A line of a bank statement, a payment number, an email address, an amount like 49.90</p>
 <input${search}></div>
-${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
+`;
+}
+
+/** The search and the filters as a form whose answer is an address that can be kept. */
+export function paymentSearchForm(context: Context, { asked, faults }: PaymentSearch): Html {
+  const statuses = STATUSES.map((status) => [status, STATUS_NAMES[status]] as const);
+  const fields = html`${searchField(asked.q)}${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
 ${merchantFilter(context.directory, asked.merchant, faults.merchant)}
 ${filterChoice('mode', 'Mode', Object.entries(MODES), asked.mode, faults.mode)}${dayFields(asked, faults)}`;
   return filterBar(context, '/payments', asked, { fields, button: 'Search' });

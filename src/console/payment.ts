@@ -11,6 +11,7 @@ import { type TimelineItem, timelineOf } from '../review/timeline.ts';
 import { paymentOf } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { panel } from './evidence.ts';
+import { addressOfList, type Carried, carriedBy } from './list-place.ts';
 import { addressOfPayment, block, heading, peopleFor } from './panel.ts';
 import { type Faults, field, notice, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
@@ -22,11 +23,12 @@ export async function paymentPage(context: Context, faults: Faults = {}): Promis
   const people = await peopleFor(context, [payment]);
   const items = await timelineOf(database, payment, checkpoints);
   const title = `${context.money(payment.amount_minor, payment.currency)}, ${payment.merchant_name}`;
-  const content = html`${heading(context, payment, 'h1')}
+  const carried = carriedBy(context);
+  const content = html`${backTo(context, carried)}${heading(context, payment, 'h1')}
 ${await warnings(context, payment, items)}
 <div class="columns">
 <div class="column">
-${await panel(context, payment, people, { from: 'payment', filters: {} })}
+${await panel(context, payment, people, { on: 'payment', carried })}
 ${block('page', 'The customer’s page', 2)}
 <p><a href="${checkoutUrl(context.checkoutBaseUrl, payment.id)}" rel="noreferrer noopener">Open it as the customer sees it</a></p>
 </section>
@@ -43,6 +45,11 @@ ${placeInHistory(context, items)}
 </div>`;
   return { title, content, place: '/payments', faults };
 }
+
+/** The way back to the list that the page was opened from. */
+const backTo = (context: Context, carried: Carried): Html | undefined =>
+  carried.list &&
+  html`<p class="ways"><a href="${addressOfList(context, carried)}">Back to the ${carried.list}</a></p>\n`;
 
 /** What was changed outside the service: as long as nobody has acknowledged it, nobody can act on the payment. */
 async function warnings(
@@ -64,9 +71,10 @@ The operator recorded that in <a href="${entry}#entry-${known.number}">entry ${k
   );
 }
 
-function noteForm({ address, token, form }: Context, { id }: Payment, faults: Faults): Html {
+function noteForm(context: Context, { id }: Payment, faults: Faults): Html {
+  const { address, token, form } = context;
   return html`${block('note', 'Add a note', 2)}
-<form method="post" action="${address(`/payments/${id}/notes`)}#errors" novalidate>
+<form method="post" action="${address(`/payments/${id}/notes`, carriedBy(context))}#errors" novalidate>
 ${token}${field({
   name: 'note',
   label: 'Internal note',
@@ -90,5 +98,5 @@ export async function takeNote(context: Context): Promise<Outcome> {
   }
   const { id } = payment;
   await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value, request.id), id);
-  return { to: `${addressOfPayment(context, id)}#story` };
+  return { to: `${addressOfPayment(context, id, carriedBy(context))}#story` };
 }

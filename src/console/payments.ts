@@ -4,6 +4,8 @@ import { isPaymentId, type Payment } from '../payments/payment.ts';
 import { SEPARATOR_NAMES, type Separator } from '../review/export.ts';
 import { searchPayments } from '../review/queries.ts';
 import { pager, records } from '../ui/table.ts';
+import { doneNotice } from './done.ts';
+import { carriedFrom } from './list-place.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { hasFaults, moment, said, statusStamp } from './parts.ts';
@@ -22,7 +24,7 @@ export async function paymentsPage(context: Context): Promise<Outcome> {
   const before = [query.get('before') ?? ''].find(isPaymentId);
   const found = wrong ? [] : await searchPayments(database, search.filter, before, PAGE + 1, now);
   const shown = found.slice(0, PAGE);
-  const content = html`<h1>Payments</h1>
+  const content = html`${await doneNotice(context)}<h1>Payments</h1>
 ${paymentSearchForm(context, search)}
 ${
   wrong
@@ -52,7 +54,7 @@ const table = (context: Context, payments: readonly Payment[]): Html =>
 function amountOf(context: Context, { id, amount_minor, currency, mode }: Payment): Html {
   const amount = html`<bdi>${context.money(amount_minor, currency)}</bdi>`;
   const test = mode === 'test' && html` <span class="tag">Test</span>`;
-  return html`<a href="${addressOfPayment(context, id)}" data-key-row>${amount}</a>${test}`;
+  return html`<a href="${addressOfPayment(context, id, carriedFrom(context.query, 'payments'))}" data-key-row>${amount}</a>${test}`;
 }
 
 function empty({ address }: Context, { asked }: PaymentSearch, before: string | undefined): Html {

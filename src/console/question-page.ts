@@ -12,6 +12,8 @@ interface QuestionParts {
   lead: Html;
   /** The path that takes the form, below the console's address. */
   path: string;
+  /** Parameters that the form's address keeps. */
+  query?: Readonly<Record<string, string | undefined>>;
   fields?: Html;
   button: string;
   /** How the button looks. */
@@ -22,14 +24,26 @@ interface QuestionParts {
 }
 
 export function questionPage({ address, token }: Context, question: QuestionParts): Shown {
-  const { title, place, heading, lead, path, fields, button, look = 'primary', back, faults = {} } = question;
+  const {
+    title,
+    place,
+    heading,
+    lead,
+    path,
+    query,
+    fields,
+    button,
+    look = 'primary',
+    back,
+    faults = {},
+  } = question;
   return {
     title,
     place,
     faults,
     content: html`<h1>${heading}</h1>
 ${lead}
-<form class="narrow" method="post" action="${address(path)}#errors" novalidate>
+<form class="narrow" method="post" action="${address(path, query)}#errors" novalidate>
 ${token}${fields}<p class="actions"><button class="${look}">${button}</button> <a class="plain" href="${back}">Back</a></p>
 </form>`,
   };

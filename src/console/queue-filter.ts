@@ -1,17 +1,28 @@
 // Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
 import { asciiDigits } from '../lib/digits.ts';
-import { attributes, type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
+import { meaningOf } from '../review/meaning.ts';
 import type { QueueFilter, QueuePlace } from '../review/queries.ts';
-import { filterChoice, askedOf as filtersOf, type SelectChoices } from './filters.ts';
+import { askedOf, filterChoice, filterField, type SelectChoices } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
+import { searchField } from './payment-search.ts';
 import type { Context } from './route.ts';
 
 /** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
-const FILTERS = ['merchant', 'method', 'currency', 'minimum', 'age', 'mode', 'claimed'] as const;
-type FilterName = (typeof FILTERS)[number];
+export const QUEUE_FILTERS = [
+  'q',
+  'merchant',
+  'method',
+  'currency',
+  'minimum',
+  'age',
+  'mode',
+  'claimed',
+] as const;
+type FilterName = (typeof QUEUE_FILTERS)[number];
 type Asked = Partial<Record<FilterName, string>>;
 
 const AGES: Readonly<Record<string, [label: string, ms: number]>> = {
@@ -27,10 +38,7 @@ const CLAIMS: Readonly<Record<string, string>> = {
   others: 'Somebody else’s',
 };
 /** Longest text of a filter that is looked at. */
-const TEXT_MAXIMUM = 100;
-
-/** The filters of the queue that an address names. */
-export const askedOf = (query: URLSearchParams): Asked => filtersOf(query, FILTERS, TEXT_MAXIMUM);
+const TEXT_MAXIMUM = 508;
 
 export interface Filtering {
   filter: QueueFilter;
@@ -42,9 +50,15 @@ export interface Filtering {
   merchantFault: string | undefined;
 }
 
-/** Reads the filters of an address. What means nothing does not narrow. */
-export function filteringOf({ query, directory, principal, now }: Context): Filtering {
-  const asked = askedOf(query);
+/** Reads the filters of an address. What means nothing does not narrow. Throws `DatabaseError`. */
+export async function filteringOf({
+  query,
+  database,
+  directory,
+  principal,
+  now,
+}: Context): Promise<Filtering> {
+  const asked = askedOf(query, QUEUE_FILTERS, TEXT_MAXIMUM);
   const merchant = merchantAsked(directory, asked.merchant);
   const currency = asked.currency?.toUpperCase();
   const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
@@ -57,6 +71,7 @@ export function filteringOf({ query, directory, principal, now }: Context): Filt
     fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,
     merchantFault: merchant.fault,
     filter: {
+      searched: asked.q === undefined ? undefined : await meaningOf(database, asked.q),
       merchant_id: merchant.id,
       method: asked.method,
       currency: currency !== undefined && isCurrency(currency) ? currency : undefined,
@@ -78,41 +93,29 @@ export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
 const select = (name: FilterName, label: string, choices: SelectChoices, asked: Asked) =>
   filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`);
 
-/** The filters as a form whose answer is an address that can be kept. `methods` are those known of the queue, by their ids. */
+/** The search and the filters as a form whose address can be bookmarked. `methods` are the queue's, by id. */
 export function filterForm(
   { address, directory }: Context,
   { asked, fault, merchantFault }: Filtering,
   known: { methods: SelectChoices; currencies: readonly string[] },
 ): Html {
-  const count = Object.keys(asked).length;
+  const count = Object.keys(asked).filter((name) => name !== 'q').length;
   const howMany = count > 0 && html` <span class="muted">(${count} set)</span>`;
-  const clear = count > 0 && html` <a href="${address('/queue')}">Clear filters</a>`;
-  return html`<details class="filters"${count > 0 && html` open`}><summary>Filter${howMany}</summary>
-<form method="get" action="${address('/queue')}">
-${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}${select(
-  'currency',
-  'Currency',
-  known.currencies.map((code) => [code, code] as const),
-  asked,
-)}<div class="field${fault && ' wrong'}"><label for="filter-minimum">Minimum amount</label>
-${fault && html`<p class="error" id="filter-minimum-error">${fault}</p>\n`}<input${attributes({
-    id: 'filter-minimum',
-    name: 'minimum',
-    type: 'text',
-    inputmode: 'decimal',
-    autocomplete: 'off',
-    value: asked.minimum,
-    'aria-invalid': fault !== undefined && 'true',
-    'aria-describedby': fault && 'filter-minimum-error',
-  })}></div>
-${select(
-  'age',
-  'Waiting',
-  Object.entries(AGES).map(([value, [label]]) => [value, label] as const),
-  asked,
-)}
+  const clear =
+    Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/queue')}">Clear</a>`;
+  const currencies = known.currencies.map((code) => [code, code] as const);
+  const decimal = { inputmode: 'decimal' };
+  const least = filterField('minimum', 'Minimum amount', asked.minimum, fault, decimal, 'filter-minimum');
+  const ages = Object.entries(AGES).map(([value, [label]]) => [value, label] as const);
+  return html`<form method="get" action="${address('/queue')}" role="search" class="queue-search">
+<div class="filter-bar">${searchField(asked.q)}<p class="actions"><button>Search</button>${clear}</p></div>
+<details class="filters"${count > 0 && html` open`}><summary>Filter${howMany}</summary>
+<div class="fields">
+${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}
+${select('currency', 'Currency', currencies, asked)}${least}${select('age', 'Waiting', ages, asked)}
 ${select('mode', 'Mode', Object.entries(MODES), asked)}
-${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button>${clear}</p>
-</form>
-</details>`;
+${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button></p>
+</div>
+</details>
+</form>`;
 }

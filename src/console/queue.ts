@@ -2,16 +2,18 @@
 
 import { namesOf } from '../administrators/reviewer-queries.ts';
 import { type Html, html } from '../lib/html.ts';
-import { isPaymentId, type Payment } from '../payments/payment.ts';
-import { findPayment } from '../payments/queries.ts';
+import { grouped } from '../methods/transfer/creditor-reference.ts';
+import type { Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
-import { awaitsSecond, decisionOf } from '../review/review.ts';
+import { awaitsSecond } from '../review/review.ts';
 import { pager } from '../ui/table.ts';
+import { doneNotice, paymentNamed } from './done.ts';
 import { panel } from './evidence.ts';
-import { addressOfPayment, heading, type Names, nameOf, type People, parties, peopleFor } from './panel.ts';
-import { customerName, METHOD_TYPES, methodName, submissionOf } from './particulars.ts';
-import { age, isLong, moment, notice, said } from './parts.ts';
+import { carriedFrom } from './list-place.ts';
+import { addressOfPayment, heading, type Names, nameOf, type People, peopleFor } from './panel.ts';
+import { customerName, METHOD_TYPES, methodName, submissionOf, toldReference } from './particulars.ts';
+import { age, isLong, literal, said } from './parts.ts';
 import { type Filtering, filterForm, filteringOf, placeOf, writtenPlace } from './queue-filter.ts';
 import type { Context, Outcome } from './route.ts';
 
@@ -19,22 +21,22 @@ const PAGE = 50;
 
 export async function queuePage(context: Context): Promise<Outcome> {
   const { database, query } = context;
-  const filtering = filteringOf(context);
+  const filtering = await filteringOf(context);
   const isFiltered = Object.keys(filtering.asked).length > 0;
   const [found, matching, total, open, done] = await Promise.all([
     listQueue(database, filtering.filter, placeOf(query.get('after')), PAGE + 1),
     isFiltered ? countQueue(database, filtering.filter) : undefined,
     context.figures.waiting(),
     paymentNamed(context, 'open'),
-    paymentNamed(context, 'done'),
+    doneNotice(context),
   ]);
   const shown = found.slice(0, PAGE);
-  const people = await peopleFor(context, [...shown, ...(open ? [open] : []), ...(done ? [done] : [])]);
+  const people = await peopleFor(context, [...shown, ...(open ? [open] : [])]);
   const detail = open && (await openPane(context, open, people, filtering));
   const next = found.length > PAGE ? queuePlace(shown.at(-1)!) : undefined;
   const list =
     shown.length === 0
-      ? await emptyList(context, people.names, isFiltered, total.count)
+      ? await emptyList(context, people.names, filtering, total.count)
       : html`${figures(context, matching ?? total, isFiltered)}
 ${table(context, shown, people, filtering, open?.id)}
 ${links(context, filtering, next && writtenPlace(next))}`;
@@ -44,7 +46,7 @@ ${links(context, filtering, next && writtenPlace(next))}`;
     ...(fault !== undefined && { 'filter-minimum': fault }),
   };
   const currencies = [...new Set(total.sums.map(({ currency }) => currency))];
-  const content = html`${done && notice(html`<p>${doneLine(context, done, people)}</p>`)}
+  const content = html`${done}
 <div class="queue-head"><h1>Queue</h1>
 ${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies })}</div>
 <div class="panes${detail && ' open'}">
@@ -54,12 +56,6 @@ ${list}
 ${detail}
 </div>`;
   return { title: 'Queue', content, place: '/queue', faults, status: 200 };
-}
-
-/** The payment that a parameter names. */
-async function paymentNamed({ database, query }: Context, name: string): Promise<Payment | undefined> {
-  const id = query.get(name);
-  return id !== null && isPaymentId(id) ? findPayment(database, id) : undefined;
 }
 
 function addressOf(
@@ -91,10 +87,13 @@ function table(
   return html`<table class="queue">
 <thead><tr>
 <th scope="col">Age</th><th scope="col" class="number">Amount</th><th scope="col">Merchant</th><th scope="col">Customer</th>
-<th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th><th scope="col" class="extra">Claimed by</th>
+<th scope="col" class="extra">Method</th><th scope="col" class="extra">Reference</th>
+<th scope="col" class="extra">Transfer reference</th><th scope="col" class="extra">Claimed by</th>
 </tr></thead>
 <tbody>${payments.map((payment) => {
     const { id, mode, merchant_name, merchant_reference } = payment;
+    const told = toldReference(payment);
+    const transfer = told && literal(grouped(told));
     const link = addressOf(context, filtering, { after, open: id });
     const amount = context.money(payment.amount_minor, payment.currency);
     const current = id === open && html` aria-current="true"`;
@@ -107,6 +106,7 @@ function table(
 <td data-label="Customer">${said(customerName(payment) ?? '–')}</td>
 <td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td>
 <td data-label="Reference" class="extra${merchant_reference === null && ' none'}">${said(merchant_reference ?? '–')}</td>
+<td data-label="Transfer reference" class="extra${told === null && ' none'}">${transfer ?? '–'}</td>
 ${claimCell(context, payment, people)}</tr>
 `;
   })}</tbody>
@@ -149,10 +149,10 @@ async function openPane(
   filtering: Filtering,
 ): Promise<Html> {
   const after = context.query.get('after') ?? undefined;
-  const place = { from: 'queue', filters: filtering.asked } as const;
+  const place = { on: 'queue', carried: carriedFrom(context.query, 'queue') } as const;
   return html`<article class="detail" aria-label="The payment that is open">
 <p class="ways"><a href="${addressOf(context, filtering, { after })}">Close</a>
-<a href="${addressOfPayment(context, payment.id)}">Payment and its history</a></p>
+<a href="${addressOfPayment(context, payment.id, place.carried)}">Payment and its history</a></p>
 ${heading(context, payment, 'h2')}
 ${await panel(context, payment, people, place)}
 </article>`;
@@ -161,9 +161,13 @@ ${await panel(context, payment, people, place)}
 async function emptyList(
   context: Context,
   names: Names,
-  isFiltered: boolean,
+  { asked }: Filtering,
   waiting: number,
 ): Promise<Html> {
+  const isFiltered = Object.keys(asked).length > 0;
+  if (asked.q !== undefined)
+    return html`<div class="empty"><p>Nothing in the queue matches this search.</p>
+<p><a href="${context.address('/payments', { q: asked.q })}">Search all payments</a></p></div>`;
   if (waiting > 0) {
     const what = isFiltered ? 'Nothing in the queue matches these filters.' : 'Nothing more in the queue.';
     return html`<div class="empty"><p>${what}</p><p><a href="${context.address('/queue')}">Show all ${waiting}</a></p></div>`;
@@ -181,20 +185,4 @@ export async function lastDecisionLine(
   const names = by === null || known.has(by) ? known : await namesOf(context.database, [by]);
   const who = by !== null && html` by ${nameOf(context, names, by)}`;
   return html`<a href="${addressOfPayment(context, payment)}">Last decision</a> ${age(context, at)} ago${who}.`;
-}
-
-/** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
-function doneLine(context: Context, payment: Payment, people: People): Html {
-  const { status } = payment;
-  const act = decisionOf(payment);
-  const what = html`<bdi>${context.money(payment.amount_minor, payment.currency)}</bdi>, ${parties(payment)}`;
-  const see = html`<a href="${addressOfPayment(context, payment.id)}">See it here</a>`;
-  if (status === 'requires_review' && act)
-    return html`Approval 1 of 2 is recorded: ${what}. Another administrator must confirm it. ${see}.`;
-  if (status !== 'approved' && status !== 'rejected') return html`${what}: nothing was decided. ${see}.`;
-  const decided = status === 'approved' ? 'Approved' : 'Rejected';
-  const who = act && html` by ${nameOf(context, people.names, act.by)}`;
-  const when = payment.decided_at !== null && html`, ${moment(context, payment.decided_at)}`;
-  const here = html`<a href="${addressOfPayment(context, payment.id)}">see it here</a>`;
-  return html`<strong>${decided}</strong>${who}${when}: ${what}. Undo is not possible; ${here}.`;
 }

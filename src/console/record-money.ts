@@ -8,7 +8,7 @@ import { parseReceivedMoney, recordMoney } from '../review/record-money.ts';
 import { paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
 import { instructionsFor } from './evidence.ts';
-
+import { carriedBy } from './list-place.ts';
 import { addressOfPayment, heading } from './panel.ts';
 import { transferRows } from './particulars.ts';
 import { type Faults, field, moment, notice, rows, said } from './parts.ts';
@@ -40,6 +40,7 @@ async function asking(
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
   const changed = refusal ?? (isStale ? 'The payment has changed since you looked at it.' : undefined);
   const version = String(payment.version);
+  const carried = carriedBy(context);
   const page = questionPage(context, {
     title: 'Record money for this payment',
     place: '/payments',
@@ -54,10 +55,11 @@ ${rows([
 ])}
 <p>For money that came although the customer never said so, or after the payment had ended. The payment then waits for review.</p>`,
     path: `/payments/${payment.id}/record`,
+    query: carried,
     fields: html`<input type="hidden" name="version" value="${version}">
 ${fieldsOf(context, payment, filled, faults)}`,
     button: 'Record the money',
-    back: addressOfPayment(context, payment.id),
+    back: addressOfPayment(context, payment.id, carried),
     faults,
   });
   return refusal === undefined ? page : { ...page, status: 409 };
@@ -112,7 +114,7 @@ export async function takeRecord(context: Context): Promise<Outcome> {
     if (!(error instanceof OperationalError) || error.code !== 'conflict') throw error;
     return asking(context, await paymentOf(context), { filled, refusal: error.message });
   }
-  return { to: addressOfPayment(context, id) };
+  return { to: addressOfPayment(context, id, carriedBy(context)) };
 }
 
 /** The faults in words that say what to do. */

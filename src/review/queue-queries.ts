@@ -2,6 +2,7 @@
 import type { Reader, Value } from '../database/database.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
+import type { SearchFilter } from './search-queries.ts';
 
 const COLUMNS = PAYMENTS.columnList;
 
@@ -19,6 +20,8 @@ export interface QueueFilter {
   minimum_minor?: number | undefined;
   /** Waiting since this moment or longer, milliseconds since 1970. */
   waiting_since?: number | undefined;
+  /** What a search looks for, as `meaningOf` gives it. */
+  searched?: SearchFilter | undefined;
   /** `available`: nobody else has it; `mine`; `others`: somebody else has it. As seen by `by` at `now`. */
   claim?: { is: 'available' | 'mine' | 'others'; by: string; now: number } | undefined;
 }
@@ -50,6 +53,7 @@ function narrowed(filter: QueueFilter): Condition {
   if (filter.minimum_minor !== undefined) add('amount_minor >= ?', filter.minimum_minor);
   if (filter.waiting_since !== undefined) add(`${SINCE} <= ?`, filter.waiting_since);
   if (filter.method !== undefined) add('method = ?', filter.method);
+  if (filter.searched) parts.push(...searchConditions(filter.searched));
   if (filter.claim) {
     const { is, by, now } = filter.claim;
     if (is === 'available') add('(claimed_by is null or claimed_by = ? or claimed_until <= ?)', by, now);
@@ -59,6 +63,26 @@ function narrowed(filter: QueueFilter): Condition {
     sql: parts.map((part) => part.sql).join(' and '),
     values: parts.flatMap((part) => part.values),
   };
+}
+
+/** What is searched has an index of its own, which few payments share; a merchant may give all its payments one reference. */
+function searchConditions({ ids, amount_minor, currency, ...texts }: SearchFilter): Condition[] {
+  const { email, account, bank_reference, payer, reference } = texts;
+  const conditions: [string, Value | undefined][] = [
+    ['payer_email', email?.toLowerCase()],
+    ['payer_account', account],
+    ['bank_reference', bank_reference],
+    ['payer_name', payer],
+    ["merchant_reference || ''", reference],
+    ['amount_minor', amount_minor],
+    ['currency', currency],
+  ];
+  return [
+    ...(ids ? [{ sql: `id in (${ids.map(() => '?').join(', ')})`, values: [...ids] }] : []),
+    ...conditions.flatMap(([column, value]) =>
+      value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }],
+    ),
+  ];
 }
 
 /** Payments under review, those that wait longest first, behind `after`. `limit` + 1 tells whether there are more. */

@@ -93,6 +93,6 @@ test('A payment that is open beside the list can be decided by reviewers, and on
   assert.ok(reviewer.forms.some(({ button }) => button === 'Claim'));
   const auditor = await who.olga.get(`/queue?open=${id}`);
   assert.doesNotMatch(auditor.text, /data-key="[are]"/);
-  assert.deepEqual(auditor.forms.map(({ button }) => button).sort(), ['Apply', 'Sign out']);
+  assert.deepEqual(auditor.forms.map(({ button }) => button).sort(), ['Search', 'Sign out']);
   assert.match(auditor.body, /GB82 WEST 1234 5698 7654 32/);
 });
