@@ -1,7 +1,7 @@
 // The command line: which commands there are, and how their failures are told.
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
-import { DamagedFile, DatabaseError } from '../database/database.ts';
+import { DatabaseError, StoreUnfit } from '../database/database.ts';
 import { SchemaTooNew } from '../database/migrate.ts';
 import { RestoreUnfinished, StorageExposed } from '../database/open.ts';
 import { PostgresToolFailed } from '../database/postgres-tool-failed.ts';
@@ -19,7 +19,7 @@ const EXIT_USAGE = 2;
 const UNFIT = [
   CheckpointKeyLost,
   ConfigurationError,
-  DamagedFile,
+  StoreUnfit,
   StartRefused,
   StorageExposed,
   SchemaTooNew,

@@ -96,8 +96,8 @@ export class DatabaseError extends Error {
   }
 }
 
-/** The database's file is none, or damaged at its beginning: only a person can put another in its place. */
-export class DamagedFile extends DatabaseError {
+/** A start that only a person can help: the database's file is none or damaged at its beginning, or the engine is too old. */
+export class StoreUnfit extends DatabaseError {
   constructor(message: string) {
     super('broken', message);
   }

@@ -1,5 +1,5 @@
 // What an error of SQLite's means to the caller: its result codes in the words of the port.
-import { DamagedFile, DatabaseError, type DatabaseFailure } from './database.ts';
+import { DatabaseError, type DatabaseFailure, StoreUnfit } from './database.ts';
 
 /** SQLITE_BUSY: another connection holds the lock. */
 export const BUSY = 5;
@@ -37,7 +37,7 @@ const NOT_A_DATABASE = 26;
 /** The same of the opening of a store's `file`, with what to do where that is no database. */
 export function asOpeningError(error: unknown, file: string): unknown {
   if ((error as { errcode?: number }).errcode !== NOT_A_DATABASE) return asDatabaseError(error);
-  return new DamagedFile(
+  return new StoreUnfit(
     `${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace`,
   );
 }

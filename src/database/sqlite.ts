@@ -7,6 +7,7 @@ import {
   type Queryable,
   type Reader,
   type Row,
+  StoreUnfit,
   type Value,
 } from './database.ts';
 import { Connection } from './sqlite-connection.ts';
@@ -14,6 +15,8 @@ import { asDatabaseError, asOpeningError, BUSY } from './sqlite-failures.ts';
 import { sqliteFaults } from './sqlite-integrity.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
+/** Older ones can damage the file when two connections start the write-ahead log over (https://sqlite.org/wal.html, "WAL-reset bug"). */
+const OLDEST_VERSION = '3.51.3';
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
 /** How long reads may share one view of the database, and so how late they may see what another process wrote. */
@@ -21,9 +24,18 @@ const VIEW_MS = 100;
 
 /**
  * Opens, or makes, the database in `file`, mode 0600. `onBroken` is called with the error of a failing disk or a damaged file,
- * after which the process must end: SQLite itself would carry on. Throws `DatabaseError`.
+ * after which the process must end: SQLite itself would carry on. `version` is that of the SQLite in use. Throws `StoreUnfit`,
+ * `DatabaseError`.
  */
-export function openSqlite(file: string, onBroken: (error: Error) => void): Database {
+export function openSqlite(
+  file: string,
+  onBroken: (error: Error) => void,
+  version = process.versions.sqlite!,
+): Database {
+  if (version.localeCompare(OLDEST_VERSION, 'en', { numeric: true }) < 0)
+    throw new StoreUnfit(
+      `this Node has SQLite ${version}, and ${OLDEST_VERSION} is needed: run node scripts/install.js, or install a newer Node`,
+    );
   const isNew = !existsSync(file);
   let writer: Connection | undefined;
   try {

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { DatabaseError } from '../../src/database/database.ts';
+import { DatabaseError, StoreUnfit } from '../../src/database/database.ts';
 import { holdStore, openDatabase, prepareStorage, StorageExposed } from '../../src/database/open.ts';
+import { openSqlite } from '../../src/database/sqlite.ts';
 import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
@@ -49,6 +50,20 @@ describe('storage', () => {
       }
     });
   }
+
+  test('a SQLite that can damage the file is refused, and makes none', async () => {
+    await withStore(async ({ storage }) => {
+      const file = join(storage, 'counterfoil.sqlite');
+      const open = (version: string) => openSqlite(file, assert.fail, version);
+      for (const version of ['3.51.2', '3.9.0', '2.99.99'])
+        assert.throws(() => open(version), {
+          constructor: StoreUnfit,
+          message: `this Node has SQLite ${version}, and 3.51.3 is needed: run node scripts/install.js, or install a newer Node`,
+        });
+      assert.deepEqual(readdirSync(storage), []);
+      for (const version of ['3.51.3', '3.100.0', '4.0.0']) await open(version).close();
+    });
+  });
 
   for (const mode of [0o750, 0o705, 0o710, 0o701]) {
     test(`a directory of mode ${mode.toString(8)} is refused`, async () => {
