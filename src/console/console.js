@@ -1,4 +1,4 @@
-// The console's one script: asks browsers for passkeys, and makes single letters keys. Every page works without it.
+// The console's one script: passkeys, what is new in the queue, and single letters as keys. Every page works without it.
 
 // Passkeys: a button fills in the field beside it and sends its form.
 for (const part of document.querySelectorAll('[data-passkey]')) {
@@ -36,6 +36,24 @@ document.addEventListener('submit', (event) => {
   if (event.timeStamp - sentAt < 1000) event.preventDefault();
   else sentAt = event.timeStamp;
 });
+
+// Says how many payments are new since the page was sent. Asks as long as the page is looked at and somebody is signed in.
+const news = document.querySelector('[data-news]');
+if (news) {
+  const EACH_MS = 20_000;
+  const ask = async () => {
+    if (document.visibilityState === 'visible') {
+      const response = await fetch(news.dataset.news).catch(() => undefined);
+      const isAnswer = response?.headers.get('content-type').startsWith('text/plain');
+      if (response && response.status < 500 && !isAnswer) return;
+      const count = isAnswer ? Number(await response.text()) : 0;
+      const said = count === 1 ? '1 new payment waits.' : `${count} new payments wait.`;
+      if (count > 0 && news.textContent !== said) news.textContent = said;
+    }
+    setTimeout(ask, EACH_MS);
+  };
+  setTimeout(ask, EACH_MS);
+}
 
 // Single letters as keys, unless somebody has switched them off. None decides: what they lead to asks.
 const help = document.querySelector('[data-keys]');

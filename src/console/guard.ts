@@ -32,6 +32,7 @@ export function guarded(place: ConsolePlace, route: Route | undefined) {
     if (!may(principal.role, route.permission))
       return show(visit, problem.forbidden(place.path, principal.role));
     if (draft && !hasToken(form, visit.formKey)) return showDraft(visit, draft, 'stale');
+    if (route.isBackground) reply.removeHeader('set-cookie');
     return send(visit, await route.answer(contextOf(visit, principal, params, form)));
   };
 }

@@ -1,6 +1,8 @@
 // The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
 
+import { Readable } from 'node:stream';
 import { namesOf } from '../administrators/reviewer-queries.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -51,11 +53,40 @@ ${links(context, filtering, next && writtenPlace(next))}`;
 ${filterForm(context, filtering, { methods: methodsOf(total.methods, shown), currencies })}</div>
 <div class="panes${detail && ' open'}">
 <div class="list">
+${newsLine(context, filtering, shown, total)}
 ${list}
 </div>
 ${detail}
 </div>`;
   return { title: 'Queue', content, place: '/queue', faults, status: 200 };
+}
+
+/** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
+function newsLine(
+  context: Context,
+  filtering: Filtering,
+  shown: readonly Payment[],
+  { newest }: QueueCount,
+): Html {
+  const { address, query } = context;
+  const after = Math.max(newest ?? 0, ...shown.map((payment) => queuePlace(payment).since));
+  const refreshed = addressOf(context, filtering, {
+    after: query.get('after') ?? undefined,
+    open: query.get('open') ?? undefined,
+  });
+  const news = address('/queue/new', { ...filtering.asked, sent_after: String(after) });
+  return html`<p class="ways"><a href="${refreshed}">Refresh</a> <span role="status" data-news="${news}"></span></p>`;
+}
+
+/** How many payments the filters let through that were sent after a moment: what the script asks for. */
+export async function newInQueue(context: Context): Promise<Outcome> {
+  const { database, query } = context;
+  const { filter } = await filteringOf(context);
+  const sent_after = /^\d{1,15}$/.exec(query.get('sent_after') ?? '')?.[0];
+  if (sent_after === undefined)
+    throw new OperationalError('validation_failed', 'sent_after must be milliseconds since 1970.');
+  const { count } = await countQueue(database, { ...filter, sent_after: Number(sent_after) });
+  return { stream: Readable.from([String(count)]), type: 'text/plain; charset=utf-8', name: 'new.txt' };
 }
 
 function addressOf(

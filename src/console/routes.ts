@@ -32,7 +32,7 @@ import { merchantsPage } from './merchants.ts';
 import { paymentPage, takeNote } from './payment.ts';
 import { paymentsPage } from './payments.ts';
 import { download } from './payments-export.ts';
-import { queuePage } from './queue.ts';
+import { newInQueue, queuePage } from './queue.ts';
 import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
@@ -47,6 +47,7 @@ export const routes: readonly Route[] = [
   form('/sign-out', 'read', signOut, '/'),
 
   page('/queue', 'read', queuePage),
+  { ...page('/queue/new', 'read', newInQueue), isBackground: true },
   page('/payments', 'read', paymentsPage),
   ...EXPORT_FORMATS.map((format) => ({
     ...page(`/payments.${format}`, 'read', (context) => download(context, format)),

@@ -20,6 +20,8 @@ export interface QueueFilter {
   minimum_minor?: number | undefined;
   /** Waiting since this moment or longer, milliseconds since 1970. */
   waiting_since?: number | undefined;
+  /** Sent after this moment, milliseconds since 1970. */
+  sent_after?: number | undefined;
   /** What a search looks for, as `meaningOf` gives it. */
   searched?: SearchFilter | undefined;
   /** `available`: nobody else has it; `mine`; `others`: somebody else has it. As seen by `by` at `now`. */
@@ -52,6 +54,7 @@ function narrowed(filter: QueueFilter): Condition {
   if (filter.currency !== undefined) add('currency = ?', filter.currency);
   if (filter.minimum_minor !== undefined) add('amount_minor >= ?', filter.minimum_minor);
   if (filter.waiting_since !== undefined) add(`${SINCE} <= ?`, filter.waiting_since);
+  if (filter.sent_after !== undefined) add(`${SINCE} > ?`, filter.sent_after);
   if (filter.method !== undefined) add('method = ?', filter.method);
   if (filter.searched) parts.push(...searchConditions(filter.searched));
   if (filter.claim) {
@@ -109,6 +112,8 @@ export interface QueueCount {
   count: number;
   /** Of whichever waits longest, milliseconds since 1970. */
   oldest: number | null;
+  /** When the last of them was sent, milliseconds since 1970. */
+  newest: number | null;
   /** By currency and mode, live first. */
   sums: { currency: string; mode: Mode; count: number; amount_minor: number }[];
   /** The ids of the ways to pay among them. */
@@ -119,15 +124,22 @@ export interface QueueCount {
 export async function countQueue(database: Reader, filter: QueueFilter): Promise<QueueCount> {
   const { sql, values } = narrowed(filter);
   // Sums as floating-point numbers: they are exact as far as a number of ours is, and no sum can be too great to be told.
-  const groups = await database.query<QueueCount['sums'][number] & { method: string | null; oldest: number }>(
+  const groups = await database.query<
+    QueueCount['sums'][number] & {
+      method: string | null;
+      oldest: number;
+      newest: number;
+    }
+  >(
     `select currency, mode, method, count(*) as count, sum(cast(amount_minor as double precision)) as amount_minor,
-     min(${SINCE}) as oldest from payments where ${sql} group by currency, mode, method order by mode, currency`,
+     min(${SINCE}) as oldest, max(${SINCE}) as newest from payments where ${sql} group by currency, mode, method order by mode, currency`,
     ...values,
   );
-  const total: QueueCount = { count: 0, oldest: null, sums: [], methods: [] };
-  for (const { currency, mode, method, count, amount_minor, oldest } of groups) {
+  const total: QueueCount = { count: 0, oldest: null, newest: null, sums: [], methods: [] };
+  for (const { currency, mode, method, count, amount_minor, oldest, newest } of groups) {
     total.count += count;
     total.oldest = Math.min(total.oldest ?? oldest, oldest);
+    total.newest = Math.max(total.newest ?? newest, newest);
     if (method !== null && !total.methods.includes(method)) total.methods.push(method);
     const last = total.sums.at(-1);
     if (last?.currency !== currency || last.mode !== mode)

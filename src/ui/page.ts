@@ -6,13 +6,13 @@ import { icon, stylesheet } from './assets.ts';
 import type { Theme } from './theme.ts';
 
 /** The content security policy, with what stands for the one script that may run. */
-const policyFor = (script: string) => [
+const policyFor = (script: string, connect: string) => [
   "default-src 'none'",
   "style-src 'self'",
   "img-src 'self'",
   "font-src 'self'",
   `script-src ${script}`,
-  "connect-src 'none'",
+  `connect-src ${connect}`,
   "object-src 'none'",
   "frame-src 'none'",
   "worker-src 'none'",
@@ -29,12 +29,14 @@ export const POLICY_REPORTS = 'csp-report';
 
 /**
  * The headers of pages below `baseUrl`, which comes without a slash at its end. With a `nonce` (new for each answer) the script
- * that has it runs, and no other.
+ * that has it runs, and no other; it may ask this server alone.
  */
 export function pageHeaders(baseUrl: string, nonce?: string): Record<string, string> {
   const https = isHttps(baseUrl);
   const policy = [
-    ...policyFor(nonce === undefined ? "'none'" : `'nonce-${nonce}' 'strict-dynamic'`),
+    ...(nonce === undefined
+      ? policyFor("'none'", "'none'")
+      : policyFor(`'nonce-${nonce}' 'strict-dynamic'`, "'self'")),
     ...(https ? ['upgrade-insecure-requests'] : []),
     `report-uri ${pathOf(baseUrl)}/${POLICY_REPORTS}`,
     'report-to csp',

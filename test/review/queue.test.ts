@@ -102,6 +102,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(await countQueue(service.service.database, { currency: 'JPY' }), {
         count: 0,
         oldest: null,
+        newest: null,
         sums: [],
         methods: [],
       });
