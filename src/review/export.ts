@@ -7,7 +7,7 @@ import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
-import { reviewActs, reviewersOf } from './review.ts';
+import { receiptsOf, reviewActs, reviewersOf } from './review.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -44,6 +44,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
   const sent = kept(payment.submission);
   const acts = reviewActs(payment);
   const decision = acts.findLast(({ act }) => act === 'approve' || act === 'reject');
+  const received = receiptsOf(payment).at(-1);
   const notes = acts.flatMap(({ note }) => note ?? []);
   return {
     id: payment.id,
@@ -75,6 +76,8 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
     bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
     decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
     note: notes.length > 0 ? notes.join('\n') : null,
+    received_amount: received ? formatAmount(received.amount_minor) : null,
+    received_on: received?.received_on ?? null,
   };
 }
 type ExportRow = ReturnType<typeof rowOf>;
@@ -109,6 +112,8 @@ export const EXPORT_COLUMNS = [
   'bank_reference',
   'decided_by',
   'note',
+  'received_amount',
+  'received_on',
 ] as const satisfies (keyof ExportRow)[];
 
 /** RFC 4180. */
@@ -140,9 +145,10 @@ const NDJSON: Writer = {
 function csvWriter(separator: Separator | undefined): Writer {
   const csv = { ...CSV, delimiter: SEPARATORS[separator ?? 'comma'] };
   // Spreadsheets take the semicolon in countries that write decimals with a comma: only so are amounts numbers to them.
-  const amount = (text: string) => (separator === 'semicolon' ? text.replace('.', ',') : text);
+  const amount = (text: string | null) =>
+    separator === 'semicolon' ? (text?.replace('.', ',') ?? null) : text;
   const value = (row: ExportRow, name: keyof ExportRow) =>
-    name === 'amount' ? amount(row.amount) : cell(row[name]);
+    name === 'amount' || name === 'received_amount' ? amount(row[name]) : cell(row[name]);
   return {
     head: (separator === undefined ? '' : BYTE_ORDER_MARK) + stringify([[...EXPORT_COLUMNS]], csv),
     line: (rows) =>

@@ -8,6 +8,7 @@ import { approve } from '../../src/review/decide.ts';
 import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/review/export.ts';
 import { addNote } from '../../src/review/note.ts';
 import type { SearchFilter } from '../../src/review/queries.ts';
+import { recordMoney } from '../../src/review/record-money.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
@@ -136,6 +137,25 @@ for (const engine of ENGINES)
       await erase(harness, id);
       const { decided_by, bank_reference, note } = await rowOf(id);
       assert.deepEqual([decided_by, bank_reference, note], ['', '', '']);
+    });
+
+    test('Money that was recorded stands in it with its day, as a number to spreadsheets, until the payment is erased.', async () => {
+      const { journal } = harness.service;
+      const { id } = await harness.create({ amount: 50 });
+      const bare = await harness.create();
+      const csv = (separator?: 'semicolon') => exported('csv', { ids: [id] }, separator);
+      const received = { amount_minor: 123450, received_on: '2026-11-20', bank_reference: null };
+      const money = { ...received, note: null, version: null };
+      await journal.commit((transaction) => recordMoney(transaction, ANA, id, money, 'req_r'), id);
+      const [row] = readCsvRows(await csv());
+      assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
+      assert.match(await csv('semicolon'), /;1234,50;2026-11-20\r\n$/);
+      await decide(harness, id);
+      await erase(harness, id);
+      for (const one of [id, bare.id]) {
+        const [empty] = readCsvRows(await exported('csv', { ids: [one] }));
+        assert.deepEqual([empty!.received_amount, empty!.received_on], ['', '']);
+      }
     });
 
     test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
