@@ -12,8 +12,9 @@ import { findByTransferReference } from './transfer-reference.ts';
 const REFERENCE_MINIMUM = 4;
 /** Words of a name inside a longer text. */
 const NAME_WORDS = [5, 4, 3, 2];
-/** An amount with decimals inside a longer text. */
-const AMOUNT_INSIDE = /(?<![\w.,'’])\d[\d.,'’\u00a0\u202f]*[.,]\d\d(?![\w.'’]|,\d)/g;
+/** An amount with decimals inside a longer text, in the digits of any script. */
+const AMOUNT_INSIDE =
+  /(?<![\w\p{Nd}.,'’])\p{Nd}[\p{Nd}.,٬'’．，\u00a0\u202f]*[.,٫．，]\p{Nd}{2}(?![\w\p{Nd}.'’．]|[,٫，]\p{Nd})/gu;
 
 /** The payments that `text` means, the whole of it or a part. Throws `DatabaseError`. */
 export async function meaningOf(database: Reader, text: string): Promise<SearchFilter> {

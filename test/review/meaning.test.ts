@@ -64,6 +64,10 @@ for (const engine of ENGINES)
       '1’200.00',
       '+1.200,00 EUR',
       '20.11. Überweisung 1.200,00 H',
+      'Überweisung 1\u00a0200,00 H',
+      'تحويل ١٬٢٠٠٫٠٠ من بنك',
+      'दिनांक १,२००.०० जमा',
+      '振込 １，２００．００ 円',
     ])
       test(`“${text}” means the payment`, async () => assert.deepEqual(await found(text), [ids.paid]));
 

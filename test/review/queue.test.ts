@@ -168,8 +168,14 @@ for (const engine of ENGINES) {
           `SVWZ+Rechnung 7 ${creditorReference(payment).slice(0, 14).toLowerCase()} ABWA+Cafe`,
           `EREF+${creditorReference(payment).slice(0, 12)}`,
           grouped(creditorReference(payment).slice(0, 15)),
+          `QRR ${grouped(qrReference(payment)).slice(0, 25)}`,
+          qrReference(payment).slice(0, 26),
         ])
           assert.deepEqual(await findByTransferReference(database, text), [id], text);
+        // Cut after 16 digits, it may be that of others of the same third of a second too.
+        const cut = qrReference(payment).slice(0, 16);
+        assert.ok((await findByTransferReference(database, cut)).includes(id), cut);
+        assert.deepEqual(await findByTransferReference(database, cut.slice(0, 15)), []);
         // Another payment of the same moment has another reference.
         const { salt } = await row(waiting[2]!);
         assert.deepEqual(await findByTransferReference(database, creditorReference({ id, salt })), []);

@@ -14,6 +14,11 @@ const QR_REFERENCE = /^\d{27}$/;
 const SHORT_REFERENCE = /^\d\d[0-9A-HJKMNP-TV-Z]{15}$/;
 /** The beginning of a creditor reference of ours, with or without its `RF`: at least 12 characters. */
 const CUT_REFERENCE = /^(?=.{12})(?:RF)?\d\d([0-9A-HJKMNP-TV-Z]{8,14})$/;
+/**
+ * The beginning of a QR reference of ours, whose number has at most 23 digits. With 16 digits the ids of a third of a second remain; with
+ * fewer there would be too many to compute all their references.
+ */
+const CUT_QR_REFERENCE = /^000\d{13,23}$/;
 /** ISO 11649: at most 21 characters behind the check digits. */
 const CREDITOR_REFERENCE = /^RF\d\d[0-9A-Z]{1,21}$/;
 /** The carry that follows from each sum of carry and digit, modulo 10. */
@@ -99,26 +104,35 @@ export function idRangeOf(reference: string): [low: string, high: string] | unde
       ? text.slice(4)
       : '';
   if (!BODY.test(body)) return undefined;
-  const low = PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
+  const low = idStart(body);
   return [low, `${low}{`]; // `{` follows `z`
 }
 
+const idStart = (body: string) => PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
+
 /**
  * The payment ids that may have the reference that begins with `start`, upper case without spaces: a bank may cut references after 12
- * characters or more. As `idRangeOf` gives them; undefined where no reference begins so.
+ * characters or more, 16 digits or more of a QR reference. As `idRangeOf` gives them; undefined where no reference begins so.
  */
 export function idRangeOfStart(start: string): [low: string, high: string] | undefined {
+  if (CUT_QR_REFERENCE.test(start)) {
+    const rest = 10n ** BigInt(QR_DIGITS - start.length);
+    const first = BigInt(start) * rest;
+    return [idStart(bodyOfNumber(first)), `${idStart(bodyOfNumber(first + rest - 1n))}{`];
+  }
   const body = CUT_REFERENCE.exec(start)?.[1];
   if (body === undefined) return undefined;
-  const low = PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
+  const low = idStart(body);
   return [low, `${low}{`];
 }
 
 function bodyOfQrReference(reference: string): string {
-  if (!isQrReference(reference)) return '';
+  return isQrReference(reference) ? bodyOfNumber(BigInt(reference.slice(0, QR_DIGITS))) : '';
+}
+
+function bodyOfNumber(number: bigint): string {
   let body = '';
-  for (let rest = BigInt(reference.slice(0, QR_DIGITS)); rest > 0n; rest /= 32n)
-    body = ALPHABET[Number(rest % 32n)] + body;
+  for (let rest = number; rest > 0n; rest /= 32n) body = ALPHABET[Number(rest % 32n)] + body;
   return body.padStart(TIME_CHARACTERS + TAG_CHARACTERS, '0');
 }
 
