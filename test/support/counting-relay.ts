@@ -17,8 +17,8 @@ export interface CountingRelay {
   port: number;
   /** The transactions that have ended, of all connections. */
   transactions: RelayedTransaction[];
-  /** Cuts the connection that next sends this text, behind which the server's answers are lost. */
-  cutAt(text: string): void;
+  /** Cuts the connection whose transaction is the next to contain this, behind which the server's answers are lost. */
+  cutAt(pattern: RegExp): void;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface CountingRelay {
 export async function startCountingRelay(upstream: number): Promise<CountingRelay> {
   const transactions: RelayedTransaction[] = [];
   const sockets = new Set<Socket>();
-  let cutAt: string | undefined;
+  let cutAt: RegExp | undefined;
   const listener = createServer({ noDelay: true }, (client) => {
     const server = connect({ port: upstream, host: '127.0.0.1', noDelay: true });
     let open: RelayedTransaction | undefined;
@@ -35,17 +35,19 @@ export async function startCountingRelay(upstream: number): Promise<CountingRela
     client.on('data', (chunk) => {
       server.write(chunk);
       const text = chunk.toString('latin1');
+      let sent = text;
       if (/begin/.test(text)) open = { sent: '', waits: 0 };
       if (open) {
         if (isAnswered) open.waits += 1;
         open.sent += text;
+        sent = open.sent;
         if (/Q....(commit|rollback)\0/s.test(text)) {
           transactions.push(open);
           open = undefined;
         }
       }
       isAnswered = false;
-      if (cutAt && text.includes(cutAt)) {
+      if (cutAt?.test(sent)) {
         cutAt = undefined;
         isCut = true;
         client.destroy();
@@ -73,7 +75,7 @@ export async function startCountingRelay(upstream: number): Promise<CountingRela
   return {
     port: (listener.address() as AddressInfo).port,
     transactions,
-    cutAt: (text) => (cutAt = text),
+    cutAt: (pattern) => (cutAt = pattern),
     async close() {
       for (const socket of sockets) socket.destroy();
       listener.close();
