@@ -100,6 +100,7 @@ ${rows([
   [`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
 ])}
 <p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a>
+<a class="secondary" href="${address('/webhooks', { merchant: id })}">See its webhooks</a>
 ${
   administers &&
   html`<a class="secondary"

@@ -38,7 +38,8 @@ ${
     : table(context, await linesOf(context, shown))
 }
 ${pages}
-${may(principal.role, 'administer') && html`<p class="actions"><a class="secondary" href="${address('/invitations')}">Invitations…</a></p>`}
+<p class="actions"><a class="secondary" href="${address('/webhooks')}">Webhooks</a>
+${may(principal.role, 'administer') && html`<a class="secondary" href="${address('/invitations')}">Invitations…</a>`}</p>
 <p class="muted">Merchants register, or stand in the configuration: <code>counterfoil merchants --help</code>.</p>`;
   return { title: 'Merchants', content, place: '/merchants' };
 }

@@ -36,10 +36,23 @@ import { newInQueue, queuePage } from './queue.ts';
 import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
+import {
+  deliveryPage,
+  disablePage,
+  disableWebhook,
+  enablePage,
+  enableWebhook,
+  resendAll,
+  resendOne,
+  resendPage,
+} from './webhook-acts.ts';
+import { endpointPage, WEBHOOKS, webhooksPage } from './webhooks.ts';
 
 const PAYMENT = '/payments/:payment_id';
 const MERCHANT = '/merchants/:merchant_id';
 const KEY = `${MERCHANT}/keys/:key_id`;
+const ENDPOINT = `${WEBHOOKS}/:endpoint_id`;
+const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;
 
 export const routes: readonly Route[] = [
   page('/', 'read', homePage),
@@ -84,6 +97,17 @@ export const routes: readonly Route[] = [
   page('/invitations', 'administer', invitationsPage),
   form('/invitations', 'administer', invite),
   form('/invitations/:invite_id/revoke', 'administer', revokeInvitation, '/invitations'),
+
+  page(WEBHOOKS, 'read', webhooksPage),
+  page(ENDPOINT, 'read', endpointPage),
+  page(`${ENDPOINT}/disable`, 'administer', disablePage),
+  form(`${ENDPOINT}/disable`, 'administer', disableWebhook),
+  page(`${ENDPOINT}/enable`, 'administer', enablePage),
+  form(`${ENDPOINT}/enable`, 'administer', enableWebhook),
+  page(`${ENDPOINT}/resend`, 'administer', resendPage),
+  form(`${ENDPOINT}/resend`, 'administer', resendAll),
+  page(DELIVERY, 'read', deliveryPage),
+  form(`${DELIVERY}/resend`, 'administer', resendOne, DELIVERY),
 
   page('/account', 'read', accountPage),
   page('/account/password', 'read', passwordPage),

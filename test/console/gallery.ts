@@ -21,6 +21,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { createAt, type OfferName, SHOP } from '../support/shop.ts';
 import { approveAs, recordAs, rejectAs, waiting } from './review-stage.ts';
+import { addWebhooks, type WebhookStage, webhookScenes } from './webhook-scenes.ts';
 
 export interface Scene {
   name: string;
@@ -125,6 +126,7 @@ interface Stage {
   bob: Client;
   olga: Client;
   anaAccount: Account;
+  webhooks: WebhookStage;
   /** Payments by what is special about them. */
   ids: Record<
     | 'plain'
@@ -248,7 +250,8 @@ async function fill(harness: Harness): Promise<Stage> {
     ['suspend', 'The new key leaked too.'],
   ] as const)
     await ana.send(await ana.get(`/merchants/mer_card/${act}`), { reason }, /merchant$/);
-  return { ana, bob, olga, anaAccount, ids };
+  const webhooks = await addWebhooks(harness, ana);
+  return { ana, bob, olga, anaAccount, ids, webhooks };
 }
 
 async function cancel(harness: Harness, id: string): Promise<void> {
@@ -643,7 +646,7 @@ async function verificationOf(harness: Harness): Promise<BackgroundVerification>
   return verification!;
 }
 
-function records({ ana, olga, ids }: Stage, verification: BackgroundVerification): Scene[] {
+function records({ ana, olga, ids, webhooks }: Stage, verification: BackgroundVerification): Scene[] {
   const now = () => Date.now();
   const newest = (outcome: BackgroundVerification['newest']) => () => {
     verification.running = undefined;
@@ -654,6 +657,7 @@ function records({ ana, olga, ids }: Stage, verification: BackgroundVerification
   const broken = { is: 'broken', at: now(), rows: 1 } as const;
   const problem = `payment ${ids.plain} is not as entry 128 says`;
   return [
+    ...webhookScenes(webhooks, ana, olga),
     { name: 'payments', path: '/payments', who: ana },
     {
       name: 'payments, second page',
