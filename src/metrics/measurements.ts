@@ -11,8 +11,10 @@ import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
 import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
+import type { EndpointStates } from '../webhooks/queries.ts';
 import { rarely } from './rarely.ts';
 import { ReadMetrics } from './read-metrics.ts';
+import { watchWebhooks } from './webhook-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -34,6 +36,7 @@ export interface Measured {
   streams: EventStreams;
   waits: Waits;
   figures: ReviewFigures;
+  endpointStates(): Promise<EndpointStates>;
   clock: Clock;
   log: Logger;
   /** When the certificate ends, milliseconds since 1970; undefined where a proxy has it. */
@@ -154,6 +157,7 @@ export class Measurements {
     );
     this.#watchStreams(measured);
     this.#watchReview(measured);
+    watchWebhooks(this.#registry, this.#reads, measured);
     this.#watchStorage(measured);
   }
 

@@ -64,6 +64,26 @@ export function queuesOf(database: Reader, ids: readonly string[]): Promise<Queu
   );
 }
 
+/** How many endpoints there are in each state. */
+export interface EndpointStates {
+  enabled: number;
+  failing: number;
+  disabled: number;
+  /** When the endpoint began to fail that has failed longest and is not disabled, milliseconds since 1970. */
+  failing_since: number | null;
+}
+
+export async function endpointStates(database: Reader): Promise<EndpointStates> {
+  const [states] = await database.query<EndpointStates>(
+    `select coalesce(sum(case when disabled_at is null and failing_since is null then 1 else 0 end), 0) as enabled,
+       coalesce(sum(case when disabled_at is null and failing_since is not null then 1 else 0 end), 0) as failing,
+       coalesce(sum(case when disabled_at is not null then 1 else 0 end), 0) as disabled,
+       min(case when disabled_at is null then failing_since end) as failing_since
+     from webhook_endpoints left join webhook_queues on endpoint_id = id`,
+  );
+  return states!;
+}
+
 /** Moves a queue back to entry `number`, if it stands behind it: what is missing after that entry is queued again. */
 export function moveBack(transaction: Transaction, id: string, number: number): Promise<void> {
   const sql = 'update webhook_queues set number = ? where endpoint_id = ? and number > ?';

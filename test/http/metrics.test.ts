@@ -24,6 +24,7 @@ import { run } from '../support/command.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
+import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8');
@@ -135,6 +136,37 @@ describe('measurements', () => {
       assert.equal(value(await scrape(), waiting), undefined);
     } finally {
       database.query = query;
+    }
+  });
+
+  test('webhook endpoints are counted by their state, and the age of the longest failure is told.', async () => {
+    const receiver = await WebhookReceiver.start();
+    try {
+      receiver.reply = answering(500);
+      const state = (name: string) => `counterfoil_webhook_endpoints{state="${name}"}`;
+      const failingAge = 'counterfoil_webhook_failing_age_seconds';
+      const before = await scrape();
+      for (const name of ['enabled', 'failing', 'disabled']) assert.equal(value(before, state(name)), 0);
+      assert.equal(value(before, failingAge), 0);
+      const add = async (body: object) =>
+        (await service.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data.id as string;
+      await add({ url: receiver.url('/all') });
+      await add({ url: receiver.url('/none'), types: ['payment.rejected'] });
+      const off = await add({ url: receiver.url('/off') });
+      const patch = { method: 'PATCH', body: { status: 'disabled' } };
+      assert.equal((await service.request(`/v1/webhook_endpoints/${off}`, patch)).status, 200);
+      await service.create({ expires_in: 1_000_000 });
+      await eventually(async () => value(await scrape(), state('failing')) === 1);
+      service.clock.advance(100_000);
+      const text = await scrape();
+      assert.deepEqual(
+        ['enabled', 'failing', 'disabled'].map((name) => value(text, state(name))),
+        [1, 1, 1],
+      );
+      const age = value(text, failingAge)!;
+      assert.ok(age >= 100 && age < 200, `${age}`);
+    } finally {
+      await receiver.close();
     }
   });
 
@@ -262,7 +294,11 @@ describe('measurements', () => {
     const text = await scrape();
     for (const [, name, type] of text.matchAll(/^# TYPE (counterfoil_\S+) (\w+)/gm)) {
       if (type === 'counter') assert.match(name!, /_total$/);
-      else assert.match(name!, /_(seconds|works|payments|streams|waits|info|bytes|ready|intact|faults)$/);
+      else
+        assert.match(
+          name!,
+          /_(seconds|works|payments|streams|waits|info|bytes|ready|intact|faults|endpoints)$/,
+        );
     }
   });
 
