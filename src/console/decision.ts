@@ -6,7 +6,6 @@ import { findPayment } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { claimOf } from '../review/claim.ts';
 import { approve, needsSecond, reject } from '../review/decide.ts';
-
 import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review/review.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
