@@ -51,7 +51,7 @@ test('By keys alone a payment is approved from the queue with its button, which 
   for (const _ of ['note', 'button']) await page.keyboard.press('Tab');
   await Promise.all([page.waitForURL(/done=/), page.keyboard.press('Enter')]);
   assert.equal(await statusOf(harness, id), 'approved');
-  assert.match(await page.locator('[role=status]').innerText(), /^Approved by you/);
+  assert.match(await page.locator('.notice[role=status]').innerText(), /^Approved by you/);
   await page.context().close();
 });
 
