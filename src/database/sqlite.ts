@@ -59,6 +59,8 @@ class Sqlite implements Database {
   readonly #onBroken: (error: Error) => void;
   #writing = false;
   #viewTakenAt = 0;
+  /** Closing twice would close a descriptor that another has by then. */
+  #closing: Promise<void> | undefined;
 
   constructor(file: string, writer: Connection, onBroken: (error: Error) => void) {
     this.#file = file;
@@ -142,7 +144,12 @@ class Sqlite implements Database {
     return sqliteFaults(this.#file, signal);
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#log.close();
     this.#reader.raw.close();
     this.#writer.raw.close();

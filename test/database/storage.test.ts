@@ -1,6 +1,6 @@
 // The private directory: nobody else reads it, and one server at a time has a SQLite store.
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DatabaseError, StoreUnfit } from '../../src/database/database.ts';
@@ -62,6 +62,19 @@ describe('storage', () => {
         });
       assert.deepEqual(readdirSync(storage), []);
       for (const version of ['3.51.3', '3.100.0', '4.0.0']) await open(version).close();
+    });
+  });
+
+  test('a store that is closed twice closes no file of another', async () => {
+    await withStore(async ({ storage }) => {
+      const database = openSqlite(join(storage, 'counterfoil.sqlite'), assert.fail);
+      await database.close();
+      const others = Array.from({ length: 20 }, () => openSync(import.meta.filename, 'r'));
+      await database.close();
+      for (const other of others) {
+        assert.ok(fstatSync(other).isFile());
+        closeSync(other);
+      }
     });
   });
 
