@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { Command } from 'commander';
 import { counted } from '../lib/counted.ts';
 import { signedAmount } from '../statements/balance.ts';
+import { gapFaults } from '../statements/gap.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
 import type { Balance, ReadStatements, Statement } from '../statements/statement.ts';
 import { columns } from './terminal.ts';
@@ -36,6 +37,7 @@ function check(files: readonly string[], { json }: { json?: boolean }): void {
   const faults = [
     ...read.flatMap((one) => one.faults),
     ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
+    ...gapFaults(statements),
   ];
   if (json) console.log(JSON.stringify({ statements, faults }));
   else {
