@@ -1,7 +1,7 @@
 // npm run bench: every figure the project promises, measured in one run, as ratios to a route that does nothing.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
@@ -17,6 +17,9 @@ const COUNTED_FOR_SIZE = 100_000;
 /** Pages of so many payments are looked at, one after another. */
 const LOOKED_AT = 200;
 const LOOK_MS = 50;
+
+const PAGE = 'docs/benchmarks.md';
+const BESIDE = '## Measured by other commands\n';
 
 const CREATE: Route = { method: 'POST', path: '/v1/payments' };
 const LIST: Route = { method: 'GET', path: '/v1/payments?limit=20' };
@@ -84,7 +87,7 @@ async function reviewPages(server: Server, { waiting, cookie }: Reviewed): Promi
 
 try {
   const empty = await startServer('counterfoil', directory('empty'));
-  const fresh = await threeRatios(empty, '', { create: 0.35, read: 0.5, list: 0.2 });
+  const fresh = await threeRatios(empty, '', { create: 0.35, read: 0.5, list: 0.25 });
 
   const id = await createOne(empty.port);
   const page = (query = ''): Route => ({ method: 'GET', path: `/payment.php?payment_id=${id}${query}` });
@@ -110,7 +113,7 @@ try {
 
   const postgres = await startPostgres();
   const onPostgres = await startServer('counterfoil', directory('postgres'), postgres.url);
-  await ratio('create, PostgreSQL', onPostgres, CREATE, 0.15);
+  await ratio('create, PostgreSQL', onPostgres, CREATE, 0.18);
   await onPostgres.stop();
   await postgres.stop();
 
@@ -119,8 +122,8 @@ try {
   report(
     'bytes on disk for a payment, indexes and audit included',
     String(Math.round(bytes)),
-    '≤ 1200',
-    bytes <= 1200,
+    '≤ 1150',
+    bytes <= 1150,
   );
 
   const full = directory('full');
@@ -152,10 +155,13 @@ try {
   rmSync(workspace, { recursive: true, force: true });
 }
 
-if (process.argv.includes('--write')) writeFileSync('docs/benchmarks.md', document());
+if (process.argv.includes('--write')) writeFileSync(PAGE, document());
 process.exit(table.every((line) => line.kept) ? 0 : 1); // whatever a library's exit hook would make of it
 
+/** The page with what was measured now. What follows `BESIDE` was measured by other commands, and stays. */
 function document(): string {
+  const before = readFileSync(PAGE, 'utf8');
+  const beside = before.slice(before.indexOf(BESIDE));
   const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim();
   return `# Benchmarks
 
@@ -168,5 +174,6 @@ Machine: ${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}
 | What | Measured | Promised | Kept |
 |---|---|---|---|
 ${table.map(({ what, figure, promise, kept }) => `| ${what} | ${figure} | ${promise} | ${kept ? 'yes' : 'no'} |`).join('\n')}
-`;
+
+${beside}`;
 }
