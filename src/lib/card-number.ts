@@ -74,6 +74,7 @@ function passesLuhn(digits: string): boolean {
  * script count. With `checked`, the Luhn digit must be right for every brand.
  */
 export function holdsCardNumber(text: string, { checked = false }: { checked?: boolean } = {}): boolean {
+  if (text.length < FEWEST_DIGITS) return false;
   const visible = text.replace(INVISIBLE, '');
   return LONG_RUNS.some((runs) => visible.matchAll(runs).some(([run]) => holdsNumber(run, checked)));
 }
