@@ -76,7 +76,7 @@ export async function lastBefore(database: Reader, ms: number, newest: number): 
 }
 
 /** The number of the first entry at or after a moment, by halving: numbers and moments grow together. */
-export async function firstSince(database: Reader, ms: number, newest: number): Promise<number> {
+async function firstSince(database: Reader, ms: number, newest: number): Promise<number> {
   let low = 1;
   let high = newest + 1;
   while (low < high) {

@@ -1,7 +1,7 @@
 // Sends deliveries again: one, those of an endpoint that failed, or what an endpoint never got.
 import type { Act } from '../journal/audit-entry.ts';
 import { newestEntry } from '../journal/queries.ts';
-import { firstSince } from '../journal/search.ts';
+import { lastBefore } from '../journal/search.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { formatTimestamp } from '../lib/time.ts';
@@ -21,7 +21,8 @@ export async function resendDelivery(transaction: Transaction, delivery: Deliver
 
 /**
  * Sends again what an endpoint did not take since `since` (milliseconds since 1970). `failed`: deliveries whose last attempt failed,
- * up to 1,000 at once. `missing`: events that have no delivery, for example because they are older than the endpoint. Returns how
+ * up to 1,000 at once. `missing`: events that have no delivery, for example because they are older than the endpoint. They begin
+ * a minute before `since`, because the node that wrote an event may have a clock that is behind. Returns how
  * many deliveries are due; null for `missing`, which the worker counts. Throws `not_found` and `invalid_status`.
  */
 export async function resend(
@@ -34,12 +35,7 @@ export async function resend(
   await requireEnabled(transaction, id);
   let deliveries: number | null = null;
   if (what === 'failed') deliveries = await failedDueNow(transaction, id, since);
-  else
-    await moveBack(
-      transaction,
-      id,
-      (await firstSince(transaction, since, await newestEntry(transaction))) - 1,
-    );
+  else await moveBack(transaction, id, await lastBefore(transaction, since, await newestEntry(transaction)));
   await change(transaction, id, act, 'webhook.resent', () => ({}), { what, since: formatTimestamp(since) });
   return deliveries;
 }

@@ -6,7 +6,8 @@ import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 for (const engine of ENGINES) {
@@ -85,6 +86,24 @@ for (const engine of ENGINES) {
       assert.equal((await receiver.have(1, '/other')).length, 1);
       await remove(id);
       await service.request(`/v1/webhook_endpoints/${other.id}`, { method: 'DELETE', key: OTHER_KEY });
+    });
+
+    test('what is missing since a time begins a minute before it, because the clock of another node may be behind.', async () => {
+      const create = async () => (await service.create({ expires_in: 5_000_000 })).id;
+      service.clock.advance(5 * MINUTE_MS); // what other tests made is too old
+      await create();
+      service.clock.advance(2 * MINUTE_MS);
+      const near = await create();
+      service.clock.advance(MINUTE_MS / 2);
+      const { id } = await endpoint('/missing');
+      const since = new Date(service.clock.now()).toISOString();
+      const options = { method: 'POST', body: { what: 'missing', since } };
+      const answer = await service.request(`/v1/webhook_endpoints/${id}/resend`, options);
+      assert.equal(answer.status, 200, answer.text);
+      const [first] = await receiver.have(1, '/missing');
+      assert.equal(first!.event.data.payment_id, near);
+      assert.equal((await deliveries(id)).length, 1);
+      await remove(id);
     });
 
     test('a receiver that is down for 24 hours gets every event afterwards, with the same id at each attempt.', async () => {
