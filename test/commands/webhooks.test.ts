@@ -28,12 +28,19 @@ for (const engine of ENGINES) {
       };
     });
     after(async () => {
-      await service.verify();
-      await service.close();
-      await receiver.close();
+      try {
+        await service.verify(); // throws where a test failed while the server was stopped
+      } finally {
+        await service.close();
+        await receiver.close();
+      }
     });
 
-    const command = (...args: string[]) => run(args, { env });
+    async function command(...args: string[]) {
+      const done = await run(args, { env });
+      service.service.database.refresh(); // its reads may share a view from before the command
+      return done;
+    }
     async function create(path: string) {
       const options = { method: 'POST', body: { url: receiver.url(path) } };
       return (await service.request('/v1/webhook_endpoints', options)).json.data;
@@ -61,7 +68,6 @@ for (const engine of ENGINES) {
 
       const off = await command('webhooks', 'disable', id, '--reason', 'It answers with our checkout');
       assert.equal(off.stdout, `${id} is disabled.\n`);
-      service.service.database.refresh(); // the server's reads may share a view from before the command
       const own = (await service.request(`/v1/webhook_endpoints/${id}`)).json.data;
       assert.deepEqual(
         [own.disabled_reason, own.disabled_note],
