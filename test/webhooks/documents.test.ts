@@ -1,6 +1,7 @@
 // The programs of docs/webhooks.md: each takes what we sign, and refuses another body, another secret and an old timestamp.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,12 @@ function headersAt(seconds: number) {
   };
 }
 
+/** The signature that anybody can make who guesses a secret. */
+function forged(weak: string, seconds: number): string {
+  const key = Buffer.from(weak.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`evt_1.${seconds}.${BODY}`).digest('base64')}`;
+}
+
 /** Requests, and whether they are to be taken. */
 function cases() {
   const now = Math.floor(Date.now() / 1000);
@@ -37,6 +44,15 @@ function cases() {
     { takes: false, secret, headers: headersAt(now + 400), body: BODY },
     { takes: false, secret, headers: { ...headers, 'webhook-id': 'evt_2' }, body: BODY },
     { takes: false, secret, headers: { ...headers, 'webhook-signature': 'v1,' }, body: BODY },
+    { takes: false, secret, headers: { ...headers, 'webhook-signature': 'v1,ä' }, body: BODY },
+    { takes: false, secret, headers: {}, body: BODY },
+    // A variable that is not set gives a key that everybody knows.
+    ...['', 'whsec_', 'whsec_AAAA'].map((weak) => ({
+      takes: false,
+      secret: weak,
+      headers: { ...headers, 'webhook-signature': forged(weak, now) },
+      body: BODY,
+    })),
   ];
 }
 
