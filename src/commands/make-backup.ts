@@ -214,9 +214,9 @@ async function requireRoom(folder: string, files: readonly string[]): Promise<vo
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize < needed)
     throw new Failure(
-      `there is no room in ${shownPath(dirname(folder))}: ${inMegabytes(needed, Math.ceil)} are needed, ${inMegabytes(bavail * bsize, Math.floor)} are free`,
+      `there is no room in ${shownPath(dirname(folder))}: ${inKilobytes(needed, Math.ceil)} are needed, ${inKilobytes(bavail * bsize, Math.floor)} are free`,
     );
 }
 
-const inMegabytes = (bytes: number, round: (megabytes: number) => number) =>
-  `${round(bytes / 1e6).toLocaleString('en')} MB`;
+const inKilobytes = (bytes: number, round: (kilobytes: number) => number) =>
+  `${round(bytes / 1024).toLocaleString('en')} KB`;
