@@ -45,7 +45,7 @@ if (news) {
     if (document.visibilityState === 'visible') {
       const response = await fetch(news.dataset.news).catch(() => undefined);
       const isAnswer = response?.headers.get('content-type').startsWith('text/plain');
-      if (response && response.status < 500 && !isAnswer) return;
+      if (response && response.status < 500 && response.status !== 429 && !isAnswer) return; // 429: too many, for now
       const count = isAnswer ? Number(await response.text()) : 0;
       const said = count === 1 ? '1 new payment waits.' : `${count} new payments wait.`;
       if (count > 0 && news.textContent !== said) news.textContent = said;

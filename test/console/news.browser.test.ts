@@ -80,3 +80,18 @@ test('What the script asks keeps no session alive, and is answered to nobody who
   for (const wrong of ['', '?sent_after=', '?sent_after=-1', '?sent_after=x'])
     assert.equal((await ana.get(`/queue/new${wrong}`)).status, 422, wrong);
 });
+
+test('The line goes on asking after an answer of 429.', async () => {
+  const page = await queueOf('/queue');
+  await page.route(
+    /\/queue\/new\?/,
+    (route) => route.fulfill({ status: 429, contentType: 'text/html', body: 'Too many' }),
+    { times: 1 },
+  );
+  assert.equal(await asked(page), 'Too many');
+  harness.clock.advance(1000);
+  await waiting(harness);
+  assert.equal(await asked(page), '1');
+  await page.getByText('1 new payment waits.', { exact: true }).waitFor();
+  await page.context().close();
+});
