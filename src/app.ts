@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
+import { adminWebhookDescription } from './admin-api/webhooks-openapi.ts';
 import type { FailureTally } from './administrators/failure-tally.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
 import { eventDescription } from './api/events-openapi.ts';
@@ -170,6 +171,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         webhookDescription(),
         registrationDescription(),
         withServer(adminServer, adminDescription()),
+        withServer(adminServer, adminWebhookDescription()),
       ]),
     );
     return reply.headers(API_HEADERS).send(document);

@@ -48,6 +48,7 @@ const OPEN = all(IN);
 const MERCHANTS = all(401, { 'merchant’s key': IN, 'suspended merchant’s key': 403 });
 const TOKENS_READ = all(401, { 'auditor’s token': IN, 'reviewer’s token': IN, 'administrator’s token': IN });
 const TOKENS_DECIDE: Expected = { ...TOKENS_READ, 'auditor’s token': 403 };
+const TOKENS_ADMINISTER: Expected = { ...TOKENS_DECIDE, 'reviewer’s token': 403 };
 /** A page of the console: whoever is not signed in is led to where they can. What forms need, looking does not. */
 const SESSIONS_READ = all(303, {
   'auditor’s session': IN,
@@ -178,6 +179,24 @@ const ROWS: Row[] = [
   { route: 'GET /admin/audit/entries/:number', expected: TOKENS_READ, in: 404 },
   { route: 'GET /admin/audit/seal', expected: TOKENS_READ, in: 200 },
   { route: 'GET /admin/audit/checkpoint', expected: TOKENS_READ, in: 200 },
+  { route: 'GET /admin/webhook_endpoints', expected: TOKENS_READ, in: 200 },
+  { route: 'GET /admin/webhook_endpoints/:endpoint_id', expected: TOKENS_READ, in: 404 },
+  { route: 'GET /admin/webhook_endpoints/:endpoint_id/deliveries', expected: TOKENS_READ, in: 404 },
+  { route: 'GET /admin/deliveries/:delivery_id', expected: TOKENS_READ, in: 404 },
+  {
+    route: 'POST /admin/webhook_endpoints/:endpoint_id/disable',
+    expected: TOKENS_ADMINISTER,
+    in: 404,
+    body: { reason: 'x' },
+  },
+  { route: 'POST /admin/webhook_endpoints/:endpoint_id/enable', expected: TOKENS_ADMINISTER, in: 404 },
+  {
+    route: 'POST /admin/webhook_endpoints/:endpoint_id/resend',
+    expected: TOKENS_ADMINISTER,
+    in: 422,
+    body: {},
+  },
+  { route: 'POST /admin/deliveries/:delivery_id/resend', expected: TOKENS_ADMINISTER, in: 404 },
 
   { route: 'GET /console', expected: SESSIONS_READ, in: 200 },
   { route: 'POST /console', expected: FORMS_NOWHERE, in: 404 },

@@ -73,6 +73,14 @@ describe('openapi.json', () => {
       'GET /admin/audit/entries/{number}',
       'GET /admin/audit/seal',
       'GET /admin/audit/checkpoint',
+      'GET /admin/webhook_endpoints',
+      'GET /admin/webhook_endpoints/{endpoint_id}',
+      'GET /admin/webhook_endpoints/{endpoint_id}/deliveries',
+      'POST /admin/webhook_endpoints/{endpoint_id}/disable',
+      'POST /admin/webhook_endpoints/{endpoint_id}/enable',
+      'POST /admin/webhook_endpoints/{endpoint_id}/resend',
+      'GET /admin/deliveries/{delivery_id}',
+      'POST /admin/deliveries/{delivery_id}/resend',
     ];
     assert.deepEqual(named.sort(), endpoints.sort());
   });

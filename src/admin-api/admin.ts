@@ -7,6 +7,8 @@ import { authenticator, permit } from './authenticate.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import type { AdminParts } from './parts.ts';
 import { addPaymentRoutes } from './payments.ts';
+import { addWebhookActs } from './webhook-acts.ts';
+import { addWebhookReads } from './webhooks.ts';
 
 /** Registers the administrators' interface on `app` under its prefix. */
 export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise<void> {
@@ -23,10 +25,15 @@ export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise
     scope.addHook('onRequest', permit('read'));
     addPaymentRoutes(scope, parts);
     addAuditRoutes(scope, parts);
+    addWebhookReads(scope, parts);
   });
   app.register(async (scope) => {
     scope.addHook('onRequest', permit('decide'));
     takeJson(scope);
     addDecisionRoutes(scope, parts);
+  });
+  app.register(async (scope) => {
+    scope.addHook('onRequest', permit('administer'));
+    addWebhookActs(scope, parts);
   });
 }

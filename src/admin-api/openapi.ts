@@ -24,7 +24,7 @@ import {
 import { reviewedPaymentListSchema } from './payments.ts';
 import { wholePaymentAnswerSchema } from './present.ts';
 
-const UNDER_ADMIN: ErrorCode[] = [...ALWAYS, 'unauthorized', 'rate_limited'];
+export const UNDER_ADMIN: ErrorCode[] = [...ALWAYS, 'unauthorized', 'rate_limited'];
 const DECIDING: ErrorCode[] = [
   ...UNDER_ADMIN,
   'forbidden',
@@ -37,7 +37,7 @@ const DECIDING: ErrorCode[] = [
   'conflict',
 ];
 
-const security = [{ administratorToken: [] }];
+export const TOKEN_NEEDED = [{ administratorToken: [] }];
 const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
 
 const ONCE =
@@ -45,9 +45,16 @@ const ONCE =
   'answers 409 `invalid_status`, whose message says who decided and when. 409 `conflict`: another administrator is reviewing it, or ' +
   'it is no longer the `version` that was named, or it was changed outside the service. 403 `forbidden`: the role of the token is auditor';
 
-function read(operationId: string, summary: string, schema: string, codes: ErrorCode[], rest: object = {}) {
+/** What is read under /admin. `schema` names the schema of the answer. */
+export function readOperation(
+  operationId: string,
+  summary: string,
+  schema: string,
+  codes: ErrorCode[],
+  rest: object = {},
+) {
   const responses = { 200: success(`${summary}.`, schema), ...failures([...UNDER_ADMIN, ...codes]) };
-  return { get: { operationId, summary, security, ...rest, responses } };
+  return { get: { operationId, summary, security: TOKEN_NEEDED, ...rest, responses } };
 }
 
 const FIRST_OF_TWO =
@@ -65,12 +72,14 @@ function act(operationId: string, summary: string, description: string, body: st
   const parameters = [paymentId];
   const requestBody = { required: true, ...json(ref(body)) };
   const responses = { 200: success('Done.', 'WholePaymentAnswer'), ...others, ...failures(DECIDING) };
-  return { post: { operationId, summary, description, security, parameters, requestBody, responses } };
+  return {
+    post: { operationId, summary, description, security: TOKEN_NEEDED, parameters, requestBody, responses },
+  };
 }
 
 export const adminDescription = (): Description => ({
   paths: {
-    '/admin/payments': read(
+    '/admin/payments': readOperation(
       'listPaymentsForReview',
       'Payments of all merchants',
       'ReviewedPaymentList',
@@ -83,7 +92,7 @@ export const adminDescription = (): Description => ({
         parameters: LIST_PARAMETERS,
       },
     ),
-    '/admin/payments/{payment_id}': read(
+    '/admin/payments/{payment_id}': readOperation(
       'readPaymentForReview',
       'A payment with what was submitted, its review and its history',
       'WholePaymentAnswer',
@@ -109,7 +118,7 @@ export const adminDescription = (): Description => ({
       RECORDING,
       'ReceivedMoney',
     ),
-    '/admin/audit/entries': read(
+    '/admin/audit/entries': readOperation(
       'listAuditEntries',
       'Entries of the history by their numbers',
       'AuditEntryList',
@@ -125,7 +134,7 @@ export const adminDescription = (): Description => ({
         ],
       },
     ),
-    '/admin/audit/entries/{number}': read(
+    '/admin/audit/entries/{number}': readOperation(
       'readAuditEntry',
       'One entry of the history, and the seal that closes it',
       'AuditEntryAnswer',
@@ -134,8 +143,8 @@ export const adminDescription = (): Description => ({
         parameters: [{ name: 'number', in: 'path', required: true, schema: { type: 'integer', minimum: 1 } }],
       },
     ),
-    '/admin/audit/seal': read('readNewestSeal', 'The newest seal of the history', 'SealAnswer', []),
-    '/admin/audit/checkpoint': read(
+    '/admin/audit/seal': readOperation('readNewestSeal', 'The newest seal of the history', 'SealAnswer', []),
+    '/admin/audit/checkpoint': readOperation(
       'readNewestCheckpoint',
       'The newest checkpoint that this node signed',
       'CheckpointAnswer',

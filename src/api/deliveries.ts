@@ -6,8 +6,7 @@ import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { formatTimestamp } from '../lib/time.ts';
-import { DELIVERY_STATUSES, type Delivery } from '../webhooks/delivery.ts';
+import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../webhooks/delivery.ts';
 import {
   attemptsOf,
   type DeliveryFilter,
@@ -15,32 +14,16 @@ import {
   listDeliveries,
 } from '../webhooks/delivery-queries.ts';
 import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from '../webhooks/present.ts';
-import { RESENDS, resend, resendDelivery } from '../webhooks/resend.ts';
+import { presentResend, resend, resendDelivery, resendRequestSchema } from '../webhooks/resend.ts';
 import { checked } from './api-key-requests.ts';
 import { type AnswerOnce, actOf, checkIdempotencyKey, tenantOf, withIdempotencyKeyChecked } from './once.ts';
-import { resendRequestSchema } from './webhook-requests.ts';
 import { foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
-
-const DELIVERY_ID = /^dlv_[0-9a-z]{36}$/;
 
 export const deliveryListSchema = listSchema(deliverySchema);
 export const deliveryAnswerSchema = z.strictObject({
   data: deliverySchema.extend({ attempts: z.array(attemptSchema) }),
 });
 export const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
-export const resendAnswerSchema = z.strictObject({
-  data: z.strictObject({
-    object: z.literal('resend'),
-    what: z.enum(RESENDS),
-    since: z.string(),
-    deliveries: z
-      .int()
-      .nullable()
-      .describe(
-        'How many deliveries are due now, up to 1,000: ask again while it is 1,000. Null for `missing`.',
-      ),
-  }),
-});
 
 type WithDelivery = { Params: { delivery_id: string } };
 
@@ -91,8 +74,7 @@ export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, on
     const { what } = wish;
     const work = async (transaction: Transaction) => {
       const deliveries = await resend(transaction, id, what, since, actOf(request));
-      const data = { object: 'resend', what, since: formatTimestamp(since), deliveries };
-      return { status: 200, body: JSON.stringify({ data }) };
+      return { status: 200, body: JSON.stringify({ data: presentResend(what, since, deliveries) }) };
     };
     const route = 'POST /v1/webhook_endpoints/:endpoint_id/resend';
     return once(request, reply, { route, body: `${id} ${bytes}`, row: id }, work);
@@ -116,7 +98,7 @@ async function foundDelivery(
   request: FastifyRequest<WithDelivery>,
 ): Promise<Delivery> {
   const { delivery_id: id } = request.params;
-  const delivery = DELIVERY_ID.test(id) ? await findDelivery(database, tenantOf(request), id) : undefined;
+  const delivery = isDeliveryId(id) ? await findDelivery(database, tenantOf(request), id) : undefined;
   if (!delivery) throw new OperationalError('not_found', 'There is no such delivery.');
   return delivery;
 }
@@ -129,7 +111,7 @@ function parseListQuery(query: unknown): DeliveryFilter & { limit: number; befor
   const payment_id = reader.text('payment_id');
   const before = reader.cursor((cursor) => {
     const id = fromCursor(cursor);
-    return id !== undefined && DELIVERY_ID.test(id) ? id : undefined;
+    return id !== undefined && isDeliveryId(id) ? id : undefined;
   });
   reader.end();
   return { limit, status, payment_id, before };

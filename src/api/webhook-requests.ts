@@ -2,10 +2,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../events/event.ts';
 import { textFault } from '../lib/text.ts';
-import { DAY_MS } from '../lib/time.ts';
 import { type AddressRules, checkUrl, URL_CHARACTERS } from '../webhooks/addresses.ts';
-import { DELIVERIES_KEPT_MS } from '../webhooks/delivery.ts';
-import { RESENDS } from '../webhooks/resend.ts';
 
 const DESCRIPTION_MAXIMUM = 255;
 const ONE_TYPE = `Must be one of ${EVENT_TYPES.join(', ')}.`;
@@ -51,28 +48,6 @@ export const endpointChangeSchema = (rules: AddressRules) =>
         .enum(['enabled', 'disabled'], 'Must be enabled or disabled.')
         .optional()
         .describe('An endpoint that is enabled again gets what happened while it was disabled.'),
-    },
-    OBJECT,
-  );
-
-/** `POST /v1/webhook_endpoints/{id}/resend`. `now` in milliseconds since 1970. */
-export const resendRequestSchema = (now: () => number) =>
-  z.object(
-    {
-      what: z
-        .enum(RESENDS, `Must be one of ${RESENDS.join(', ')}.`)
-        .describe(
-          '`failed`: deliveries whose last attempt failed. `missing`: events that were never queued for the endpoint.',
-        ),
-      since: z.iso
-        .datetime({ offset: true, message: 'Must be an RFC 3339 time with an offset.' })
-        .check(({ value, issues }) => {
-          const at = Date.parse(value);
-          const isWithin = at <= now() && at >= now() - DELIVERIES_KEPT_MS;
-          const message = `Must be within the last ${DELIVERIES_KEPT_MS / DAY_MS} days.`;
-          if (!isWithin) issues.push({ code: 'custom', message, input: value });
-        })
-        .describe('From when on: an RFC 3339 time within the last 30 days.'),
     },
     OBJECT,
   );

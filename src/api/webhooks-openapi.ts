@@ -4,14 +4,10 @@ import type { AddressRules } from '../webhooks/addresses.ts';
 import { DELIVERY_STATUSES } from '../webhooks/delivery.ts';
 import { ENDPOINTS_MAXIMUM } from '../webhooks/endpoint.ts';
 import { attemptSchema, deliverySchema, endpointSchema } from '../webhooks/present.ts';
-import {
-  deliveryAnswerSchema,
-  deliveryListSchema,
-  resendAnswerSchema,
-  resentDeliveryAnswerSchema,
-} from './deliveries.ts';
+import { resendAnswerSchema, resendRequestSchema } from '../webhooks/resend.ts';
+import { deliveryAnswerSchema, deliveryListSchema, resentDeliveryAnswerSchema } from './deliveries.ts';
 import { answer, idempotencyKey, refusals, security } from './openapi.ts';
-import { endpointChangeSchema, endpointRequestSchema, resendRequestSchema } from './webhook-requests.ts';
+import { endpointChangeSchema, endpointRequestSchema } from './webhook-requests.ts';
 import {
   deletedEndpointAnswerSchema,
   endpointAnswerSchema,

@@ -20,7 +20,7 @@ import {
   rotateSecret,
 } from '../webhooks/change.ts';
 import type { Sending } from '../webhooks/deliver.ts';
-import type { Endpoint } from '../webhooks/endpoint.ts';
+import { type Endpoint, isEndpointId } from '../webhooks/endpoint.ts';
 import { endpointSchema, presentEndpoint } from '../webhooks/present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../webhooks/queries.ts';
 import { openSecret } from '../webhooks/secret.ts';
@@ -66,9 +66,7 @@ export async function foundEndpoint(
   request: FastifyRequest<WithEndpoint>,
 ): Promise<Endpoint> {
   const { endpoint_id } = request.params;
-  const endpoint = /^whe_[0-9a-z]{36}$/.test(endpoint_id)
-    ? await findEndpoint(database, endpoint_id)
-    : undefined;
+  const endpoint = isEndpointId(endpoint_id) ? await findEndpoint(database, endpoint_id) : undefined;
   const { merchant_id, mode } = tenantOf(request);
   if (endpoint?.merchant_id !== merchant_id || endpoint.mode !== mode) throw endpointNotFound();
   return endpoint;

@@ -2,6 +2,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { ENDPOINT_STATES } from '../webhooks/endpoint.ts';
 import type { EndpointStates } from '../webhooks/queries.ts';
 import type { ReadMetrics } from './read-metrics.ts';
 
@@ -32,7 +33,7 @@ export function watchWebhooks(
       this.reset();
       const states = await read();
       if (!states) return;
-      for (const state of ['enabled', 'failing', 'disabled'] as const) this.set({ state }, states[state]);
+      for (const state of ENDPOINT_STATES) this.set({ state }, states[state]);
     },
   });
   reads.gauge(

@@ -85,6 +85,15 @@ export async function noteAttempt(
   );
 }
 
+/** A delivery of whichever merchant, for administrators; undefined if its endpoint is gone. */
+export async function findAnyDelivery(database: Reader, id: string): Promise<Delivery | undefined> {
+  const rows = await database.query<Delivery>(
+    `select ${DELIVERY} from webhook_deliveries where id = ? and endpoint_id in (select id from webhook_endpoints)`,
+    id,
+  );
+  return rows[0];
+}
+
 /** A delivery of a tenant's; undefined if it is somebody else's, or its endpoint is gone. */
 export async function findDelivery(
   database: Reader,

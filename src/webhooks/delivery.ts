@@ -3,6 +3,7 @@ import type { EventType } from '../events/event.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 
 export const DELIVERY_ID_PREFIX = 'dlv_';
+export const isDeliveryId = (text: string): boolean => /^dlv_[0-9a-z]{36}$/.test(text);
 
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -4,6 +4,7 @@ import type { EventType } from '../events/event.ts';
 import type { Mode } from '../merchants/merchant.ts';
 
 export const ENDPOINT_ID_PREFIX = 'whe_';
+export const isEndpointId = (text: string): boolean => /^whe_[0-9a-z]{36}$/.test(text);
 /** Endpoints of one merchant and mode. */
 export const ENDPOINTS_MAXIMUM = 16;
 
@@ -48,6 +49,10 @@ export const ENDPOINTS = table('webhook_endpoints', {
   updated_at: integer(),
 });
 export type Endpoint = RowOf<typeof ENDPOINTS>;
+
+/** How an endpoint stands. `failing`: it is enabled and its last attempt failed. */
+export const ENDPOINT_STATES = ['enabled', 'failing', 'disabled'] as const;
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 /** Whether an endpoint takes events of a type. */
 export function takes({ types }: Pick<Endpoint, 'types'>, type: EventType): boolean {

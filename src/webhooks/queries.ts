@@ -1,8 +1,9 @@
 // The SQL about webhook endpoints and their queues.
-import type { Reader } from '../database/database.ts';
+import type { Reader, Value } from '../database/database.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
-import { ENDPOINTS, type Endpoint, type Queue } from './endpoint.ts';
+import { ENDPOINTS, type Endpoint, type EndpointState, type Queue } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;
 const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since';
@@ -14,6 +15,38 @@ export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoi
     `select ${ENDPOINT} from webhook_endpoints where merchant_id = ? and mode = ? order by id`,
     tenant.merchant_id,
     tenant.mode,
+  );
+}
+
+/** Which endpoints are looked for; what is undefined narrows nothing. */
+export interface EndpointFilter {
+  merchant_id: string | undefined;
+  mode: Mode | undefined;
+  state: EndpointState | undefined;
+}
+
+const IN_STATE: Record<EndpointState, string> = {
+  enabled: 'disabled_at is null and failing_since is null',
+  failing: 'disabled_at is null and failing_since is not null',
+  disabled: 'disabled_at is not null',
+};
+
+/** Endpoints of all merchants behind the id `after`, by id, each with when it began to fail. */
+export function searchEndpoints(
+  database: Reader,
+  { merchant_id, mode, state }: EndpointFilter,
+  after: string | undefined,
+  limit: number,
+): Promise<(Endpoint & Pick<Queue, 'failing_since'>)[]> {
+  const conditions: [string, Value][] = [['id > ?', after ?? '']];
+  if (merchant_id !== undefined) conditions.push(['merchant_id = ?', merchant_id]);
+  if (mode !== undefined) conditions.push(['mode = ?', mode]);
+  const all = [...conditions.map(([sql]) => sql), ...(state ? [IN_STATE[state]] : [])];
+  return database.query(
+    `select ${ENDPOINT}, failing_since from webhook_endpoints left join webhook_queues on endpoint_id = id
+     where ${all.join(' and ')} order by id limit ? + 0`,
+    ...conditions.map(([, value]) => value),
+    limit,
   );
 }
 

@@ -1,4 +1,4 @@
-// What the OpenAPI document says of /admin is true: every answer validates, and every status it names is seen.
+// What the OpenAPI document says of payments and the history under /admin is true: every answer validates, and every status it names is seen.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
@@ -8,6 +8,8 @@ import { DocumentedService } from '../support/openapi.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const CONFIGURATION = 'review:\n  four_eyes_above:\n    EUR: 1000\nrate_limits: {enabled: true}\n';
+/** Those of webhooks are in webhooks.test.ts. */
+const PATHS = ['/admin/payments', '/admin/audit'];
 const ONE = '/admin/payments/{payment_id}';
 const AUDIT = '/admin/audit';
 const MONEY = { amount: 49.9, received_on: '2024-11-20' };
@@ -127,7 +129,7 @@ for (const engine of ENGINES) {
     });
 
     test('what every endpoint is refused with is as documented.', async () => {
-      const every = documented.operations('/admin/');
+      const every = documented.operations(...PATHS);
       assert.equal(every.length, 9);
       for (const { path, method } of every) {
         const verb = method.toUpperCase() as 'GET' | 'POST';
@@ -147,7 +149,7 @@ for (const engine of ENGINES) {
       const rename = (from: string, to: string) =>
         journal.commit((transaction) => transaction.query(`alter table ${from} rename to ${to}`));
       await rename('administrator_tokens', 'gone');
-      for (const { path, method } of documented.operations('/admin/'))
+      for (const { path, method } of documented.operations(...PATHS))
         await documented.hold(method.toUpperCase() as 'GET', path, { key: ana.token });
       await rename('gone', 'administrator_tokens');
       const id = await sentForReview(service);
@@ -155,7 +157,7 @@ for (const engine of ENGINES) {
       for (const act of ['approve', 'reject', 'record'] as const) await decide(act, id, bare(act));
       // A request that is too slow takes ten seconds (test/api/errors.test.ts); reading needs no store that takes writes.
       assert.deepEqual(
-        documented.unseen('/admin/').filter((one) => !/ 408$|^GET .* 503$/.test(one)),
+        documented.unseen(...PATHS).filter((one) => !/ 408$|^GET .* 503$/.test(one)),
         [],
       );
     });

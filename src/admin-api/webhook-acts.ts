@@ -1,0 +1,112 @@
+// What administrators do about webhook endpoints under /admin: disable with a reason, enable, send again.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { API_HEADERS } from '../http/headers.ts';
+import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
+import type { Act } from '../journal/audit-entry.ts';
+import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { addSchemaFaults } from '../lib/faults.ts';
+import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
+import { disableEndpoint, enableEndpoint } from '../webhooks/change.ts';
+import { presentResend, resend, resendDelivery, resendRequestSchema } from '../webhooks/resend.ts';
+import type { AdminParts } from './parts.ts';
+import {
+  anyDelivery,
+  anyEndpoint,
+  deliveryText,
+  endpointText,
+  type WithDeliveryId,
+  type WithEndpointId,
+} from './webhooks.ts';
+
+/** `POST /admin/webhook_endpoints/{id}/disable`. */
+export const disableRequestSchema = z.strictObject(
+  {
+    reason: z
+      .string('Must be a string.')
+      .trim()
+      .check(({ value, issues }) => {
+        const fault = reasonFault(value);
+        if (fault) issues.push({ code: 'custom', message: fault, input: value });
+      })
+      .meta({ maxLength: REASON_MAXIMUM })
+      .describe('Why. The merchant reads it as `disabled_note`.'),
+  },
+  'Must be a JSON object.',
+);
+
+/** `POST /admin/webhook_endpoints/{id}/resend`. `now` in milliseconds since 1970. */
+export const strictResendSchema = (now: () => number) => resendRequestSchema(now).strict();
+
+const actOf = ({ principal, id }: FastifyRequest): Act => ({ actor: principal.actor, request_id: id });
+
+/** Adds the routes to `app`, whose requests carry a principal that may administer by now. */
+export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
+  const { database, journal, clock } = parts;
+  const resendSchema = strictResendSchema(() => clock.now());
+
+  async function disable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+    const { reason } = bodyHeld(disableRequestSchema, request);
+    const { id } = await anyEndpoint(database, request);
+    const act = actOf(request);
+    const text = await journal.commit(
+      async (transaction) =>
+        endpointText(transaction, await disableEndpoint(transaction, id, 'administrator', act, reason)),
+      id,
+    );
+    reply.headers(API_HEADERS);
+    return text;
+  }
+
+  async function enable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+    const { id } = await anyEndpoint(database, request);
+    const text = await journal.commit(
+      async (transaction) => endpointText(transaction, await enableEndpoint(transaction, id, actOf(request))),
+      id,
+    );
+    reply.headers(API_HEADERS);
+    return text;
+  }
+
+  async function sendAgain(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+    const { what, since: text } = bodyHeld(resendSchema, request);
+    const { id } = await anyEndpoint(database, request);
+    const since = Date.parse(text);
+    const deliveries = await journal.commit(
+      (transaction) => resend(transaction, id, what, since, actOf(request)),
+      id,
+    );
+    reply.headers(API_HEADERS);
+    return JSON.stringify({ data: presentResend(what, since, deliveries) });
+  }
+
+  async function sendOneAgain(request: FastifyRequest<WithDeliveryId>, reply: FastifyReply) {
+    const delivery = await anyDelivery(database, request);
+    const text = await journal.commit(
+      async (transaction) => deliveryText(transaction, await resendDelivery(transaction, delivery)),
+      delivery.endpoint_id,
+    );
+    reply.headers(API_HEADERS);
+    return text;
+  }
+
+  app.register(async (scope) => {
+    takeJson(scope);
+    scope.post('/webhook_endpoints/:endpoint_id/disable', disable);
+    scope.post('/webhook_endpoints/:endpoint_id/resend', sendAgain);
+  });
+  app.register(async (scope) => {
+    ignoreBody(scope);
+    scope.post('/webhook_endpoints/:endpoint_id/enable', enable);
+    scope.post('/deliveries/:delivery_id/resend', sendOneAgain);
+  });
+}
+
+/** Reads a body. Throws `invalid_json`, and `validation_failed` with every fault, unknown fields among them. */
+function bodyHeld<S extends z.ZodObject>(schema: S, request: FastifyRequest): z.infer<S> {
+  const parsed = schema.safeParse(objectIn(bodyOf(request)));
+  if (parsed.success) return parsed.data;
+  const faults: ErrorDetails = Object.create(null);
+  addSchemaFaults(faults, parsed.error);
+  throw validationFailed(faults);
+}
