@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { EVENT_TYPES } from '../src/events/event.ts';
 import { disableEndpoint } from '../src/webhooks/change.ts';
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
@@ -63,6 +64,27 @@ for (const engine of ENGINES) {
       await hold('POST', `${DELIVERY}/resend`, { id: delivery!.id });
       await hold('DELETE', ENDPOINT, { id });
       receiver.reply = answering(200);
+    });
+
+    test('what an endpoint is sent is as documented, for each type of event.', async () => {
+      const { webhooks } = documented.document;
+      assert.deepEqual(Object.keys(webhooks).sort(), [...EVENT_TYPES, 'webhook.test'].sort());
+      const { id } = (await create({ body: { url: receiver.url('/sent') } })).json.data;
+      const { id: payment } = await service.create();
+      await service.request(`/v1/payments/${payment}/cancel`, { method: 'POST' });
+      await hold('POST', `${ENDPOINT}/test`, { id });
+      const all = await receiver.have(3, '/sent');
+      const types = all.map(({ event }) => event.type);
+      assert.deepEqual(types.sort(), ['payment.cancelled', 'payment.created', 'webhook.test']);
+      for (const { event, headers } of all) {
+        const { parameters } = webhooks[event.type]!.post!;
+        for (const { name, required } of parameters!) assert.ok(required && headers[name], name);
+        const schema = `${event.type}/post/requestBody/content/application~1json/schema`;
+        const validate = documented.ajv.getSchema(`https://document.example/#/webhooks/${schema}`)!;
+        assert.ok(validate(event), JSON.stringify(validate.errors));
+        assert.equal(validate({ ...event, type: 'payment.approved' }), false);
+      }
+      await hold('DELETE', ENDPOINT, { id });
     });
 
     test('what the service answers is as documented: errors of every endpoint.', async () => {

@@ -1,10 +1,12 @@
 // What the OpenAPI document says of webhook endpoints and deliveries under /v1, built from the schemas that check and shape.
+import { EVENT_TYPES, type EventType } from '../events/event.ts';
 import { type Description, json, jsonSchema, query, ref } from '../http/openapi.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { DELIVERY_STATUSES } from '../webhooks/delivery.ts';
 import { ENDPOINTS_MAXIMUM } from '../webhooks/endpoint.ts';
 import { attemptSchema, deliverySchema, endpointSchema } from '../webhooks/present.ts';
 import { resendAnswerSchema, resendRequestSchema } from '../webhooks/resend.ts';
+import { TEST_EVENT_TYPE, testEventSchema } from '../webhooks/test-event.ts';
 import { deliveryAnswerSchema, deliveryListSchema, resentDeliveryAnswerSchema } from './deliveries.ts';
 import { answer, idempotencyKey, refusals, security } from './openapi.ts';
 import { endpointChangeSchema, endpointRequestSchema } from './webhook-requests.ts';
@@ -174,8 +176,50 @@ const deliveryPaths = (): Description['paths'] => ({
   },
 });
 
+const signed = (name: string, description: string) => ({
+  ...{ name, in: 'header', required: true, description },
+  schema: { type: 'string' },
+});
+
+/** The request that an endpoint is sent for an event of a type. */
+function sent(type: EventType | typeof TEST_EVENT_TYPE) {
+  const isTest = type === TEST_EVENT_TYPE;
+  const schema = isTest
+    ? ref('TestEvent')
+    : { allOf: [ref('Event'), { properties: { type: { const: type } } }] };
+  return {
+    post: {
+      operationId: `sent_${type.replace('.', '_')}`,
+      summary: isTest ? 'A test event, sent when somebody asks for one' : `An event of type ${type}`,
+      description:
+        'Signed as Standard Webhooks 1.0.0 says, with HMAC-SHA256. Verify the signature over the bytes of the body before they are parsed. An event may come more than once, and events may come in another order.',
+      security: [],
+      parameters: [
+        signed('webhook-id', 'The id of the event: the same at each attempt.'),
+        signed('webhook-timestamp', 'When the attempt began, in seconds since 1970.'),
+        signed(
+          'webhook-signature',
+          'One signature for each secret, separated by spaces: `v1,` and base64 of the HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.',
+        ),
+      ],
+      requestBody: { required: true, ...json(schema) },
+      responses: {
+        '2XX': { description: 'The endpoint has taken the event.' },
+        410: { description: 'The endpoint is gone: it is disabled.' },
+        default: {
+          description:
+            'The event is sent again later, also after a redirect. `Retry-After` is heeded up to 24 hours.',
+        },
+      },
+    },
+  };
+}
+
 export const webhookDescription = (): Description => ({
   paths: { ...endpointPaths(), ...secretPaths(), ...deliveryPaths() },
+  webhooks: Object.fromEntries(
+    ([...EVENT_TYPES, TEST_EVENT_TYPE] as const).map((type) => [type, sent(type)]),
+  ),
   securitySchemes: {},
   schemas: {
     WebhookEndpoint: jsonSchema(endpointSchema, 'output'),
@@ -190,6 +234,7 @@ export const webhookDescription = (): Description => ({
     Attempt: jsonSchema(attemptSchema, 'output'),
     DeliveryAnswer: jsonSchema(deliveryAnswerSchema, 'output'),
     DeliveryList: jsonSchema(deliveryListSchema, 'output'),
+    TestEvent: jsonSchema(testEventSchema, 'output'),
     ResendRequest: jsonSchema(
       resendRequestSchema(() => 0),
       'input',

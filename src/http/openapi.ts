@@ -8,12 +8,13 @@ export interface Description {
   paths: Record<string, object>;
   securitySchemes: Record<string, object>;
   schemas: Record<string, object>;
+  /** What the service sends by itself, by the type of the event. */
+  webhooks?: Record<string, object>;
 }
 
 /** Builds the document for a service reached at `baseUrl` from what its surfaces say of themselves. */
 export function openApiDocument(baseUrl: string, version: string, parts: readonly Description[]): object {
-  const all = <K extends keyof Description>(name: K): Description[K] =>
-    Object.assign({}, ...parts.map((part) => part[name]));
+  const all = (name: keyof Description): object => Object.assign({}, ...parts.map((part) => part[name]));
   return {
     openapi: '3.1.1',
     info: {
@@ -24,6 +25,7 @@ export function openApiDocument(baseUrl: string, version: string, parts: readonl
     },
     servers: [{ url: baseUrl }],
     paths: all('paths'),
+    webhooks: all('webhooks'),
     components: {
       securitySchemes: all('securitySchemes'),
       schemas: { ...all('schemas'), Error: jsonSchema(errorSchema, 'output') },

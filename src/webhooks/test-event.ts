@@ -1,4 +1,5 @@
 // Sends a test event to an endpoint and answers with what came back. Nothing of it is stored.
+import { z } from 'zod';
 import { randomId } from '../lib/ids.ts';
 import { formatTimestamp, SECOND_MS } from '../lib/time.ts';
 import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
@@ -7,6 +8,16 @@ import type { Endpoint } from './endpoint.ts';
 import { signingSecrets } from './secret.ts';
 
 export const TEST_EVENT_TYPE = 'webhook.test';
+
+export const testEventSchema = z.strictObject({
+  id: z.string().describe('`evt_test_…`: of no payment, and never listed.'),
+  object: z.literal('event'),
+  type: z.literal(TEST_EVENT_TYPE),
+  timestamp: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+  livemode: z.boolean(),
+  data: z.strictObject({}),
+});
+
 /** Less than the service takes for an answer of its own. */
 const PATIENCE_MS = 7 * SECOND_MS;
 

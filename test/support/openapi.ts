@@ -39,6 +39,7 @@ export interface Document {
   servers: { url: string }[];
   security: Record<string, string[]>[];
   paths: Record<string, Partial<Record<(typeof METHODS)[number], Operation>>>;
+  webhooks: Record<string, { post?: Operation }>;
   components: { securitySchemes: Record<string, object>; schemas: Record<string, object> };
 }
 
