@@ -35,6 +35,7 @@ import { sealAtRest } from './start/seal-at-rest.ts';
 import { surfaceSettings, webhookRules } from './start/surface-settings.ts';
 import { Undo } from './start/undo.ts';
 import { startCounters, startFollowing, startWork } from './start/work.ts';
+import { waitingDeliveries } from './webhooks/delivery-queries.ts';
 import { endpointStates } from './webhooks/queries.ts';
 
 export interface Service {
@@ -118,6 +119,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
     measurements.watch({
       ...{ ...running, figures, clock, log, certificateEndsAt },
       ...{ holds: () => health.holds(), endpointStates: () => endpointStates(database) },
+      waitingDeliveries: () => waitingDeliveries(database),
       ...storageMeasures(configuration, clock),
     });
     const listener = await openMetrics(metrics, measurements, log);

@@ -6,15 +6,13 @@ import type { Observe } from '../http/shell.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { LastVerification } from '../journal/last-verification.ts';
 import type { CheckpointRounds } from '../journal/sign-checkpoints.ts';
-import type { Logger } from '../lib/log.ts';
-import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { SECOND_MS } from '../lib/time.ts';
 import type { Sweeper } from '../payments/expire.ts';
 import type { Waits } from '../payments/waits.ts';
 import type { ReviewFigures } from '../review/figures.ts';
-import type { EndpointStates } from '../webhooks/queries.ts';
 import { rarely } from './rarely.ts';
 import { ReadMetrics } from './read-metrics.ts';
-import { watchWebhooks } from './webhook-metrics.ts';
+import { type WebhooksMeasured, watchWebhooks } from './webhook-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -29,16 +27,13 @@ const MISNAMED = [
 ];
 
 /** What is read when somebody asks. */
-export interface Measured {
+export interface Measured extends WebhooksMeasured {
   journal: Journal;
   checkpoints: CheckpointRounds;
   sweeper: Sweeper;
   streams: EventStreams;
   waits: Waits;
   figures: ReviewFigures;
-  endpointStates(): Promise<EndpointStates>;
-  clock: Clock;
-  log: Logger;
   /** When the certificate ends, milliseconds since 1970; undefined where a proxy has it. */
   certificateEndsAt(): number | undefined;
   /** What a node needs to take requests, and whether it has it. */

@@ -52,7 +52,7 @@ function reasonOf(error: unknown): string {
   if (code in REASONS) return REASONS[code]!;
   if (code.startsWith('HPE_')) return 'Your server answered with something that is not HTTP';
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code)) return 'Your server does not speak TLS that can be agreed on';
-  return `The attempt failed: ${code || (error as Error).message}`;
+  return `The attempt failed: ${code || (error as Error).name}`;
 }
 
 /** Sends the request on a socket. Resolves when the headers of the answer are there. */

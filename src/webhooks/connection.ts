@@ -137,7 +137,9 @@ function connectThroughProxy(url: URL, address: string, proxy: URL, signal: Abor
       reject(
         signal.aborted
           ? signal.reason
-          : new AttemptFailure(`The proxy for webhooks failed: ${error.message}`),
+          : new AttemptFailure(
+              `The proxy for webhooks failed: ${(error as NodeJS.ErrnoException).code ?? error.name}`,
+            ),
       ),
     );
     request.end();

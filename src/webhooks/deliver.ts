@@ -8,7 +8,7 @@ import type { KeyRing } from '../secrets/key-ring.ts';
 import type { AddressRules } from './addresses.ts';
 import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
 import { disableEndpoint } from './change.ts';
-import { type Delivery, delayAfter, FAILING_MAXIMUM_MS } from './delivery.ts';
+import { type Delivery, type DeliveryStatus, delayAfter, FAILING_MAXIMUM_MS } from './delivery.ts';
 import { noteAttempt } from './delivery-queries.ts';
 import type { Endpoint } from './endpoint.ts';
 import { findEndpoint, noteAnswer } from './queries.ts';
@@ -72,12 +72,19 @@ export async function attempt(
   return { outcome, at };
 }
 
+/** What an attempt led to. */
+export interface Noted {
+  status: Exclude<DeliveryStatus, 'pending'>;
+  /** Why it disabled the endpoint; null if it did not. */
+  disabled: 'gone' | 'failing' | null;
+}
+
 /** Writes what came of an attempt, and disables an endpoint that is gone or has failed for too long. */
 export async function noteAttempted(
   transaction: Transaction,
   delivery: Delivery,
   { outcome, at }: Attempted,
-): Promise<void> {
+): Promise<Noted> {
   const { id, endpoint_id, event_id } = delivery;
   const { ok, status, ms, reason, reply, retryAfterMs, gone } = outcome;
   const attempts = delivery.attempts + 1;
@@ -102,9 +109,13 @@ export async function noteAttempted(
       subject: id,
       facts: { endpoint: endpoint_id, event: event_id, attempts, status },
     });
+  const noted = { status: after.status, disabled: null };
   const failingSince = await noteAnswer(transaction, endpoint_id, ok);
-  if (ok || failingSince === null) return;
+  if (ok || failingSince === null) return noted;
   const isFailing = transaction.now - failingSince >= FAILING_MAXIMUM_MS;
-  if ((gone || isFailing) && (await findEndpoint(transaction, endpoint_id)))
-    await disableEndpoint(transaction, endpoint_id, gone ? 'gone' : 'failing', ACT);
+  if (!gone && !isFailing) return noted;
+  if ((await findEndpoint(transaction, endpoint_id))?.disabled_at !== null) return noted;
+  const disabled = gone ? 'gone' : 'failing';
+  await disableEndpoint(transaction, endpoint_id, disabled, ACT);
+  return { ...noted, disabled };
 }

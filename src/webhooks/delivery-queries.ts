@@ -110,6 +110,21 @@ export async function findDelivery(
   return rows[0];
 }
 
+/** Deliveries to enabled endpoints that wait for their first or next attempt. */
+export interface WaitingDeliveries {
+  count: number;
+  /** When the one was queued that waits longest, milliseconds since 1970; null if none waits. */
+  oldest: number | null;
+}
+
+export async function waitingDeliveries(database: Reader): Promise<WaitingDeliveries> {
+  const [waiting] = await database.query<WaitingDeliveries>(
+    `select count(*) as count, min(created_at) as oldest from webhook_deliveries
+     where due_at is not null and endpoint_id in (select id from webhook_endpoints where disabled_at is null)`,
+  );
+  return waiting!;
+}
+
 export interface DeliveryFilter {
   status?: DeliveryStatus | undefined;
   payment_id?: string | undefined;

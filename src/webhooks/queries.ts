@@ -104,6 +104,8 @@ export interface EndpointStates {
   disabled: number;
   /** When the endpoint began to fail that has failed longest and is not disabled, milliseconds since 1970. */
   failing_since: number | null;
+  /** When the service last disabled an endpoint that is disabled still, milliseconds since 1970. */
+  disabled_at: number | null;
 }
 
 export async function endpointStates(database: Reader): Promise<EndpointStates> {
@@ -111,7 +113,8 @@ export async function endpointStates(database: Reader): Promise<EndpointStates> 
     `select coalesce(sum(case when disabled_at is null and failing_since is null then 1 else 0 end), 0) as enabled,
        coalesce(sum(case when disabled_at is null and failing_since is not null then 1 else 0 end), 0) as failing,
        coalesce(sum(case when disabled_at is not null then 1 else 0 end), 0) as disabled,
-       min(case when disabled_at is null then failing_since end) as failing_since
+       min(case when disabled_at is null then failing_since end) as failing_since,
+       max(case when disabled_reason in ('gone', 'failing') then disabled_at end) as disabled_at
      from webhook_endpoints left join webhook_queues on endpoint_id = id`,
   );
   return states!;

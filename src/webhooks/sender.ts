@@ -1,10 +1,11 @@
 // Sends to one endpoint while there is something to do: queues its events and sends what is due, a few deliveries at once.
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Logger } from '../lib/log.ts';
-import { attempt, noteAttempted, type Sending } from './deliver.ts';
+import { attempt, type Noted, noteAttempted, type Sending } from './deliver.ts';
 import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
+import { logAttempt } from './log-attempt.ts';
 import { EndpointQueue } from './queue.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
@@ -23,15 +24,15 @@ export interface SendingNode {
   commits: SharedCommits;
   /** Aborts attempts. */
   signal: AbortSignal;
-  log: Pick<Logger, 'warn'>;
+  log: Pick<Logger, 'info' | 'warn'>;
   /** Ids of endpoints that may have events which are not queued. */
   news: Set<string>;
   /** Whether an endpoint is enabled, unchanged, and the node does not stop. */
   isCurrent(endpoint: Endpoint): boolean;
   /** Attempts that run. */
   attempting: number;
-  /** Attempts that were made. */
-  counters: { delivered: number; failed: number };
+  /** Attempts that were made, by the status of their delivery after them. */
+  counters: Record<Noted['status'], number>;
 }
 
 export class EndpointSender {
@@ -160,8 +161,12 @@ export class EndpointSender {
     const { ok } = attempted.outcome;
     this.#queue.failing = !ok;
     this.wake();
-    await commits.commit((transaction) => noteAttempted(transaction, delivery, attempted), this.#endpoint.id);
-    counters[ok ? 'delivered' : 'failed'] += 1;
+    const noted = await commits.commit(
+      (transaction) => noteAttempted(transaction, delivery, attempted),
+      this.#endpoint.id,
+    );
+    counters[noted.status] += 1;
+    logAttempt(this.#node.log, this.#endpoint, delivery, attempted.outcome, noted);
   }
 
   async #sleep(): Promise<void> {

@@ -59,11 +59,11 @@ export class WebhookWorker {
       news: new Set(),
       isCurrent: (endpoint) => !this.#ending && this.#endpoints.get(endpoint.id) === endpoint,
       attempting: 0,
-      counters: { delivered: 0, failed: 0 },
+      counters: { delivered: 0, retrying: 0, failed: 0 },
     };
   }
 
-  /** Attempts of this node that were made. */
+  /** Attempts of this node that were made, by the status of their delivery after them. */
   get counters(): Readonly<SendingNode['counters']> {
     return this.#node.counters;
   }

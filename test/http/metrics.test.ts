@@ -170,6 +170,53 @@ describe('measurements', () => {
     }
   });
 
+  test('attempts are counted by what became of the delivery, and what waits and what was disabled is told.', async () => {
+    const [port] = await freePorts(1);
+    const other = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
+    const receiver = await WebhookReceiver.start();
+    const read = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const attempts = (status: string) => `counterfoil_webhook_attempts_total{status="${status}"}`;
+    const disabledAt = 'counterfoil_webhook_endpoint_disabled_timestamp_seconds';
+    const statuses: Record<string, number> = { '/well': 200, '/failing': 500, '/gone': 410, '/off': 500 };
+    receiver.reply = (received, response) => answering(statuses[received.path]!)(received, response);
+    const add = async (path: string) => {
+      const body = { url: receiver.url(path) };
+      const answer = await other.request('/v1/webhook_endpoints', { method: 'POST', body });
+      return `/v1/webhook_endpoints/${answer.json.data.id}`;
+    };
+    const statusOf = async (endpoint: string) =>
+      (await other.request(`${endpoint}/deliveries`)).json.data[0]?.status;
+    try {
+      const [well, failing, gone, off] = [
+        await add('/well'),
+        await add('/failing'),
+        await add('/gone'),
+        await add('/off'),
+      ];
+      other.clock.stop(); // so that nothing is tried again
+      await other.create();
+      for (const one of [failing, gone, off])
+        await eventually(async () => (await statusOf(one)) === 'retrying');
+      await eventually(async () => (await statusOf(well)) === 'delivered');
+      await other.request(off, { method: 'PATCH', body: { status: 'disabled' } });
+      const text = await read();
+      assert.deepEqual(
+        ['delivered', 'retrying', 'failed'].map((status) => value(text, attempts(status))),
+        [1, 3, 0],
+      );
+      assert.equal(value(text, 'counterfoil_webhook_waiting_deliveries'), 1);
+      assert.equal(value(text, disabledAt), other.clock.now() / 1000);
+      other.clock.advance(7000);
+      const age = value(await read(), 'counterfoil_webhook_oldest_waiting_age_seconds')!;
+      assert.ok(age >= 7 && age < 8, `${age}`);
+      await other.request(gone, { method: 'PATCH', body: { status: 'enabled' } });
+      assert.equal(value(await read(), disabledAt), undefined);
+    } finally {
+      await other.close();
+      await receiver.close();
+    }
+  });
+
   test('a first start fails no call to the store, and promtool finds nothing to say.', async (context) => {
     const [port] = await freePorts(1);
     const fresh = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
@@ -297,7 +344,7 @@ describe('measurements', () => {
       else
         assert.match(
           name!,
-          /_(seconds|works|payments|streams|waits|info|bytes|ready|intact|faults|endpoints)$/,
+          /_(seconds|works|payments|deliveries|streams|waits|info|bytes|ready|intact|faults|endpoints)$/,
         );
     }
   });
