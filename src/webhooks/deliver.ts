@@ -73,7 +73,7 @@ export async function attempt(
 }
 
 /** What an attempt led to. */
-export interface Noted {
+export interface AttemptNoted {
   status: Exclude<DeliveryStatus, 'pending'>;
   /** Why it disabled the endpoint; null if it did not. */
   disabled: 'gone' | 'failing' | null;
@@ -84,7 +84,7 @@ export async function noteAttempted(
   transaction: Transaction,
   delivery: Delivery,
   { outcome, at }: Attempted,
-): Promise<Noted> {
+): Promise<AttemptNoted> {
   const { id, endpoint_id, event_id } = delivery;
   const { ok, status, ms, reason, reply, retryAfterMs, gone } = outcome;
   const attempts = delivery.attempts + 1;

@@ -1,11 +1,11 @@
 // The log's lines about attempts that failed and endpoints that were disabled for it, without anything that a merchant wrote.
 import type { Logger } from '../lib/log.ts';
 import type { AttemptOutcome } from './attempt.ts';
-import type { Noted } from './deliver.ts';
+import type { AttemptNoted } from './deliver.ts';
 import type { Delivery } from './delivery.ts';
 import type { Endpoint } from './endpoint.ts';
 
-const DISABLED_BECAUSE: Record<NonNullable<Noted['disabled']>, string> = {
+const DISABLED_BECAUSE: Record<NonNullable<AttemptNoted['disabled']>, string> = {
   gone: 'Its server answered 410, gone',
   failing: 'No attempt succeeded for 5 days',
 };
@@ -16,7 +16,7 @@ export function logAttempt(
   { url, merchant_id: merchant }: Endpoint,
   { id: delivery, endpoint_id: endpoint, event_id: event, attempts }: Delivery,
   { ok, status, ms, reason }: AttemptOutcome,
-  { disabled }: Noted,
+  { disabled }: AttemptNoted,
 ): void {
   if (ok) return;
   const about = { merchant, endpoint, delivery, event, attempt: attempts + 1, status, ms: Math.round(ms) };

@@ -1,11 +1,12 @@
 // Sends to one endpoint while there is something to do: queues its events and sends what is due, a few deliveries at once.
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Logger } from '../lib/log.ts';
-import { attempt, type Noted, noteAttempted, type Sending } from './deliver.ts';
+import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
 import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { logAttempt } from './log-attempt.ts';
+import { findEndpoint } from './queries.ts';
 import { EndpointQueue } from './queue.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
@@ -32,7 +33,7 @@ export interface SendingNode {
   /** Attempts that run. */
   attempting: number;
   /** Attempts that were made, by the status of their delivery after them. */
-  counters: Record<Noted['status'], number>;
+  counters: Record<AttemptNoted['status'], number>;
 }
 
 export class EndpointSender {
@@ -90,6 +91,8 @@ export class EndpointSender {
     const hasWork = news.has(id) || (await this.#due(1)).length > 0;
     if (!hasWork || (await this.#queue.isOthers(clock.now()))) return false;
     if (await isAsRecorded(database, ENDPOINTS, this.#endpoint)) return this.#queue.lease();
+    // It was changed a moment ago, and the worker has not heard of it yet.
+    if ((await findEndpoint(database, id))?.version !== this.#endpoint.version) return false;
     news.delete(id);
     log.warn({ endpoint: id }, 'a webhook endpoint was changed in the store itself: nothing is sent to it');
     return false;
