@@ -35,8 +35,6 @@ import { sealAtRest } from './start/seal-at-rest.ts';
 import { surfaceSettings, webhookRules } from './start/surface-settings.ts';
 import { Undo } from './start/undo.ts';
 import { startCounters, startFollowing, startWork } from './start/work.ts';
-import { waitingDeliveries } from './webhooks/delivery-queries.ts';
-import { endpointStates } from './webhooks/queries.ts';
 
 export interface Service {
   baseUrl: string;
@@ -117,9 +115,8 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   if (metrics && measurements) {
     const certificateEndsAt = () => keyPair?.endsAt;
     measurements.watch({
-      ...{ ...running, figures, clock, log, certificateEndsAt },
-      ...{ holds: () => health.holds(), endpointStates: () => endpointStates(database) },
-      waitingDeliveries: () => waitingDeliveries(database),
+      ...{ ...running, database, figures, clock, log, certificateEndsAt },
+      holds: () => health.holds(),
       ...storageMeasures(configuration, clock),
     });
     const listener = await openMetrics(metrics, measurements, log);

@@ -1,10 +1,11 @@
 // How webhook endpoints and their deliveries stand, for Prometheus.
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Reader } from '../database/database.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
-import type { WaitingDeliveries } from '../webhooks/delivery-queries.ts';
+import { waitingDeliveries } from '../webhooks/delivery-queries.ts';
 import { ENDPOINT_STATES } from '../webhooks/endpoint.ts';
-import type { EndpointStates } from '../webhooks/queries.ts';
+import { endpointStates } from '../webhooks/queries.ts';
 import type { WebhookWorker } from '../webhooks/worker.ts';
 import { rarely } from './rarely.ts';
 import type { ReadMetrics } from './read-metrics.ts';
@@ -12,10 +13,9 @@ import type { ReadMetrics } from './read-metrics.ts';
 /** What the metrics of webhooks are read from. */
 export interface WebhooksMeasured {
   webhooks: Pick<WebhookWorker, 'counters'>;
+  database: Reader;
   clock: Clock;
   log: Logger;
-  endpointStates(): Promise<EndpointStates>;
-  waitingDeliveries(): Promise<WaitingDeliveries>;
 }
 
 /** Adds the metrics of webhooks. Those of the store are left out while it cannot be read. */
@@ -41,10 +41,10 @@ function watchAttempts(registry: Registry, { webhooks }: WebhooksMeasured): void
 function watchEndpoints(
   registry: Registry,
   reads: ReadMetrics,
-  { clock, log, endpointStates }: WebhooksMeasured,
+  { clock, log, database }: WebhooksMeasured,
 ): void {
   const read = () =>
-    endpointStates().catch((error) => {
+    endpointStates(database).catch((error) => {
       log.warn({ err: error }, 'webhook endpoints could not be measured');
       return undefined;
     });
@@ -76,9 +76,9 @@ function watchEndpoints(
 }
 
 /** Deliveries that wait are counted at most once a minute: there may be many. */
-function watchWaiting(reads: ReadMetrics, { clock, log, waitingDeliveries }: WebhooksMeasured): void {
+function watchWaiting(reads: ReadMetrics, { clock, log, database }: WebhooksMeasured): void {
   const read = rarely(() =>
-    waitingDeliveries().catch((error) => {
+    waitingDeliveries(database).catch((error) => {
       log.warn({ err: error }, 'waiting deliveries could not be measured');
       return undefined;
     }),
