@@ -24,6 +24,7 @@ const LAYERS = [
   ['ui', 'http'],
   ['health'],
   ['review'],
+  ['statements'],
   ['webhooks'],
   ['events'],
   ['payments'],
@@ -31,7 +32,7 @@ const LAYERS = [
   ['merchants'],
   ['secrets'],
   ['journal'],
-  ['database', 'statements'],
+  ['database'],
   ['lib'],
 ];
 const SURFACES = ['api', 'admin-api', 'checkout', 'console', 'metrics', 'registration'];

@@ -1,19 +1,20 @@
-// counterfoil statements: reads bank statements and says what they hold.
-import { readFileSync, statSync } from 'node:fs';
-import { basename } from 'node:path';
+// counterfoil statements: reads bank statements, says what they hold, and imports them.
 import { Command } from 'commander';
 import { counted } from '../lib/counted.ts';
 import { signedAmount } from '../statements/balance.ts';
 import { gapFaults } from '../statements/gap.ts';
-import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
-import type { Balance, ReadStatements, Statement } from '../statements/statement.ts';
+import type { Balance, Statement } from '../statements/statement.ts';
+import { faultLine, importFiles, readFile } from './statements-import.ts';
 import { columns } from './terminal.ts';
-import { JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function statementsCommand(): Command {
   return new Command('statements')
     .description("read the bank's statements")
-    .addHelpText('after', '\nExample:\n  counterfoil statements check november.xml')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil statements check november.xml\n  counterfoil statements import november.xml',
+    )
     .addCommand(
       new Command('check')
         .description('read statements and say what they hold and what is wrong; nothing is stored')
@@ -27,6 +28,25 @@ Examples:
   counterfoil statements check statements/*.sta --json`,
         )
         .action(check),
+    )
+    .addCommand(
+      new Command('import')
+        .description('keep statements in the store; what it knows already adds nothing')
+        .argument('<file...>', 'as for check')
+        .option('--despite-faults', 'import what is right although something is wrong')
+        .option('--dry-run', 'say what would be imported, and import nothing')
+        .option(...CONFIG_OPTION)
+        .option(...JSON_OPTION)
+        .addHelpText(
+          'after',
+          `
+Each file is imported whole or not at all.
+
+Examples:
+  counterfoil statements import november.xml
+  counterfoil statements import statements/*.sta --dry-run`,
+        )
+        .action(importFiles),
     );
 }
 
@@ -42,19 +62,13 @@ function check(files: readonly string[], { json }: { json?: boolean }): void {
   if (json) console.log(JSON.stringify({ statements, faults }));
   else {
     for (const statement of statements) console.log(`${told(statement)}\n`);
-    for (const { file, line, text } of faults) console.log(`${line > 0 ? `${file}:${line}` : file}: ${text}`);
+    for (const fault of faults) console.log(faultLine(fault));
     const lines = statements.reduce((sum, one) => sum + one.lines.length, 0);
     console.log(
       `${counted(statements.length, 'statement')}, ${counted(lines, 'line')}, ${counted(faults.length, 'fault')}.`,
     );
   }
   if (faults.length > 0) process.exitCode = 1;
-}
-
-function readFile(path: string): ReadStatements {
-  const name = basename(path);
-  if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name);
-  return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
 }
 
 function told({ file, format, account, number, from, to, opening, closing, lines }: Statement): string {

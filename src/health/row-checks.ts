@@ -5,6 +5,7 @@ import type { RowCheck } from '../journal/rows.ts';
 import { verifyMerchants } from '../merchants/verify.ts';
 import { verifyKeptAnswers, verifyPayments } from '../payments/verify.ts';
 import { verifySecretKeys } from '../secrets/verify.ts';
+import { verifyStatements } from '../statements/verify.ts';
 import { verifyEndpoints } from '../webhooks/verify.ts';
 
 export const ROW_CHECKS: readonly RowCheck[] = [
@@ -14,4 +15,5 @@ export const ROW_CHECKS: readonly RowCheck[] = [
   ...verifyAdministrators,
   verifySecretKeys,
   verifyEndpoints,
+  ...verifyStatements,
 ];

@@ -95,7 +95,7 @@ function lineOf(
   const creditors = structured
     .map((one) => referenceOf(textAt(one, 'CdtrRefInf/Ref')))
     .filter((one) => one !== undefined);
-  const bank = referenceOf(textAt(detail, 'Refs/AcctSvcrRef')) ?? referenceOf(textAt(entry, 'AcctSvcrRef'));
+  const booking = referenceOf(textAt(entry, 'AcctSvcrRef'));
   const words = [
     ...details.flatMap((one) => all(at(one, 'RmtInf'), 'Ustrd').map(({ text }) => text)),
     ...creditors.slice(1),
@@ -120,7 +120,8 @@ function lineOf(
       creditor: creditors[0],
       endToEnd: referenceOf(textAt(detail, 'Refs/EndToEndId')),
       mandate: referenceOf(textAt(detail, 'Refs/MndtId')),
-      bank,
+      bank: referenceOf(textAt(detail, 'Refs/AcctSvcrRef')) ?? booking,
+      booking,
       entry: referenceOf(textAt(entry, 'NtryRef')),
     }),
     text: words

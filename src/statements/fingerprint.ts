@@ -20,22 +20,32 @@ export function numbered(
   });
 }
 
-/** By the bank's own reference, else by day and text. In OFX and CSV numbers are used again, so the day counts there as well. */
+/**
+ * By the bank's own reference of the entry, else by day and text. Banks repeat references in MT940, and numbers in OFX and CSV, so the
+ * day counts there as well. Parts of one entry share its reference, so their text counts too.
+ */
 function digestOf(account: string, line: LineRead, format: Statement['format']): string {
-  const { bank } = line.references;
+  const { references, counterparty, partOf } = line;
+  const reference = references.booking ?? references.bank;
   const day = line.bookingDay ?? line.valueDay ?? '';
-  const isUnique = bank !== undefined && /^(camt|mt)/.test(format);
-  const { name = '', account: other = '' } = line.counterparty;
-  const rest = isUnique
-    ? [bank]
-    : [bank ?? '', day, line.references.endToEnd ?? '', folded(line.text) ?? '', name, other];
+  const text = [
+    references.endToEnd ?? '',
+    folded(line.text) ?? '',
+    counterparty.name ?? '',
+    counterparty.account ?? '',
+  ];
+  const rest = () => {
+    if (reference !== undefined && format.startsWith('mt')) return [reference, line.valueDay ?? day];
+    if (reference === undefined || !format.startsWith('camt')) return [reference ?? '', day, ...text];
+    return partOf ? [reference, references.bank ?? '', ...text] : [reference];
+  };
   const parts = [
     account,
     String(line.amountMinor),
     line.currency,
     line.direction,
     String(line.isReversal),
-    ...rest,
+    ...rest(),
   ];
   return sha256Hex(JSON.stringify(parts)).slice(0, 32);
 }

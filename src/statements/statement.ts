@@ -38,6 +38,8 @@ export interface LineReferences {
   mandate?: string;
   /** The account servicing bank's reference (`AcctSvcrRef`, `FITID`, the part of `:61:` behind `//`). */
   bank?: string;
+  /** The bank's reference of the whole entry (`AcctSvcrRef` of `Ntry`), where `bank` may be that of one transaction in it. */
+  booking?: string;
   /** The account owner's reference in `:61:`, before `//`. */
   owner?: string;
   /** `NtryRef`. Holds the QR-IBAN where a Swiss bank credits QR bills. */

@@ -15,10 +15,13 @@ import { listFullStretches } from '../../src/payments/history.ts';
 import { STRETCH } from '../../src/payments/history-queries.ts';
 import { STATUSES } from '../../src/payments/payment.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
+import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { readStatements } from '../../src/statements/read.ts';
 import { acknowledgeSome } from '../campaigns/acknowledging.ts';
 import { actOrAdminister } from '../campaigns/administration.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { addToken } from '../support/admin.ts';
+import { ACCOUNT, camt } from '../support/camt.ts';
 import { run } from '../support/command.ts';
 import { type Client, signIn } from '../support/console.ts';
 import { contentsOf } from '../support/contents.ts';
@@ -150,6 +153,15 @@ describe('a moved store', () => {
     await receiver.close();
   }
 
+  /** A bank statement with a line. */
+  async function importStatement(): Promise<void> {
+    const read = readStatements(camt([{ amount: '49.90', bank: 'A1', text: 'Zoë 𝒵' }]), 'november.xml');
+    const accounts = [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }];
+    const act = { actor: 'operator', request_id: null };
+    const options = { despiteFaults: false, dryRun: false };
+    await importFile(service.service.journal, checkFile(read, [{ accounts }]), act, options);
+  }
+
   /** Entries enough for a stretch of the history, and its list. */
   async function fillAStretch(): Promise<void> {
     const { database, journal } = service.service;
@@ -185,6 +197,7 @@ describe('a moved store', () => {
     config = writeConfiguration(service.store, 'development', CONFIGURATION);
     await payInEachWay(); // before what may end a reviewer's access
     await deliverOne();
+    await importStatement();
     for (let i = 0; i < ACTS; i++) await actOrAdminister(service, random);
     await submit(service, (await service.create()).id); // what waited may have been decided by now
     for (const text of TEXTS)

@@ -1,0 +1,69 @@
+// counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { counted } from '../lib/counted.ts';
+import type { Imported } from '../statements/import.ts';
+import { checkFile, type FileFault, importFile } from '../statements/import-file.ts';
+import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
+import type { ReadStatements } from '../statements/statement.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+
+interface Options extends StoreOptions {
+  despiteFaults?: boolean;
+  dryRun?: boolean;
+}
+
+/** What came of one file. `statements` is null if nothing was imported because of its faults. */
+interface Told {
+  file: string;
+  statements: Record<string, unknown>[] | null;
+  faults: FileFault[];
+}
+
+/** `counterfoil statements import`. Sets exit code 1 if there is a fault. Throws what `withStore` throws. */
+export async function importFiles(files: readonly string[], options: Options): Promise<void> {
+  const { despiteFaults = false, dryRun = false, json } = options;
+  await withStore(options, async ({ configuration, journal }) => {
+    const told: Told[] = [];
+    for (const path of files) {
+      const checked = checkFile(readFile(path), configuration.methods);
+      const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
+      told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
+      if (!json) console.log(fileText(basename(path), imported, checked.faults));
+    }
+    if (json) console.log(JSON.stringify({ dry_run: dryRun, files: told }));
+    else if (dryRun) console.log('Nothing was imported: this was a dry run.');
+    if (told.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  });
+}
+
+/** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
+export function readFile(path: string): ReadStatements {
+  const name = basename(path);
+  if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name);
+  return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
+}
+
+export const faultLine = ({ file, line, text }: FileFault) =>
+  `${line > 0 ? `${file}:${line}` : file}: ${text}`;
+
+function shown({ id, account, statement, added, booked, known }: Imported) {
+  const { format, number, from, to } = statement;
+  return { id, account, format, number, from, to, added, booked, known };
+}
+
+function fileText(file: string, imported: Imported[] | undefined, faults: readonly FileFault[]): string {
+  const statements = (imported ?? []).map(({ id, account, statement, added, booked, known }) => {
+    const { number, from, to } = statement;
+    const what = [account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
+    const counts = [
+      counted(added, 'new line'),
+      booked > 0 && `${counted(booked, 'line')} booked by now`,
+      known > 0 && `${counted(known, 'line')} known before`,
+    ];
+    const outcome = id === null ? 'imported before' : counts.filter(Boolean).join(', ');
+    return `  ${what.filter(Boolean).join(', ')}: ${outcome}`;
+  });
+  const refused = imported === undefined ? ['  Not imported. To import what is right: --despite-faults'] : [];
+  return [file, ...statements, ...faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
+}

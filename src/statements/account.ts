@@ -1,0 +1,35 @@
+// Tells which of the configured accounts a statement is about, however its bank names it.
+import { electronicFormatIBAN } from 'ibantools';
+import type { MethodSettings } from '../methods/method.ts';
+import type { StatementAccount } from './statement.ts';
+
+const characters = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
+
+/** The bank code and the account number of a German IBAN, as MT940 writes them: `50070010/0123456`. */
+const GERMAN = /^(\d{8})\/(\d{1,10})$/;
+
+/**
+ * How an account is kept: the IBAN of the configured account that `named` is, else what the bank writes. Undefined if no transfer is to be
+ * paid to it. An account without an IBAN is known by one of its further lines, or by all of them: sort code and account number.
+ */
+export function ownAccount(
+  { iban, other }: StatementAccount,
+  methods: readonly Pick<MethodSettings, 'accounts'>[],
+): string | undefined {
+  for (const { iban: configured, rows } of methods.flatMap(({ accounts }) => accounts)) {
+    const own = configured === undefined ? undefined : electronicFormatIBAN(configured)!;
+    if (own !== undefined && iban !== undefined) {
+      if (own === iban) return own;
+      continue;
+    }
+    if (other === undefined) continue;
+    const written = characters(other);
+    const [, bank, number] = GERMAN.exec(other.replaceAll(/\s/g, '')) ?? [];
+    const domestic = bank === undefined ? undefined : bank + number!.padStart(10, '0');
+    if (own !== undefined && (own === written || (own.startsWith('DE') && own.slice(4) === domestic)))
+      return own;
+    const values = (rows ?? []).map(({ value }) => characters(value));
+    if (written !== '' && [...values, values.join('')].includes(written)) return own ?? other;
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+// Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
+import { DatabaseError } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { MethodSettings } from '../methods/method.ts';
+import { ownAccount } from './account.ts';
+import { gapFaults } from './gap.ts';
+import { type Imported, importStatements, type OwnStatement } from './import.ts';
+import type { ReadStatements, Statement, StatementFault } from './statement.ts';
+
+/** A fault with the name of its file. */
+export type FileFault = StatementFault & { file: string };
+
+/** What a file holds that may be imported, and what is wrong with the rest. */
+export interface CheckedFile {
+  statements: OwnStatement[];
+  faults: FileFault[];
+}
+
+export interface ImportOptions {
+  /** Imports what is right although something is not. */
+  despiteFaults: boolean;
+  /** Rolls everything back. */
+  dryRun: boolean;
+}
+
+/** How long a rehearsal of an import may take. */
+const REHEARSAL_MS = 8000;
+
+/** Holds what a file says against the accounts that transfers are paid to, and gathers all faults. */
+export function checkFile(
+  { statements, faults }: ReadStatements,
+  methods: readonly Pick<MethodSettings, 'accounts'>[],
+): CheckedFile {
+  const ours = statements.map((statement) => ({ own: ownAccount(statement.account, methods), statement }));
+  return {
+    statements: ours.filter((one): one is OwnStatement => one.own !== undefined),
+    faults: [
+      ...faults,
+      ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
+      ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement)),
+      ...gapFaults(statements),
+    ],
+  };
+}
+
+function strangerFault({ file, account, lines }: Statement): FileFault {
+  const name = account.iban ?? account.other;
+  const text =
+    name === undefined
+      ? 'The statement does not name its account.'
+      : `The account ${name} is in no bank_transfer method of the configuration.`;
+  return { file, line: lines[0]?.at ?? 0, text };
+}
+
+/**
+ * Imports a file that was checked. Returns what came of each statement; undefined if something is wrong with the file and
+ * `despiteFaults` is not set: then nothing is imported. Throws as `Journal.commit` does.
+ */
+export async function importFile(
+  journal: Journal,
+  { statements, faults }: CheckedFile,
+  act: Act,
+  { despiteFaults, dryRun }: ImportOptions,
+): Promise<Imported[] | undefined> {
+  if (faults.length > 0 && !despiteFaults) return undefined;
+  if (dryRun) {
+    let imported: Imported[] = [];
+    await journal.rehearse(async (transaction) => {
+      imported = await importStatements(transaction, statements, act);
+    }, REHEARSAL_MS);
+    return imported;
+  }
+  const commit = () => journal.commit((transaction) => importStatements(transaction, statements, act));
+  try {
+    return await commit();
+  } catch (error) {
+    // Another node imported the same money a moment ago: it is known now.
+    if (error instanceof DatabaseError && error.failure === 'conflict') return await commit();
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+// Statements and their lines as they are kept: two tables, and what may become of a line.
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+import { isTimeOrderedId } from '../lib/ids.ts';
+import type { StatementFormat, StatementLine } from './statement.ts';
+
+export const STATEMENT_ID_PREFIX = 'stm_';
+export const LINE_ID_PREFIX = 'lin_';
+export const isStatementId = (text: string): boolean => isTimeOrderedId(STATEMENT_ID_PREFIX, text);
+export const isLineId = (text: string): boolean => isTimeOrderedId(LINE_ID_PREFIX, text);
+
+/** A row of `statements`. Days are YYYY-MM-DD, balances hundredths of `currency`. */
+export const STATEMENTS = table('statements', {
+  /** `stm_…`. */
+  id: text(),
+  /** The IBAN without spaces, or what the bank writes in its place. */
+  account: text(),
+  currency: textOrNull(),
+  format: text<StatementFormat>(),
+  /** The name of the file. */
+  file: text(),
+  /** The bank's number of the statement. */
+  number: textOrNull(),
+  first_day: textOrNull(),
+  last_day: textOrNull(),
+  opening_minor: integerOrNull(),
+  closing_minor: integerOrNull(),
+  /** How many lines the file shows, those included that were known before. */
+  lines: integer(),
+  /** What was wrong, as JSON text (`StatementFault[]`); null if nothing was. */
+  faults: textOrNull(),
+  /** Tells the same statement in another file. */
+  digest: text(),
+  salt: text(),
+  version: integer(),
+  imported_at: integer(),
+});
+export type KeptStatement = RowOf<typeof STATEMENTS>;
+
+/**
+ * What became of a line. `matched`: it is the money of a payment. `ignored`: somebody said, with a reason, that it is of none.
+ * `replaced`: a later file shows its transactions, which are lines of their own.
+ */
+export const LINE_STATES = ['open', 'matched', 'ignored', 'replaced'] as const;
+export type LineState = (typeof LINE_STATES)[number];
+
+/** A row of `statement_lines`. */
+export const LINES = table('statement_lines', {
+  /** `lin_…`, in the order of the file. */
+  id: text(),
+  /** The statement that brought it first. */
+  statement_id: text(),
+  account: text(),
+  /** Tells the same money in another file. */
+  fingerprint: text(),
+  /** The bank's reference of the entry. Lines that are parts of one entry share it. */
+  entry_reference: textOrNull(),
+  /** The amount of the entry, if this line is one of several transactions in it. */
+  part_of_minor: integerOrNull(),
+  /** The booking day, else the value day, else the statement's last day; empty if the bank names none. */
+  day: text(),
+  /** Hundredths, never negative. */
+  amount_minor: integer(),
+  currency: text(),
+  direction: text<'credit' | 'debit'>(),
+  /** 0 while it is pending. */
+  booked: integer(),
+  /** 1 for a reversal or a returned transfer. */
+  reversal: integer(),
+  /** What the bank wrote, as JSON text (`LineDetails`). Null once it is erased. */
+  details: textOrNull(),
+  state: text<LineState>(),
+  payment_id: textOrNull(),
+  /** Why it is ignored. */
+  note: textOrNull(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+});
+export type KeptLine = RowOf<typeof LINES>;
+
+/** What of a line may tell who paid and what for. */
+export type LineDetails = Pick<
+  StatementLine,
+  'valueDay' | 'references' | 'text' | 'counterparty' | 'code' | 'chargesMinor' | 'partOf'
+>;
+
+const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };
+
+/** What the bank wrote on a line; nothing if it was erased. */
+export function saidOn({ details }: Pick<KeptLine, 'details'>): LineDetails {
+  return details === null ? NO_DETAILS : (JSON.parse(details) as LineDetails);
+}

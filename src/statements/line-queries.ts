@@ -1,0 +1,158 @@
+// The SQL about statements and their lines.
+import type { Reader, Value } from '../database/database.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
+
+const STATEMENT = STATEMENTS.columnList;
+const LINE = LINES.columnList;
+/** Values that one statement names. */
+const AT_ONCE = 500;
+
+export async function findStatementByDigest(
+  database: Reader,
+  digest: string,
+): Promise<KeptStatement | undefined> {
+  const sql = `select ${STATEMENT} from statements where digest = ?`;
+  return (await database.query<KeptStatement>(sql, digest))[0];
+}
+
+export async function findStatement(database: Reader, id: string): Promise<KeptStatement | undefined> {
+  return (await database.query<KeptStatement>(`select ${STATEMENT} from statements where id = ?`, id))[0];
+}
+
+/** Statements, the newest first: of an account or of all, those before the id `before`. */
+export function listStatements(
+  database: Reader,
+  account: string | undefined,
+  before: string | undefined,
+  limit: number,
+): Promise<KeptStatement[]> {
+  return database.query<KeptStatement>(
+    `select ${STATEMENT} from statements where ${account === undefined ? '' : 'account = ? and '}id < ? order by id desc limit ? + 0`,
+    ...(account === undefined ? [] : [account]),
+    before ?? '~',
+    limit,
+  );
+}
+
+/** The lines of an account with these fingerprints. */
+export function linesByFingerprint(
+  database: Reader,
+  account: string,
+  fingerprints: readonly string[],
+): Promise<KeptLine[]> {
+  return linesWhere(database, account, 'fingerprint', fingerprints);
+}
+
+/** The lines of an account whose entries have these references of the bank. */
+export function linesByEntry(
+  database: Reader,
+  account: string,
+  references: readonly string[],
+): Promise<KeptLine[]> {
+  return linesWhere(database, account, 'entry_reference', references);
+}
+
+async function linesWhere(
+  database: Reader,
+  account: string,
+  column: 'fingerprint' | 'entry_reference',
+  values: readonly string[],
+): Promise<KeptLine[]> {
+  const found: KeptLine[] = [];
+  const asked = [...new Set(values)];
+  for (let i = 0; i < asked.length; i += AT_ONCE) {
+    const some = asked.slice(i, i + AT_ONCE);
+    const sql = `select ${LINE} from statement_lines where account = ? and ${column} in (${some.map(() => '?').join(', ')})`;
+    found.push(...(await database.query<KeptLine>(sql, account, ...some)));
+  }
+  return found;
+}
+
+export async function findLine(database: Reader, id: string): Promise<KeptLine | undefined> {
+  return (await database.query<KeptLine>(`select ${LINE} from statement_lines where id = ?`, id))[0];
+}
+
+/** The lines that are the money of these payments. */
+export async function linesOfPayments(database: Reader, paymentIds: readonly string[]): Promise<KeptLine[]> {
+  if (paymentIds.length === 0) return [];
+  return database.query<KeptLine>(
+    `select ${LINE} from statement_lines where payment_id in (${paymentIds.map(() => '?').join(', ')}) order by id`,
+    ...paymentIds,
+  );
+}
+
+/** Which lines; what is undefined narrows nothing. */
+export interface LineFilter {
+  account?: string | undefined;
+  statement_id?: string | undefined;
+  state?: LineState | undefined;
+  direction?: KeptLine['direction'] | undefined;
+  /** The first and the last day, YYYY-MM-DD. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** Where a list of lines goes on. */
+export type LinePlace = Pick<KeptLine, 'day' | 'id'>;
+
+/** Lines, the newest day first, behind `after`. */
+export function listLines(
+  database: Reader,
+  { from, to, ...equal }: LineFilter,
+  after: LinePlace | undefined,
+  limit: number,
+): Promise<KeptLine[]> {
+  const conditions: [sql: string, values: Value[]][] = Object.entries(equal)
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => [`${column} = ?`, [value as string]]);
+  if (from !== undefined) conditions.push(['day >= ?', [from]]);
+  if (to !== undefined) conditions.push(['day <= ?', [to]]);
+  if (after) conditions.push(['(day < ? or day = ? and id < ?)', [after.day, after.day, after.id]]);
+  return database.query<KeptLine>(
+    `select ${LINE} from statement_lines ${conditions.length > 0 ? `where ${conditions.map(([sql]) => sql).join(' and ')}` : ''}
+     order by day desc, id desc limit ? + 0`,
+    ...conditions.flatMap(([, values]) => values),
+    limit,
+  );
+}
+
+/** How many lines of an account and a direction are in a state, and their sum. */
+export interface LineSum extends Pick<KeptLine, 'account' | 'currency' | 'direction' | 'state' | 'booked'> {
+  count: number;
+  sum_minor: number;
+  /** The newest day. */
+  last_day: string;
+}
+
+/** The sums of all lines, by account, currency, direction, state, and whether they are booked. */
+export function lineSums(database: Reader): Promise<LineSum[]> {
+  return database.query<LineSum>(
+    `select account, currency, direction, state, booked, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor,
+       max(day) as last_day
+     from statement_lines group by account, currency, direction, state, booked order by account, currency, direction, state, booked`,
+  );
+}
+
+/** The columns of a line that a change may write besides the version. */
+export type LineWritten = Partial<
+  Pick<KeptLine, 'day' | 'booked' | 'details' | 'state' | 'payment_id' | 'note' | 'salt' | 'statement_id'>
+>;
+
+/** Changes a line that is still the version that was looked at. Returns it as it is now, or undefined if it is not that version. */
+export async function changeLine(
+  transaction: Transaction,
+  { id, version }: Pick<KeptLine, 'id' | 'version'>,
+  written: LineWritten,
+): Promise<KeptLine | undefined> {
+  const set = Object.entries(written);
+  const rows = await transaction.change<KeptLine>(
+    `update statement_lines set version = version + 1, updated_at = ?${set.map(([name]) => `, ${name} = ?`).join('')}
+     where id = ? and version = ? returning ${LINE}`,
+    transaction.now,
+    ...set.map(([, value]) => value ?? null),
+    id,
+    version,
+  );
+  return rows[0];
+}

@@ -1,0 +1,29 @@
+// What the history says of statements and their lines, for holding their rows against it.
+import { rowCheck } from '../journal/rows.ts';
+import {
+  type KeptLine,
+  type KeptStatement,
+  LINE_ID_PREFIX,
+  LINES,
+  STATEMENT_ID_PREFIX,
+  STATEMENTS,
+} from './kept.ts';
+
+export const verifyStatements = [
+  rowCheck<KeptStatement>({ table: STATEMENTS, noun: 'statement', prefix: STATEMENT_ID_PREFIX }),
+  rowCheck<KeptLine>({
+    table: LINES,
+    noun: 'statement line',
+    prefix: LINE_ID_PREFIX,
+    states: {
+      first: 'open',
+      after: new Map([
+        ['line.matched', 'matched'],
+        ['line.ignored', 'ignored'],
+        ['line.replaced', 'replaced'],
+        ['line.reopened', 'open'],
+      ]),
+      of: ({ state }) => state,
+    },
+  }),
+];

@@ -1,0 +1,67 @@
+// counterfoil statements import, as an operator types it: what it prints, what it keeps, and how it ends.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { ACCOUNT, camt, TRANSFERS } from '../support/camt.ts';
+import { run, temporaryFolder } from '../support/command.ts';
+import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+
+let service: Harness;
+let env: Record<string, string>;
+before(async () => {
+  service = await startHarness('sqlite', { configuration: TRANSFERS });
+  const { storage } = service.store;
+  env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(service.store, 'development', TRANSFERS),
+    COUNTERFOIL_STORAGE: storage,
+  };
+});
+const folder = temporaryFolder();
+after(async () => {
+  folder.remove();
+  await service.close();
+});
+
+const file = (name: string, bytes: Uint8Array) => {
+  const path = join(folder.path, name);
+  writeFileSync(path, bytes);
+  return path;
+};
+const command = (...args: string[]) => run(['statements', 'import', ...args], { env });
+const ONE = { amount: '49.90', bank: 'A1' };
+const TWO = { amount: '10.00', bank: 'A2' };
+
+test('files are imported beside a server that runs, and a second time add nothing', async () => {
+  const path = file('november.xml', camt([ONE, TWO], { number: '34', balances: ['0.00', '59.90'] }));
+  const dry = await command(path, '--dry-run');
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal(
+    dry.stdout,
+    `november.xml\n  ${ACCOUNT}, number 34: 2 new lines\nNothing was imported: this was a dry run.\n`,
+  );
+  const first = await command(path);
+  assert.equal(first.stdout, `november.xml\n  ${ACCOUNT}, number 34: 2 new lines\n`);
+  const again = await command(path);
+  assert.equal(again.stdout, `november.xml\n  ${ACCOUNT}, number 34: imported before\n`);
+  service.service.database.refresh();
+  await service.verify();
+});
+
+test('what is wrong is said with its line, and nothing is imported unless asked', async () => {
+  const path = file('wrong.xml', camt([{ amount: '5.00', bank: 'B1' }], { balances: ['0.00', '7.00'] }));
+  const refused = await command(path);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stdout,
+    /^wrong\.xml\n {2}wrong\.xml:\d+: The balances do not add up.*\n {2}Not imported\. To import what is right: --despite-faults\n$/,
+  );
+  const forced = await command(path, '--despite-faults', '--json');
+  assert.equal(forced.code, 1);
+  const { dry_run, files } = JSON.parse(forced.stdout);
+  assert.equal(dry_run, false);
+  assert.deepEqual(
+    files[0].statements.map(({ added, known }: Record<string, number>) => [added, known]),
+    [[1, 0]],
+  );
+});

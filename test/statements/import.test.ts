@@ -1,0 +1,156 @@
+// Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
+import { listLines, listStatements } from '../../src/statements/line-queries.ts';
+import { readStatements } from '../../src/statements/read.ts';
+import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+const ACT = { actor: 'operator', request_id: null };
+const OPTIONS = { despiteFaults: false, dryRun: false };
+
+for (const engine of ENGINES) {
+  describe(`imported statements on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+    });
+    after(async () => {
+      await service.close();
+    });
+
+    async function bring(bytes: Uint8Array, options: Partial<typeof OPTIONS> = {}, name = 'november.xml') {
+      const checked = checkFile(readStatements(bytes, name), METHODS);
+      return importFile(service.service.journal, checked, ACT, { ...OPTIONS, ...options });
+    }
+    const counts = async (...args: Parameters<typeof bring>) =>
+      (await bring(...args))?.map(({ added, booked, known }) => [added, booked, known]);
+    async function linesOf(bank: string): Promise<KeptLine[]> {
+      service.service.database.refresh();
+      const all = await listLines(service.service.database, { account: ACCOUNT }, undefined, 1000);
+      return all.filter(({ entry_reference }) => entry_reference === bank);
+    }
+    const entry = (bank: string, more: Partial<Entry> = {}): Entry => ({ amount: '49.90', bank, ...more });
+
+    test('a file again adds nothing, and neither does a file that overlaps', async () => {
+      const first = [entry('A1'), entry('A2', { amount: '10.00' })];
+      assert.deepEqual(await counts(camt(first)), [[2, 0, 0]]);
+      assert.deepEqual(await counts(camt(first)), [[0, 0, 2]]);
+      assert.deepEqual(await counts(camt([...first, entry('A3')])), [[1, 0, 2]]);
+      const statements = await listStatements(service.service.database, ACCOUNT, undefined, 10);
+      assert.equal(statements.length, 2);
+    });
+
+    test('two lines alike in every field are two, once', async () => {
+      const alike = { amount: '7.00', bank: null, text: 'Cash desk', name: 'Anna Berg' };
+      const file = (number: string) => camt([alike, alike], { number });
+      assert.deepEqual(await counts(file('1')), [[2, 0, 0]]);
+      assert.deepEqual(await counts(file('2')), [[0, 0, 2]]);
+    });
+
+    test('the same money in 052, then 053, then as the transactions of 054 is counted once', async () => {
+      const pending = camt([entry('B1', { amount: '100.00', status: 'PDNG' })], { message: '052' });
+      assert.deepEqual(await counts(pending), [[1, 0, 0]]);
+      assert.equal((await linesOf('B1'))[0]!.booked, 0);
+      assert.deepEqual(await counts(camt([entry('B1', { amount: '100.00' })])), [[0, 1, 0]]);
+      const parts = [
+        { amount: '60.00', endToEnd: 'ORDER-1', name: 'Anna Berg' },
+        { amount: '40.00', endToEnd: 'ORDER-2', name: 'Ben Cole' },
+      ];
+      const details = camt([entry('B1', { amount: '100.00', parts })], { message: '054' });
+      assert.deepEqual(await counts(details), [[2, 0, 0]]);
+      const lines = await linesOf('B1');
+      const standing = lines.filter(({ state }) => state !== 'replaced');
+      assert.deepEqual(standing.map(({ amount_minor }) => amount_minor).sort(), [4000, 6000]);
+      assert.equal(lines.length, 3);
+      const again = camt([entry('B1', { amount: '100.00' })], { number: '77' });
+      assert.deepEqual(await counts(again), [[0, 0, 1]]);
+      await service.verify();
+    });
+
+    test('a pending line that comes again after it was booked changes nothing', async () => {
+      await bring(camt([entry('C1')], { number: '11' }));
+      const late = camt([entry('C1', { status: 'PDNG' })], { message: '052' });
+      assert.deepEqual(await counts(late), [[0, 0, 1]]);
+      assert.equal((await linesOf('C1'))[0]!.booked, 1);
+    });
+
+    test('a file with a fault is imported only on demand, and then what is right of it', async () => {
+      const file = camt([entry('D1'), entry('D2', { amount: 'many' })]);
+      assert.equal(await bring(file), undefined);
+      assert.deepEqual(await linesOf('D1'), []);
+      assert.deepEqual(await counts(file, { despiteFaults: true }), [[1, 0, 0]]);
+    });
+
+    test('a statement of an account that nobody is asked to pay to is a fault', async () => {
+      const file = camt([entry('E1')], { account: 'DE02120300000000202051' });
+      const { faults, statements } = checkFile(readStatements(file, 'other.xml'), METHODS);
+      assert.deepEqual(statements, []);
+      assert.match(
+        faults[0]!.text,
+        /^The account DE02120300000000202051 is in no bank_transfer method of the configuration\.$/,
+      );
+    });
+
+    test('a dry run says what would come and leaves nothing', async () => {
+      const file = camt([entry('F1')], { number: '21' });
+      assert.deepEqual(await counts(file, { dryRun: true }), [[1, 0, 0]]);
+      assert.deepEqual(await linesOf('F1'), []);
+    });
+
+    test('two imports of the same money at once bring it once', async () => {
+      const files = ['31', '32', '33', '34'].map((number) => camt([entry('G1'), entry('G2')], { number }));
+      const all = (await Promise.all(files.map((file) => counts(file)))).flat();
+      assert.deepEqual(all.map((one) => one![0]).sort(), [0, 0, 0, 2]);
+      assert.equal((await linesOf('G1')).length, 1);
+    });
+
+    test('a file whose commit fails leaves nothing of itself', async () => {
+      const { journal } = service.service;
+      const checked = checkFile(
+        readStatements(camt([entry('H1'), entry('H2')], { number: '41' }), 'h.xml'),
+        METHODS,
+      );
+      const broken = { ...checked.statements[0]!.statement.lines[1]!, amountMinor: null as never };
+      checked.statements[0]!.statement.lines[1] = broken;
+      await assert.rejects(importFile(journal, checked, ACT, OPTIONS));
+      assert.deepEqual(await linesOf('H1'), []);
+      await service.verify();
+    });
+
+    test('what the bank wrote is kept whole', async () => {
+      const said = { text: 'Order 17, thank you', name: 'Zoë & Sons', iban: 'NL86INGB0002445588' };
+      await bring(camt([entry('I1', { ...said, creditor: 'RF18539007547034' })], { number: '51' }));
+      const [line] = await linesOf('I1');
+      const { references, text, counterparty } = saidOn(line!);
+      assert.deepEqual(references, { creditor: 'RF18539007547034', bank: 'I1', booking: 'I1' });
+      assert.equal(text, 'Order 17, thank you');
+      assert.deepEqual(counterparty, { name: 'Zoë & Sons', account: 'NL86INGB0002445588' });
+    });
+
+    test('a line that somebody changes or deletes in the store is found by verifying', async () => {
+      await bring(camt([entry('J1'), entry('J2')], { number: '61' }));
+      const [line] = await linesOf('J1');
+      const set = (minor: number) =>
+        editOutside(
+          service.store,
+          `update statement_lines set amount_minor = ${minor} where id = '${line!.id}'`,
+        );
+      const verify = () => {
+        service.service.database.refresh();
+        return service.verify();
+      };
+      await set(5);
+      await assert.rejects(verify(), /statement line lin_\w+ is not as entry \d+ left it/);
+      await set(4990);
+      await verify();
+      await editOutside(service.store, `delete from statement_lines where id = '${line!.id}'`);
+      await assert.rejects(verify(), /statement line lin_\w+ is missing, though the history speaks of it/);
+    });
+  });
+}
