@@ -39,6 +39,7 @@ const LONG_FORMS: Record<string, number> = {
   'key-timing': 50_000,
   'many-connections': 10_000,
   'merchant-life': 100,
+  months: 1000,
   move: 50,
   overload: 60,
   'power-cut': 10_000,

@@ -82,6 +82,12 @@ export function parseText(text: string): string {
   return text;
 }
 
+/** Adds a text to those of an option that may be given again. Throws `InvalidArgumentError` for an empty one. */
+export const addText = (text: string, before: readonly string[] = []): string[] => [
+  ...before,
+  parseText(text),
+];
+
 /** The path of a folder. Throws `InvalidArgumentError` for none, which a variable that is not set gives: it would be this folder. */
 export function parseFolder(text: string): string {
   return resolve(parseText(text));

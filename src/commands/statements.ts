@@ -4,7 +4,9 @@ import { counted } from '../lib/counted.ts';
 import { signedAmount } from '../statements/balance.ts';
 import { gapFaults } from '../statements/gap.ts';
 import type { Balance, Statement } from '../statements/statement.ts';
+import { addText } from './arguments.ts';
 import { faultLine, importFiles, readFile } from './statements-import.ts';
+import { matchFiles } from './statements-match.ts';
 import { columns } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -47,6 +49,16 @@ Examples:
   counterfoil statements import statements/*.sta --dry-run`,
         )
         .action(importFiles),
+    )
+    .addCommand(
+      new Command('match')
+        .description('say which payments the credits are for, and why; nothing is changed')
+        .argument('[file...]', 'as for check; without one, the open lines of the store')
+        .option('--prefix <text...>', 'what you write before references, such as INV-', addText)
+        .option(...CONFIG_OPTION)
+        .option(...JSON_OPTION)
+        .addHelpText('after', '\nExample:\n  counterfoil statements match november.xml --prefix INV-')
+        .action(matchFiles),
     );
 }
 

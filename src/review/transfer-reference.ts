@@ -40,7 +40,7 @@ export async function findByTransferReference(database: Reader, text: string): P
 }
 
 /** Texts in upper case that begin and end with a word and have only spaces between: what may be a reference. The longest first. */
-function runsIn(text: string): string[] {
+export function runsIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[0-9A-Z]+/g)];
   const runs = words.flatMap((_, first) => {
     const some: string[] = [];

@@ -66,6 +66,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'secrets restore': ['keys.sealed', '--passphrase-file', 'passphrase'],
   'statements check': ['november.xml'],
   'statements import': ['november.xml'],
+  'statements match': [],
 };
 /** What needs no configuration that is there, and what needs no store in it. */
 const WITHOUT_CONFIGURATION = ['init', 'secrets new', 'statements check'];

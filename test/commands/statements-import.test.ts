@@ -1,8 +1,10 @@
-// counterfoil statements import, as an operator types it: what it prints, what it keeps, and how it ends.
+// counterfoil statements import and match, as an operator types them: what they print, what is kept, and how they end.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../src/payments/queries.ts';
 import { ACCOUNT, camt, TRANSFERS } from '../support/camt.ts';
 import { run, temporaryFolder } from '../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
@@ -29,6 +31,7 @@ const file = (name: string, bytes: Uint8Array) => {
   return path;
 };
 const command = (...args: string[]) => run(['statements', 'import', ...args], { env });
+const match = (...args: string[]) => run(['statements', 'match', ...args], { env });
 const ONE = { amount: '49.90', bank: 'A1' };
 const TWO = { amount: '10.00', bank: 'A2' };
 
@@ -64,4 +67,22 @@ test('what is wrong is said with its line, and nothing is imported unless asked'
     files[0].statements.map(({ added, known }: Record<string, number>) => [added, known]),
     [[1, 0]],
   );
+});
+
+test('match says which payment a line is for and why, of a file and of what was imported', async () => {
+  const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
+  const { salt } = (await findPayment(service.service.database, payment.id))!;
+  const text = creditorReference({ id: payment.id, salt });
+  const path = file('match.xml', camt([{ amount: '81.50', bank: 'M1', text, name: 'Anna Berg' }]));
+  const { stdout, code } = await match(path);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^2026-11-20 {2}EUR 81\.50 {2}Anna Berg {2}RF\w+\n {2}certain +A-1001 +Nothing is odd about it\. Accept it\. The line carries/,
+  );
+  assert.match(stdout, /\n1 credit: 1 certain, 0 likely, 0 possible, 0 without a proposal\.\n$/);
+  await command(path);
+  const { lines } = JSON.parse((await match('--json')).stdout);
+  const kept = lines.find((one: { amount: number }) => one.amount === 81.5);
+  assert.deepEqual([kept.proposals[0].payment_id, kept.proposals[0].level], [payment.id, 'certain']);
 });
