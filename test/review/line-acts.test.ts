@@ -1,0 +1,217 @@
+// Accepting, approving, ignoring and reopening bank lines: what becomes of line and payment, what is refused, and what the history holds.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Transaction } from '../../src/journal/transaction.ts';
+import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
+import type { Payment } from '../../src/payments/payment.ts';
+import { findPayment } from '../../src/payments/queries.ts';
+import { reject } from '../../src/review/decide.ts';
+import {
+  acceptLine,
+  approveCertain,
+  approveLine,
+  ignoreLine,
+  reopenLine,
+} from '../../src/review/line-acts.ts';
+import { certainPairs, openCredits } from '../../src/review/open-lines.ts';
+import { receiptsOf } from '../../src/review/review.ts';
+import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { findLine, listLines } from '../../src/statements/line-queries.ts';
+import { readStatements } from '../../src/statements/read.ts';
+import { submit } from '../campaigns/history.ts';
+import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
+import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+const ACT = { actor: 'operator', request_id: null };
+const CONFLICT = { code: 'conflict' };
+const WRONG = { code: 'invalid_status' };
+
+for (const engine of ENGINES) {
+  describe(`acts on bank lines on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+      await haveReviewers(service.service);
+    });
+    after(async () => {
+      await service.verify();
+      await service.close();
+    });
+
+    let count = 0;
+    const commit = <T>(work: (transaction: Transaction) => Promise<T>, row = '') =>
+      service.service.journal.commit(work, row);
+    const payment = async (id: string) => {
+      service.service.database.refresh();
+      return (await findPayment(service.service.database, id))!;
+    };
+    const lineNow = async (id: string) => {
+      service.service.database.refresh();
+      return (await findLine(service.service.database, id))!;
+    };
+    async function pay(amount = 49.9): Promise<Payment> {
+      return payment((await service.create({ amount, currency: 'EUR' })).id);
+    }
+    /** Imports a line and returns its id. */
+    async function bring(entry: Partial<Entry> = {}): Promise<string> {
+      const bank = `L${++count}`;
+      const file = camt([{ amount: '49.90', bank, ...entry }], { number: String(count) });
+      const { journal, database } = service.service;
+      const options = { despiteFaults: false, dryRun: false };
+      await importFile(journal, checkFile(readStatements(file, 'a.xml'), METHODS), ACT, options);
+      database.refresh();
+      const lines = await listLines(database, {}, undefined, 1000);
+      return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
+    }
+    const pairOf = (line_id: string, { id, version }: Payment) => ({ line_id, payment_id: id, version });
+
+    test('a line for a payment that nobody announced brings it under review, with amount, day and reference', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '40.00' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'req_1'));
+      const after = await payment(paid.id);
+      assert.equal(after.status, 'requires_review');
+      const [receipt] = receiptsOf(after);
+      assert.deepEqual(
+        [receipt!.amount_minor, receipt!.received_on, receipt!.bank_reference],
+        [4000, '2026-11-20', `L${count}`],
+      );
+      const { state, payment_id } = await lineNow(line);
+      assert.deepEqual([state, payment_id], ['matched', paid.id]);
+    });
+
+    test('a payment that was sent for review keeps what was sent, and its approval carries the bank’s reference', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await submit(service, paid.id);
+      const pair = pairOf(line, await payment(paid.id));
+      const { outcome } = await commit((one) => approveLine(one, ANA, pair, {}, 'req_2'));
+      assert.equal(outcome, 'approved');
+      const after = await payment(paid.id);
+      assert.deepEqual([after.status, after.bank_reference], ['approved', `L${count}`]);
+      assert.deepEqual(receiptsOf(after), []);
+    });
+
+    test('above the four-eyes limit an approval is the first of two', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const { outcome } = await commit((one) =>
+        approveLine(one, ANA, pairOf(line, paid), { EUR: 1000 }, 'req_3'),
+      );
+      assert.equal(outcome, 'awaiting_second');
+      assert.equal((await payment(paid.id)).status, 'requires_review');
+    });
+
+    test('refused: a line twice, another version, another currency, a debit, a decided payment', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 }, 'r')),
+        CONFLICT,
+      );
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const seen = await payment(paid.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, BEN, pairOf(line, seen), 'r')),
+        WRONG,
+      );
+      const dollars = await payment((await service.create({ amount: 49.9, currency: 'USD' })).id);
+      const other = await bring();
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(other, dollars), 'r')),
+        /The line is in EUR, the payment in USD/,
+      );
+      const [unpaid, debit] = [await pay(), await bring({ direction: 'DBIT' })];
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(debit, unpaid), 'r')),
+        /no credit that was booked/,
+      );
+      const decided = await pay();
+      await submit(service, decided.id);
+      const rejection = { reason: 'other', note: null, message: null, version: null } as const;
+      await commit((one) => reject(one, ANA, decided.id, rejection, 'r'));
+      const rejected = await payment(decided.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(other, rejected), 'r')),
+        /rejected already/,
+      );
+      assert.equal((await lineNow(other)).state, 'open');
+    });
+
+    test('an ignored line has its reason, and can be opened again', async () => {
+      const line = await bring();
+      await commit((one) => ignoreLine(one, ANA, line, 'Rent of the flat upstairs', 'r'));
+      const ignored = await lineNow(line);
+      assert.deepEqual([ignored.state, ignored.note], ['ignored', 'Rent of the flat upstairs']);
+      await assert.rejects(
+        commit((one) => ignoreLine(one, ANA, line, 'Again', 'r')),
+        WRONG,
+      );
+      await commit((one) => reopenLine(one, BEN, line, 'r'));
+      const open = await lineNow(line);
+      assert.deepEqual([open.state, open.note], ['open', null]);
+    });
+
+    test('a match is taken back while nobody has decided, and not after', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      const open = await lineNow(line);
+      assert.deepEqual([open.state, open.payment_id], ['open', null]);
+      const seen = await payment(paid.id);
+      await commit((one) => approveLine(one, ANA, pairOf(line, seen), {}, 'r'));
+      await assert.rejects(
+        commit((one) => reopenLine(one, ANA, line, 'r')),
+        /a decision cannot be taken back/,
+      );
+    });
+
+    test('nobody acts on a line that was changed in the store itself', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const set = (minor: number) =>
+        editOutside(service.store, `update statement_lines set amount_minor = ${minor} where id = '${line}'`);
+      await set(999_900);
+      service.service.database.refresh();
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r')),
+        CONFLICT,
+      );
+      await set(4990);
+      assert.equal((await payment(paid.id)).status, 'pending');
+    });
+
+    test('the certain ones are approved in one commit, and each that changed meanwhile is left and named', async () => {
+      const paid = await Promise.all([pay(61), pay(62), pay(63), pay(64)]);
+      const lines: string[] = [];
+      for (const one of paid)
+        lines.push(await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one) }));
+      const { database, journal } = service.service;
+      const now = service.clock.now();
+      const certain = certainPairs(await openCredits(database, now));
+      const mine = certain.filter(({ payment }) => paid.some(({ id }) => id === payment.id));
+      assert.equal(mine.length, 4);
+      const pairs = mine.map(({ line, payment }) => pairOf(line.id, payment));
+      // One is sent by its customer meanwhile, one line is ignored, and one is not certain by now.
+      await submit(service, paid[1]!.id);
+      await commit((one) => ignoreLine(one, BEN, lines[2]!, 'Somebody else’s', 'r'));
+      const fresh = mine.filter(({ payment }) => payment.id !== paid[3]!.id);
+      const commits = journal.counters.commits;
+      const { decisions, left } = await commit((one) => approveCertain(one, ANA, pairs, fresh, {}, 'r'));
+      assert.equal(journal.counters.commits, commits + 1);
+      assert.deepEqual(
+        decisions.map(({ payment, outcome }) => [payment.id, outcome]),
+        [[paid[0]!.id, 'approved']],
+      );
+      const why = (i: number) => left.find(({ payment_id }) => payment_id === paid[i]!.id)?.why;
+      assert.deepEqual(
+        [why(1), why(2), why(3)],
+        [
+          'The payment has changed since you looked at it.',
+          'Somebody was quicker.',
+          'It is not certain any more.',
+        ],
+      );
+      assert.equal((await payment(paid[3]!.id)).status, 'pending');
+    });
+  });
+}
