@@ -94,6 +94,11 @@ const FORMS_NOWHERE_ADMINISTER: Expected = {
   'session without a form token': IN,
   'session with a wrong form token': IN,
 };
+const FORMS_NOWHERE_DECIDE: Expected = {
+  ...FORMS_DECIDE,
+  'session without a form token': IN,
+  'session with a wrong form token': IN,
+};
 /** The forms before anybody is signed in, whose token is that of a cookie which comes with the page. Who is signed in has their session's. */
 const DOORS = all(403, {
   'auditor’s session': IN,
@@ -255,6 +260,21 @@ const ROWS: Row[] = [
   { route: 'POST /console/payments/:payment_id/release', expected: FORMS_DECIDE, in: 303 },
   { route: 'GET /console/payments/:payment_id/notes', expected: SESSIONS_READ, in: 303 },
   { route: 'POST /console/payments/:payment_id/notes', expected: FORMS_DECIDE, in: 422 },
+
+  { route: 'GET /console/statements', expected: SESSIONS_READ, in: 200 },
+  { route: 'GET /console/statements/import', expected: SESSIONS_DECIDE, in: 200 },
+  { route: 'POST /console/statements/import', expected: FORMS_DECIDE, in: 422 },
+  { route: 'GET /console/statements/certain', expected: SESSIONS_DECIDE, in: 200 },
+  { route: 'POST /console/statements/certain', expected: FORMS_DECIDE, in: 200 },
+  { route: 'GET /console/statements/lines/:line_id', expected: SESSIONS_READ, in: 404 },
+  { route: 'GET /console/statements/lines/:line_id/accept', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/lines/:line_id/accept', expected: FORMS_NOWHERE_DECIDE, in: 404 },
+  { route: 'GET /console/statements/lines/:line_id/approve', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/lines/:line_id/approve', expected: FORMS_NOWHERE_DECIDE, in: 404 },
+  { route: 'GET /console/statements/lines/:line_id/ignore', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/lines/:line_id/ignore', expected: FORMS_NOWHERE_DECIDE, in: 404 },
+  { route: 'GET /console/statements/lines/:line_id/reopen', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/lines/:line_id/reopen', expected: FORMS_NOWHERE_DECIDE, in: 404 },
 
   { route: 'GET /console/audit', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/audit/verify', expected: SESSIONS_READ, in: 303 },

@@ -1,8 +1,7 @@
 // counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { counted } from '../lib/counted.ts';
-import type { Imported } from '../statements/import.ts';
+import { type Imported, importedText } from '../statements/import.ts';
 import { checkFile, type FileFault, importFile } from '../statements/import-file.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
 import type { ReadStatements } from '../statements/statement.ts';
@@ -53,16 +52,10 @@ function shown({ id, account, statement, added, booked, known }: Imported) {
 }
 
 function fileText(file: string, imported: Imported[] | undefined, faults: readonly FileFault[]): string {
-  const statements = (imported ?? []).map(({ id, account, statement, added, booked, known }) => {
-    const { number, from, to } = statement;
-    const what = [account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
-    const counts = [
-      counted(added, 'new line'),
-      booked > 0 && `${counted(booked, 'line')} booked by now`,
-      known > 0 && `${counted(known, 'line')} known before`,
-    ];
-    const outcome = id === null ? 'imported before' : counts.filter(Boolean).join(', ');
-    return `  ${what.filter(Boolean).join(', ')}: ${outcome}`;
+  const statements = (imported ?? []).map((one) => {
+    const { number, from, to } = one.statement;
+    const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
+    return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
   });
   const refused = imported === undefined ? ['  Not imported. To import what is right: --despite-faults'] : [];
   return [file, ...statements, ...faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');

@@ -78,6 +78,7 @@ if (help) {
     r: () => use('r'),
     m: () => use('m'),
     e: () => use('e'),
+    i: () => use('i'),
     '/': () => use('/'),
     '?': () => {
       help.open = !help.open;

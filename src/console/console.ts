@@ -7,7 +7,9 @@ import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { serveAssets } from '../pages/assets.ts';
 import { type FailureLog, showFailures } from '../pages/failure.ts';
+import { readFilesForms } from '../pages/files-form.ts';
 import { formOf, isSameOrigin, readForms } from '../pages/form.ts';
+import { FILE_BYTES_MAXIMUM } from '../statements/read.ts';
 import { consoleAssets } from './assets.ts';
 import { filledPath } from './draft.ts';
 import { hasToken } from './form-guard.ts';
@@ -17,13 +19,15 @@ import { type ConsoleParts, page, type Route } from './route.ts';
 import { routes } from './routes.ts';
 import { setUpForm, showSetUp, takeSetUp } from './set-up.ts';
 import { showSignIn, takeFactor, takePassword } from './sign-in.ts';
-import { carriedIn, signInPage } from './sign-in-page.ts';
+import { askToSignIn, carriedIn, signInPage } from './sign-in-page.ts';
 import { read, strongFactorIn, timeOfDay, tooMany } from './sign-in-whole.ts';
 import { deviceOf } from './signed-in.ts';
 import { createThrottle } from './throttle.ts';
 import { type ConsolePlace, placeOf, seeOther, show, type Visit, visitOf } from './visit.ts';
 
 const FORM_BYTES = 32 * 1024;
+/** The files of one form, with what the form puts around them. */
+const FILES_BYTES = FILE_BYTES_MAXIMUM + 1024 * 1024;
 /**
  * How many times as many sign-in forms with a recovery code or a passkey one address may send: guessing those is hopeless and costs no
  * password hash, so that they are limited apart and nobody can use up the forms of somebody else.
@@ -100,15 +104,33 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
   app.get('/set-up', look(showSetUp));
   app.post('/set-up', door(takeSetUp, setUpForm));
 
-  for (const route of [...routes, ...waysToPages(place)]) {
-    const { method, path, isTold } = route;
-    const url = path === '/' ? '' : path;
-    app.route({ method, url, exposeHeadRoute: !isTold, handler: guarded(place, route) });
-  }
+  for (const route of [...routes, ...waysToPages(place)]) addRoute(app, place, route);
   const elsewhere = guarded(place, undefined);
   app.post('', elsewhere);
   app.get('/*', elsewhere);
   app.post('/*', elsewhere);
+}
+
+function addRoute(app: FastifyInstance, place: ConsolePlace, route: Route): void {
+  const { method, path, isTold, takesFiles } = route;
+  const add = (scope: FastifyInstance) =>
+    void scope.route({
+      method,
+      url: path === '/' ? '' : path,
+      exposeHeadRoute: !isTold,
+      handler: guarded(place, route),
+    });
+  if (!takesFiles) add(app);
+  else
+    app.register(async (scope) => {
+      // The files of a stranger are not even read.
+      scope.addHook('onRequest', async (request, reply) => {
+        const visit = await visitOf(request, reply, place);
+        if (!visit.principal) return askToSignIn(visit);
+      });
+      readFilesForms(scope, FILES_BYTES);
+      add(scope);
+    });
 }
 
 /** For each form with an address of its own: what a GET of that address leads to, the page of the form. */

@@ -15,6 +15,7 @@ const PLACES = [
   ['/', 'Home'],
   ['/queue', 'Queue'],
   ['/payments', 'Payments'],
+  ['/statements', 'Statements'],
   ['/audit', 'Audit log'],
   ['/merchants', 'Merchants'],
   ['/health', 'Health'],
@@ -92,6 +93,7 @@ const KEYS = [
   ['r', 'to the page that rejects'],
   ['m', 'to the page that records money'],
   ['e', 'claim'],
+  ['i', 'to the reason for ignoring a statement line'],
   ['/', 'search'],
   ['?', 'this list'],
 ] as const;

@@ -95,7 +95,7 @@ export interface Shown extends Sent {
   title: string;
   /** Everything within `main` but the summary of faults: h1 and all. */
   content: Html;
-  /** Which entry of the navigation this is: the path of `/`, `/queue`, `/payments`, `/audit`, `/merchants`, `/health` or `/account`. */
+  /** Which entry of the navigation this is: the path of one of its pages, or `/account`. */
   place?: string;
   /** Whether it has two columns where there is room. */
   wide?: boolean;
@@ -124,8 +124,9 @@ export interface Download {
  *
  * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
  * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
- * approve, `r` reject, `m` record money, `e` claim, `/` the search field (`data-key="/"` on the input). A key never decides: what
- * `a` and `r` lead to is a page that asks. `data-news` on an element is the address to ask how many payments are new.
+ * approve, `r` reject, `m` record money, `e` claim, `i` the reason for ignoring a line, `/` the search field (both on the input). A
+ * key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the address to ask how many payments
+ * are new.
  */
 export interface Route {
   method: 'GET' | 'POST';
@@ -136,6 +137,8 @@ export interface Route {
   page: string;
   /** Set if each GET is recorded in the history. Such a page answers no HEAD, which would be recorded too. */
   isTold?: true;
+  /** Set if its form brings files (`FilesForm`): the body is read only for who is signed in. */
+  takesFiles?: true;
   /** Set if the script asks by itself: that keeps no session alive. */
   isBackground?: true;
   answer(context: Context): Outcome | Promise<Outcome>;

@@ -36,6 +36,10 @@ import { newInQueue, queuePage } from './queue.ts';
 import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
+import { linePage, takeAccept, takeApproval, takeIgnore, takeReopen } from './statement-line.ts';
+import { STATEMENTS_PATH, statementsPage } from './statements.ts';
+import { certainPage, takeCertain } from './statements-certain.ts';
+import { importPage, takeFiles } from './statements-import.ts';
 import {
   deliveryPage,
   disablePage,
@@ -52,6 +56,7 @@ const PAYMENT = '/payments/:payment_id';
 const MERCHANT = '/merchants/:merchant_id';
 const KEY = `${MERCHANT}/keys/:key_id`;
 const ENDPOINT = `${WEBHOOKS}/:endpoint_id`;
+const LINE = `${STATEMENTS_PATH}/lines/:line_id`;
 const DELIVERY = `${ENDPOINT}/deliveries/:delivery_id`;
 
 export const routes: readonly Route[] = [
@@ -76,6 +81,17 @@ export const routes: readonly Route[] = [
   form(`${PAYMENT}/record`, 'decide', takeRecord),
   page(`${PAYMENT}/reject`, 'decide', (context) => question(context, 'reject')),
   form(`${PAYMENT}/reject`, 'decide', (context) => decide(context, 'reject')),
+
+  page(STATEMENTS_PATH, 'read', statementsPage),
+  page(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
+  { ...form(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
+  page(`${STATEMENTS_PATH}/certain`, 'decide', certainPage),
+  form(`${STATEMENTS_PATH}/certain`, 'decide', takeCertain),
+  page(LINE, 'read', (context) => linePage(context)),
+  form(`${LINE}/accept`, 'decide', takeAccept, LINE),
+  form(`${LINE}/approve`, 'decide', takeApproval, LINE),
+  form(`${LINE}/ignore`, 'decide', takeIgnore, LINE),
+  form(`${LINE}/reopen`, 'decide', takeReopen, LINE),
 
   page('/audit', 'read', auditPage),
   form('/audit/verify', 'read', verify, '/audit'),

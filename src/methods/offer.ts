@@ -26,13 +26,20 @@ interface Choices {
 export class Offer {
   readonly #choices: Choices;
   #methods: readonly Method[] = [];
+  #settings: readonly MethodSettings[] = [];
 
   constructor(methods: readonly MethodSettings[], choices: Choices) {
     this.#choices = choices;
     this.replace(methods);
   }
 
+  /** The settings of all methods. */
+  get settings(): readonly MethodSettings[] {
+    return this.#settings;
+  }
+
   replace(methods: readonly MethodSettings[]): void {
+    this.#settings = methods;
     this.#methods = methods.map((settings) => MAKERS[settings.type](settings));
   }
 

@@ -112,9 +112,9 @@ export async function approveLine(
 }
 
 /**
- * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that nobody has changed since they were looked
- * at. Leaves the others, and says why. A payment above the four-eyes limit gets its first approval. Throws `unauthorized`, `forbidden`
- * and `DatabaseError`.
+ * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that nobody has changed since they
+ * were looked at. Leaves the others, and says why. A payment above the four-eyes limit gets its first approval. Throws `unauthorized`,
+ * `forbidden` and `DatabaseError`.
  */
 export async function approveCertain(
   transaction: Transaction,

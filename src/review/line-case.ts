@@ -73,7 +73,7 @@ export function caseOf(
     return [
       'several',
       `The transfer names ${together} payments, which come to its amount.`,
-      'Accept all of them.',
+      'Record its part on the page of each payment, then ignore the line with a reason.',
     ];
   if (difference < 0 && line.chargesMinor === -difference)
     return [

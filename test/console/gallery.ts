@@ -21,6 +21,7 @@ import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { createAt, type OfferName, SHOP } from '../support/shop.ts';
 import { approveAs, recordAs, rejectAs, waiting } from './review-stage.ts';
+import { addStatements, type StatementStage, statementScenes } from './statement-scenes.ts';
 import { addWebhooks, type WebhookStage, webhookScenes } from './webhook-scenes.ts';
 
 export interface Scene {
@@ -127,6 +128,7 @@ interface Stage {
   olga: Client;
   anaAccount: Account;
   webhooks: WebhookStage;
+  statements: StatementStage;
   /** Payments by what is special about them. */
   ids: Record<
     | 'plain'
@@ -251,7 +253,8 @@ async function fill(harness: Harness): Promise<Stage> {
   ] as const)
     await ana.send(await ana.get(`/merchants/mer_card/${act}`), { reason }, /merchant$/);
   const webhooks = await addWebhooks(harness, ana);
-  return { ana, bob, olga, anaAccount, ids, webhooks };
+  const statements = await addStatements(harness, ana);
+  return { ana, bob, olga, anaAccount, ids, webhooks, statements };
 }
 
 async function cancel(harness: Harness, id: string): Promise<void> {
@@ -646,7 +649,10 @@ async function verificationOf(harness: Harness): Promise<BackgroundVerification>
   return verification!;
 }
 
-function records({ ana, olga, ids, webhooks }: Stage, verification: BackgroundVerification): Scene[] {
+function records(
+  { ana, olga, ids, webhooks, statements }: Stage,
+  verification: BackgroundVerification,
+): Scene[] {
   const now = () => Date.now();
   const newest = (outcome: BackgroundVerification['newest']) => () => {
     verification.running = undefined;
@@ -658,6 +664,7 @@ function records({ ana, olga, ids, webhooks }: Stage, verification: BackgroundVe
   const problem = `payment ${ids.plain} is not as entry 128 says`;
   return [
     ...webhookScenes(webhooks, ana, olga),
+    ...statementScenes(statements, ana, olga),
     { name: 'payments', path: '/payments', who: ana },
     {
       name: 'payments, second page',

@@ -1,0 +1,206 @@
+// One line of a statement: what the bank wrote, the payments that it may be for and why, and what is done with it.
+import { may } from '../administrators/administrator.ts';
+import { type Html, hidden, html } from '../lib/html.ts';
+import type { Proposal } from '../review/judge-line.ts';
+import {
+  acceptLine,
+  approveLine,
+  IGNORE_REASON_MAXIMUM,
+  ignoreLine,
+  ignoreReasonFault,
+  type LinePair,
+  lineNotFound,
+  reopenLine,
+} from '../review/line-acts.ts';
+import { bankLine } from '../review/line-evidence.ts';
+import { openCredits } from '../review/open-lines.ts';
+import { propose } from '../review/propose.ts';
+import type { KeptLine } from '../statements/kept.ts';
+import { findLine, findStatement } from '../statements/line-queries.ts';
+import { addressOfPayment, heading } from './panel.ts';
+import { type Faults, field, literal, notice, rows, said } from './parts.ts';
+import type { Context, Outcome } from './route.ts';
+import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statements.ts';
+
+async function lineNamed({ database, params }: Context): Promise<KeptLine> {
+  const line = await findLine(database, params.line_id!);
+  if (!line) throw lineNotFound();
+  return line;
+}
+
+export async function linePage(context: Context, faults: Faults = {}): Promise<Outcome> {
+  const { address, principal } = context;
+  const line = await lineNamed(context);
+  const mayDecide = may(principal.role, 'decide');
+  const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>${lineAmount(context, line)}</h1>
+${await facts(context, line)}
+${line.state === 'open' ? await proposed(context, line, proposals, mayDecide) : await outcomeOf(context, line, mayDecide)}
+${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
+  return { title: `Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
+}
+
+/** With the other open lines beside it, which may carry the same reference. */
+async function proposalsFor({ database, now }: Context, line: KeptLine): Promise<Proposal[]> {
+  const among = (await openCredits(database, now)).find((one) => one.line.id === line.id);
+  if (among) return among.proposals;
+  const [alone] = await propose(database, [bankLine(line)], { now });
+  return alone!.proposals;
+}
+
+async function facts({ database }: Context, line: KeptLine): Promise<Html> {
+  const { references, text, counterparty, valueDay, code } = bankLine(line);
+  const statement = await findStatement(database, line.statement_id);
+  const { creditor, endToEnd, bank, owner, mandate, entry } = references;
+  return rows(
+    [
+      ['Day', dayOn(line)],
+      ['Value day', valueDay !== line.day && valueDay],
+      ['From', counterparty.name && said(counterparty.name)],
+      ['Their account', counterparty.account && literal(counterparty.account)],
+      ['Text', text !== '' && html`<span class="words" dir="auto">${text}</span>`],
+      ['Creditor reference', creditor && literal(creditor)],
+      ['End-to-end reference', endToEnd && literal(endToEnd)],
+      ['Reference of the owner', owner && literal(owner)],
+      ['Mandate', mandate && literal(mandate)],
+      ['Entry', entry && literal(entry)],
+      ['Bank’s reference', bank && literal(bank)],
+      ['Kind', code && literal(code)],
+      ['Account', literal(line.account)],
+      ['File', statement && html`${literal(statement.file)}`],
+      ['State', line.booked ? null : 'Pending: the bank has not booked it'],
+      ['Reversal', line.reversal ? 'Yes: the bank took money back, or it was returned' : null],
+    ].map(([term, value]) => [term, value || null] as [string, Html | string | null]),
+  );
+}
+
+async function proposed(
+  context: Context,
+  line: KeptLine,
+  proposals: readonly Proposal[],
+  mayDecide: boolean,
+): Promise<Html> {
+  if (proposals.length === 0)
+    return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+<p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
+  return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+${proposals.map((proposal, place) => proposalCard(context, line, proposal, mayDecide && { isFirst: place === 0 }))}</section>`;
+}
+
+function proposalCard(
+  context: Context,
+  line: KeptLine,
+  proposal: Proposal,
+  deciding: false | { isFirst: boolean },
+): Html {
+  const { payment, sentence, act, facts } = proposal;
+  const mayAccept =
+    proposal.case !== 'several' &&
+    payment.status !== 'approved' &&
+    payment.status !== 'rejected' &&
+    line.currency === payment.currency;
+  return html`<div class="block">
+<p>${levelStamp(proposal)}</p>
+${heading(context, payment, 'h2')}
+<p><strong>${sentence}</strong> ${act}</p>
+<ul>${facts.map(({ text, basis }) => html`<li>${text} <span class="muted">${basis}</span></li>\n`)}</ul>
+<p><a href="${addressOfPayment(context, payment.id)}">Look at the payment</a></p>
+${deciding && mayAccept && actForm(context, line, proposal, deciding.isFirst)}
+</div>`;
+}
+
+/** What may be done for one proposal. Only where nothing is odd the payment is approved right here. */
+function actForm({ address, token }: Context, line: KeptLine, proposal: Proposal, isFirst: boolean): Html {
+  const { payment } = proposal;
+  const path = `${STATEMENTS_PATH}/lines/${line.id}`;
+  const isExact = proposal.case === 'exact';
+  const look = html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && html` autofocus`}`;
+  return html`<form method="post" action="${address(`${path}/${isExact ? 'approve' : 'accept'}`)}">${token}
+${hidden({ payment: payment.id, version: String(payment.version) })}<p class="actions">${
+    isExact
+      ? html`<button ${look}>Approve the payment</button>
+<button class="secondary" formaction="${address(`${path}/accept`)}">Match without a decision</button>`
+      : html`<button ${look}>Match, then decide on the payment’s page</button>`
+  }</p></form>`;
+}
+
+async function outcomeOf(context: Context, line: KeptLine, mayDecide: boolean): Promise<Html> {
+  const { address, token } = context;
+  const told = {
+    matched: () =>
+      html`<p>It is the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>.</p>`,
+    ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
+    replaced: () => html`<p>A later file shows its transactions, which are lines of their own.</p>`,
+    open: () => html``,
+  }[line.state]();
+  const again = line.state === 'matched' || line.state === 'ignored';
+  return html`${notice(told)}${
+    mayDecide &&
+    again &&
+    html`<form method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/reopen`)}">${token}
+<p class="actions"><button class="secondary">Take it back</button></p></form>`
+  }`;
+}
+
+function ignoring({ address, token, form }: Context, line: KeptLine, faults: Faults): Html {
+  return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">No payment is meant</h2>
+<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}#errors" novalidate>${token}${field(
+    {
+      name: 'reason',
+      label: 'Reason',
+      hint: `For administrators. At most ${IGNORE_REASON_MAXIMUM} characters.`,
+      value: form.get('reason') ?? '',
+      fault: faults.reason,
+      lines: 2,
+      attributes: { 'data-key': 'i' },
+    },
+  )}<p class="actions"><button class="secondary">Ignore the line</button></p></form></section>`;
+}
+
+const pairOf = ({ params, form }: Context): LinePair => ({
+  line_id: params.line_id!,
+  payment_id: form.get('payment') ?? '',
+  version: Number(form.get('version')),
+});
+
+const backToList = ({ address, params }: Context): Outcome => ({
+  to: address(STATEMENTS_PATH, { done: params.line_id }),
+});
+
+export async function takeAccept(context: Context): Promise<Outcome> {
+  const { journal, principal, request } = context;
+  const pair = pairOf(context);
+  await journal.commit(
+    (transaction) => acceptLine(transaction, principal, pair, request.id),
+    pair.payment_id,
+  );
+  return { to: addressOfPayment(context, pair.payment_id) };
+}
+
+export async function takeApproval(context: Context): Promise<Outcome> {
+  const { journal, principal, request, fourEyesAbove } = context;
+  const pair = pairOf(context);
+  await journal.commit(
+    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id),
+    pair.payment_id,
+  );
+  return backToList(context);
+}
+
+export async function takeIgnore(context: Context): Promise<Outcome> {
+  const { journal, principal, request, params, form } = context;
+  const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
+  const fault = ignoreReasonFault(reason);
+  if (fault) return linePage(context, { reason: fault });
+  await journal.commit((transaction) =>
+    ignoreLine(transaction, principal, params.line_id!, reason, request.id),
+  );
+  return backToList(context);
+}
+
+export async function takeReopen(context: Context): Promise<Outcome> {
+  const { journal, principal, request, params } = context;
+  await journal.commit((transaction) => reopenLine(transaction, principal, params.line_id!, request.id));
+  return { to: addressOfLine(context, params.line_id!) };
+}

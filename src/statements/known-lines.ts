@@ -1,0 +1,146 @@
+// The lines of one account that an import meets: what is known, what is new, and what one line does to another.
+import type { Act } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { OperationalError } from '../lib/errors.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
+import { changeLine, linesByEntry, linesByFingerprint } from './line-queries.ts';
+import type { Statement, StatementLine } from './statement.ts';
+import { present } from './values.ts';
+
+/** The lines of one account that the store or the file has shown so far. */
+export class KnownLines {
+  /** Statements of this file. */
+  readonly digests = new Set<string>();
+  readonly #transaction: Transaction;
+  readonly #account: string;
+  readonly #act: Act;
+  readonly #byFingerprint = new Map<string, KeptLine>();
+  readonly #byEntry = new Map<string, KeptLine[]>();
+  /** Lines of this file that stand in no table yet. */
+  readonly #added = new Set<KeptLine>();
+
+  constructor(transaction: Transaction, account: string, act: Act) {
+    this.#transaction = transaction;
+    this.#account = account;
+    this.#act = act;
+  }
+
+  /** Takes the lines of a statement. Returns how many are new, booked by now, and known. */
+  async take(statementId: string, statement: Statement) {
+    const counts = { added: 0, booked: 0, known: 0 };
+    const { lines } = statement;
+    await this.#read(lines);
+    const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
+    for (const [i, line] of lines.entries()) {
+      const known = this.#byFingerprint.get(line.fingerprint);
+      const row = this.#rowOf(ids[i]!, statementId, statement, line);
+      if (known && !known.booked && row.booked) {
+        await this.#book(known, row);
+        counts.booked += 1;
+      } else if (known || (await this.#isShownOtherwise(row))) counts.known += 1;
+      else {
+        this.#added.add(row);
+        this.#remember(row);
+        counts.added += 1;
+      }
+    }
+    return counts;
+  }
+
+  /** Hands the new lines to the transaction. */
+  insert(): void {
+    for (const row of this.#added) {
+      this.#transaction.insert(LINES, row);
+      recordRow(this.#transaction, this.#act, 'line.imported', LINES, row, { statement: row.statement_id });
+    }
+  }
+
+  async #read(lines: readonly StatementLine[]): Promise<void> {
+    const fingerprints = lines.map(({ fingerprint }) => fingerprint);
+    const entries = lines.flatMap((line) => referenceOfEntry(line) ?? []);
+    const rows = [
+      ...(await linesByFingerprint(this.#transaction, this.#account, fingerprints)),
+      ...(await linesByEntry(this.#transaction, this.#account, entries)),
+    ];
+    for (const row of rows) if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
+  }
+
+  #remember(row: KeptLine): void {
+    this.#byFingerprint.set(row.fingerprint, row);
+    if (row.entry_reference === null) return;
+    this.#byEntry.set(row.entry_reference, [...(this.#byEntry.get(row.entry_reference) ?? []), row]);
+  }
+
+  async #book(known: KeptLine, { statement_id, day, booked, details }: KeptLine): Promise<void> {
+    const written = { statement_id, day, booked, details };
+    await this.#change(known, written, 'line.booked');
+  }
+
+  /** Whether the store knows the money of a line as a whole entry, or as the transactions of one. */
+  async #isShownOtherwise({
+    entry_reference,
+    part_of_minor,
+    amount_minor,
+    direction,
+  }: KeptLine): Promise<boolean> {
+    const ofEntry = (entry_reference === null ? [] : this.#byEntry.get(entry_reference)) ?? [];
+    if (part_of_minor === null)
+      return ofEntry.some((one) => one.part_of_minor === amount_minor && one.direction === direction);
+    const whole = ofEntry.find(
+      (one) => one.part_of_minor === null && one.amount_minor === part_of_minor && one.state !== 'replaced',
+    );
+    if (!whole) return false;
+    if (whole.state !== 'open') return true;
+    await this.#change(whole, { state: 'replaced' }, 'line.replaced');
+    return false;
+  }
+
+  async #change(row: KeptLine, written: Partial<KeptLine>, action: string): Promise<void> {
+    const isNew = this.#added.has(row);
+    if (isNew && written.state === 'replaced') this.#added.delete(row);
+    if (isNew) {
+      Object.assign(row, written);
+      return;
+    }
+    const changed = await changeLine(this.#transaction, row, written);
+    if (!changed)
+      throw new OperationalError(
+        'conflict',
+        'A line of this file was changed a moment ago. Import it again.',
+      );
+    Object.assign(row, changed);
+    recordRow(this.#transaction, this.#act, action, LINES, changed);
+  }
+
+  #rowOf(id: string, statement_id: string, { to }: Statement, line: StatementLine): KeptLine {
+    const { bookingDay, valueDay, references, text, counterparty, code, chargesMinor, partOf } = line;
+    const details = { references, text, counterparty, ...present({ valueDay, code, chargesMinor, partOf }) };
+    const { now } = this.#transaction;
+    return {
+      ...LINES.nulls,
+      id,
+      statement_id,
+      account: this.#account,
+      fingerprint: line.fingerprint,
+      entry_reference: referenceOfEntry(line) ?? null,
+      part_of_minor: partOf?.minor ?? null,
+      day: bookingDay ?? valueDay ?? to ?? '',
+      amount_minor: line.amountMinor,
+      currency: line.currency,
+      direction: line.direction,
+      booked: line.status === 'booked' ? 1 : 0,
+      reversal: line.isReversal ? 1 : 0,
+      details: JSON.stringify(details satisfies LineDetails),
+      state: 'open',
+      salt: newSalt(),
+      version: 1,
+      created_at: now,
+      updated_at: now,
+    };
+  }
+}
+
+const referenceOfEntry = ({ references }: StatementLine) => references.booking;

@@ -1,0 +1,23 @@
+// Reads a file of statements on a thread of its own: a large one takes seconds, which nobody else should wait.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ReadStatements } from './statement.ts';
+
+/** What the thread is given. */
+export interface FileToRead {
+  bytes: Uint8Array;
+  name: string;
+}
+
+/** Memory of the thread, in MB: a file of 64 MB takes about 400. */
+const MEMORY_MB = 1024;
+
+/** The same as `readStatements`, on another thread. Rejects if the thread fails, as it does without memory. */
+export async function readBeside(bytes: Uint8Array, name: string): Promise<ReadStatements> {
+  const worker = new Worker(new URL('./read-worker.ts', import.meta.url), {
+    workerData: { bytes, name } satisfies FileToRead,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  const [read] = (await once(worker, 'message')) as [ReadStatements];
+  return read;
+}

@@ -1,0 +1,172 @@
+// Statements in the console: imported by a form, approved together, and cleared one by one, with what each page refuses.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../src/payments/queries.ts';
+import { listLines } from '../../src/statements/line-queries.ts';
+import { camt, type Entry, TRANSFERS } from '../support/camt.ts';
+import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
+import { FROM_OUR_PAGE } from '../support/customer.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { strictly } from '../support/markup.ts';
+
+let harness: Harness;
+let ana: Client;
+before(async () => {
+  harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS + TRANSFERS });
+  ana = await signIn(harness);
+});
+after(async () => {
+  await harness.verify();
+  await harness.close();
+});
+
+async function look(client: Client, path: string) {
+  const page = await client.get(path);
+  assert.deepEqual(strictly(page.text).faults, [], path);
+  return page;
+}
+
+/** Sends the form of files as a browser does. Returns the status and the page. */
+async function upload(
+  client: Client,
+  files: Record<string, Uint8Array>,
+  fields: Record<string, string> = {},
+) {
+  const page = await client.get('/statements/import');
+  const form = page.forms.find(({ button }) => button === 'Import')!;
+  const { despite: _, ...values } = form.values; // a browser sends it only if it is ticked
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ ...values, ...fields })) body.append(name, value);
+  for (const [name, bytes] of Object.entries(files)) body.append('files', new Blob([bytes as never]), name);
+  return sendForm(client, body);
+}
+
+async function sendForm(client: Client, body: FormData, cookies = client.cookies) {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const response = await fetch(`${harness.service.baseUrl}/console/statements/import`, {
+    method: 'POST',
+    headers: { ...FROM_OUR_PAGE, cookie },
+    body,
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text: text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' '),
+    markup: text,
+  };
+}
+
+let count = 0;
+async function paid(amount: number, more: Partial<Entry> = {}, fields: object = {}) {
+  const { id } = await harness.create({ amount, currency: 'EUR', ...fields });
+  harness.service.database.refresh();
+  const payment = (await findPayment(harness.service.database, id))!;
+  const entry: Entry = {
+    amount: amount.toFixed(2),
+    bank: `C${++count}`,
+    text: creditorReference(payment),
+    name: 'Zoë Berg',
+    ...more,
+  };
+  return { id, payment, entry };
+}
+async function lineIdOf(bank: string): Promise<string> {
+  harness.service.database.refresh();
+  const lines = await listLines(harness.service.database, {}, undefined, 1000);
+  return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
+}
+const statusOf = async (id: string) => (await harness.request(`/v1/payments/${id}`)).json.data.status;
+
+test('an empty console says so, and the form asks for a file', async () => {
+  assert.match((await look(ana, '/statements')).body, /No statement has been imported yet\./);
+  const page = await upload(ana, {});
+  assert.equal(page.status, 422);
+  assert.match(page.text, /Choose at least one file/);
+  assert.deepEqual(strictly(page.markup).faults, []);
+});
+
+test('files are imported, the certain ones approved with one press, and the rest is shown with what is odd', async () => {
+  const [one, two, odd] = [await paid(71), await paid(72), await paid(73, { amount: '70.00' })];
+  const file = camt([one.entry, two.entry, odd.entry, { amount: '5.00', bank: 'RENT', text: '<b>Rent</b>' }]);
+  const first = await upload(ana, { 'november.xml': file, 'broken.xml': Buffer.from('<x>') });
+  assert.equal(first.status, 200);
+  assert.match(first.text, /november\.xml .*4 new lines\./);
+  assert.match(first.text, /broken\.xml was not imported\./);
+  assert.deepEqual(strictly(first.markup).faults, []);
+  assert.match((await upload(ana, { 'november.xml': file })).text, /imported before/);
+
+  const list = await look(ana, '/statements');
+  assert.match(list.body, /Approve the certain ones 2 of 4, €143\.00/);
+  assert.match(list.body, /€3\.00 less|EUR 3\.00 less arrived than was asked for/);
+  assert.match(list.body, /<b>Rent<\/b>/);
+  const certain = await look(ana, '/statements/certain');
+  assert.match(certain.body, /Approve these 2 payments €143\.00/);
+  const done = await ana.send(certain, {}, 'Approve these 2 payments');
+  assert.match(done.body, /Approved: 2\./);
+  assert.deepEqual(
+    [await statusOf(one.id), await statusOf(two.id), await statusOf(odd.id)],
+    ['approved', 'approved', 'pending'],
+  );
+  assert.match((await look(ana, '/statements?state=matched')).body, /The payment/);
+});
+
+test('a line with something odd is accepted on its page; it is matched or approved, and a match is taken back', async () => {
+  const odd = await paid(81, { amount: '80.00' });
+  await upload(ana, { 'a.xml': camt([odd.entry], { number: '2' }) });
+  const path = `/statements/lines/${await lineIdOf(odd.entry.bank!)}`;
+  const line = await look(ana, path);
+  assert.match(
+    line.body,
+    /Likely[\s\S]*EUR 1\.00 less arrived than was asked for\.[\s\S]*The line carries the transfer reference/,
+  );
+  const payment = await ana.send(line, {}, 'Match, then decide on the payment’s page');
+  assert.match(payment.body, /€80\.00 arrived, €1\.00 less than was asked for/);
+  assert.equal(await statusOf(odd.id), 'requires_review');
+  const exact = await paid(82);
+  await upload(ana, { 'c.xml': camt([exact.entry], { number: '4' }) });
+  const sure = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
+  const approved = await ana.send(sure, {}, 'Approve the payment');
+  assert.match(approved.body, /Matched: €82\.00/);
+  assert.equal(await statusOf(exact.id), 'approved');
+  const matched = await look(ana, path);
+  assert.match(matched.body, /It is the money of this payment\./);
+  await ana.send(matched, {}, 'Take it back');
+  assert.match((await look(ana, path)).body, /Proposed payments/);
+  const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
+  const refused = await ana.send(decided, {}, 'Take it back');
+  assert.match(refused.body, /a decision cannot be taken back/);
+});
+
+test('a line is ignored with a reason, and opened again', async () => {
+  await upload(ana, { 'b.xml': camt([{ amount: '9.00', bank: 'IGN' }], { number: '3' }) });
+  const path = `/statements/lines/${await lineIdOf('IGN')}`;
+  const empty = await ana.send(await look(ana, path), { reason: ' ' }, 'Ignore the line');
+  assert.equal(empty.status, 422);
+  assert.match(empty.body, /Say why no payment is meant/);
+  await ana.send(await ana.get(path), { reason: 'Rent <upstairs>' }, 'Ignore the line');
+  assert.match((await look(ana, '/statements?state=ignored')).body, /Rent <upstairs>/);
+  await ana.send(await look(ana, path), {}, 'Take it back');
+  assert.match((await look(ana, path)).body, /No payment is meant/);
+});
+
+test('whoever only reads sees lines, and can neither import nor decide', async () => {
+  const olga = await signIn(harness, 'auditor', 'Olga Auditor');
+  const list = await look(olga, '/statements');
+  assert.doesNotMatch(list.body, /Approve the certain|Import statements/);
+  const line = await look(olga, `/statements/lines/${await lineIdOf('IGN')}`);
+  assert.doesNotMatch(line.body, /Ignore the line|Approve the payment/);
+  for (const path of ['/statements/import', '/statements/certain'])
+    assert.equal((await olga.get(path)).status, 403, path);
+});
+
+test('a stranger’s files are not read, and a form without our token changes nothing', async () => {
+  const body = new FormData();
+  body.append('files', new Blob([camt([{ amount: '1.00', bank: 'STRANGE' }]) as never]), 'x.xml');
+  assert.equal((await sendForm(ana, body, new Map())).status, 401);
+  assert.equal((await sendForm(ana, body)).status, 403);
+  harness.service.database.refresh();
+  const lines = await listLines(harness.service.database, {}, undefined, 1000);
+  assert.ok(!lines.some(({ entry_reference }) => entry_reference === 'STRANGE'));
+});
