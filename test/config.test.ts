@@ -102,6 +102,7 @@ test('what is left out has its default', () => {
     backups: null,
     allow_root: false,
     trust_proxy: [],
+    statements: { keep_days: null },
     webhooks: { allowed_networks: [], ports: [], proxy: null },
     log_level: 'info',
     log_addresses: 'network',

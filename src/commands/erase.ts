@@ -7,12 +7,15 @@ import { type Configuration, configurationFile, readConfiguration } from '../con
 import { type Database, DatabaseError } from '../database/database.ts';
 import { holdStore, SQLITE_FILE } from '../database/open.ts';
 import { dropTraces, overwriteDeleted } from '../database/traces.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { Journal } from '../journal/journal.ts';
 import { countRows } from '../journal/queries.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { systemClock } from '../lib/time.ts';
 import { erasePayment, findByEmail } from '../payments/erase.ts';
+import { eraseLinesOf } from '../statements/erase.ts';
 import { parseEmail, parseId } from './arguments.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { openFenced, requireSchema, requireStore } from './store.ts';
@@ -133,7 +136,7 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
     for (let done = 0; done < ids.length; done += BATCH) {
       const works = ids
         .slice(done, done + BATCH)
-        .map((id) => journal.commit((transaction) => erasePayment(transaction, id, act), id));
+        .map((id) => journal.commit((transaction) => eraseWhole(transaction, id, act), id));
       for (const outcome of await Promise.allSettled(works)) {
         if (outcome.status === 'fulfilled') {
           result.erased++;
@@ -155,6 +158,13 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
     await journal.close();
   }
   return result;
+}
+
+/** Erases a payment and what the bank wrote on its money. Returns how many kept answers went. Throws as `erasePayment` does. */
+async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
+  const answers = await erasePayment(transaction, id, act);
+  await eraseLinesOf(transaction, id, act);
+  return answers;
 }
 
 /** Why a payment was left as it is; what is no such reason is raised again. */

@@ -148,3 +148,15 @@ export const webhooksSchema = z.strictObject({
     .describe('An http proxy that every webhook goes through. It is asked for the checked address.')
     .meta({ check: 'http or https URL' }),
 });
+
+export const statementsSchema = z.strictObject({
+  keep_days: z
+    .int()
+    .min(1)
+    .max(36_500)
+    .nullable()
+    .default(null)
+    .describe(
+      'After how many days what the bank wrote on a line is erased: text, references, and who paid. Amount, day and what became of it stay. Kept when left out.',
+    ),
+});

@@ -11,6 +11,7 @@ import {
   rateLimitsSchema,
   registrationSchema,
   securitySchema,
+  statementsSchema,
   tlsSchema,
   webhooksSchema,
 } from './operation.ts';
@@ -150,6 +151,7 @@ export const configurationSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Where Prometheus reads measurements, at /metrics; nowhere when left out.'),
+  statements: statementsSchema.prefault({}).describe('How bank statements are kept.'),
   webhooks: webhooksSchema.prefault({}).describe('Where events of payments may be sent to merchants.'),
   tls: tlsSchema
     .nullable()
@@ -225,6 +227,7 @@ const GROUPS: Readonly<Record<string, { shape: object }>> = {
   metrics: metricsSchema,
   security: securitySchema,
   tls: tlsSchema,
+  statements: statementsSchema,
   webhooks: webhooksSchema,
   merchants: merchantSchema,
   'merchants.keys': keySchema,

@@ -21,6 +21,7 @@ import { PAYMENT_ID_PREFIX } from '../payments/payment.ts';
 import { Waits } from '../payments/waits.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { ringListener } from '../secrets/open-ring.ts';
+import { startForgetting } from '../statements/forget.ts';
 import { WebhookWorker } from '../webhooks/worker.ts';
 import { webhookRules } from './surface-settings.ts';
 import type { Undo } from './undo.ts';
@@ -59,6 +60,8 @@ export function startWork(base: Base, parts: WorkParts) {
   undo.add(() => feed.stop());
   const sweeper = startSweeper(journal, clock, log);
   undo.add(() => sweeper.stop());
+  const forgetting = startForgetting(journal, clock, log, configuration.statements.keep_days);
+  undo.add(() => forgetting.stop());
   const listing = startListing(database, journal, log);
   undo.add(() => listing.stop());
   const rules = webhookRules(configuration);

@@ -82,6 +82,15 @@ export async function linesOfPayments(database: Reader, paymentIds: readonly str
   );
 }
 
+/** Lines of days before `day` whose words are still there, the oldest first. */
+export function oldLines(database: Reader, day: string, limit: number): Promise<KeptLine[]> {
+  return database.query<KeptLine>(
+    `select ${LINE} from statement_lines where day < ? and details is not null order by day, id limit ? + 0`,
+    day,
+    limit,
+  );
+}
+
 /** Which lines; what is undefined narrows nothing. */
 export interface LineFilter {
   account?: string | undefined;

@@ -50,3 +50,5 @@ create index statement_lines_by_entry on statement_lines (account, entry_referen
 create index statement_lines_by_day on statement_lines (account, day, id);
 create index statement_lines_by_state on statement_lines (state, day, id);
 create index statement_lines_by_payment on statement_lines (payment_id, id) where payment_id is not null;
+-- What is to be erased some day.
+create index statement_lines_whole on statement_lines (day, id) where details is not null;

@@ -1,0 +1,37 @@
+// Erases what the bank wrote on lines: with the payment that they are the money of, or when they are old; the proof stays.
+import type { Act } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import { isAsRecorded, recordRow } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { type KeptLine, LINES } from './kept.ts';
+import { changeLine, linesOfPayments, oldLines } from './line-queries.ts';
+
+/** Lines erased in one commit. */
+const AT_ONCE = 200;
+
+/** Erases the lines that are the money of a payment; returns how many. Throws `DatabaseError`. */
+export async function eraseLinesOf(transaction: Transaction, paymentId: string, act: Act): Promise<number> {
+  const lines = await linesOfPayments(transaction, [paymentId]);
+  return eraseLines(transaction, lines, act);
+}
+
+/**
+ * Erases lines of days before `day` (YYYY-MM-DD), at most 200; returns how many. Those that somebody changed in the store itself are
+ * left: their entry would make the change good. Throws `DatabaseError`.
+ */
+export async function eraseOldLines(transaction: Transaction, day: string): Promise<number> {
+  const act = { actor: 'clock', request_id: null };
+  return eraseLines(transaction, await oldLines(transaction, day, AT_ONCE), act);
+}
+
+async function eraseLines(transaction: Transaction, lines: readonly KeptLine[], act: Act): Promise<number> {
+  let erased = 0;
+  for (const line of lines) {
+    if (!(await isAsRecorded(transaction, LINES, line))) continue;
+    const changed = await changeLine(transaction, line, { details: null, note: null, salt: newSalt() });
+    if (!changed) continue;
+    recordRow(transaction, act, 'line.erased', LINES, changed);
+    erased += 1;
+  }
+  return erased;
+}

@@ -1,0 +1,86 @@
+// Erasing lines: with their payment, and by their age; the proof stays, and what is erased comes back with no file.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { findPayment } from '../../src/payments/queries.ts';
+import { approveLine } from '../../src/review/line-acts.ts';
+import { eraseLinesOf } from '../../src/statements/erase.ts';
+import { forgetOldLines } from '../../src/statements/forget.ts';
+import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { saidOn } from '../../src/statements/kept.ts';
+import { listLines } from '../../src/statements/line-queries.ts';
+import { readStatements } from '../../src/statements/read.ts';
+import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { editOutside } from '../support/outside.ts';
+import { ANA, haveReviewers } from '../support/reviewers.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+const ACT = { actor: 'operator', request_id: null };
+const DAY_MS = 86_400_000;
+const SAID = { text: 'For Zoë', name: 'Anna Berg', iban: 'NL86INGB0002445588' };
+
+for (const engine of ENGINES) {
+  describe(`erasing statement lines on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+    });
+    after(() => service.close());
+
+    async function bring(...entries: Entry[]) {
+      const checked = checkFile(readStatements(camt(entries), 'a.xml'), METHODS);
+      const options = { despiteFaults: false, dryRun: false };
+      return importFile(service.service.journal, checked, ACT, options);
+    }
+    async function line(bank: string) {
+      service.service.database.refresh();
+      const lines = await listLines(service.service.database, {}, undefined, 100);
+      return lines.find(({ entry_reference }) => entry_reference === bank)!;
+    }
+
+    test('with the payment that it is the money of', async () => {
+      await haveReviewers(service.service);
+      const { journal, database } = service.service;
+      await bring({ amount: '49.90', bank: 'A1', ...SAID }, { amount: '49.90', bank: 'A2', ...SAID });
+      const { id } = await service.create({ amount: 49.9, currency: 'EUR' });
+      database.refresh();
+      const { version } = (await findPayment(database, id))!;
+      const pair = { line_id: (await line('A1')).id, payment_id: id, version };
+      await journal.commit((one) => approveLine(one, ANA, pair, {}, 'r'), id);
+      assert.equal(await journal.commit((one) => eraseLinesOf(one, id, ACT)), 1);
+      const erased = await line('A1');
+      assert.deepEqual([erased.details, erased.amount_minor, erased.state], [null, 4990, 'matched']);
+      assert.deepEqual(saidOn(erased), { references: {}, text: '', counterparty: {} });
+      assert.notEqual((await line('A2')).details, null);
+      await service.verify();
+    });
+
+    test('by its age, and a file that shows it again brings nothing back', async () => {
+      const { journal } = service.service;
+      const old = { amount: '5.00', bank: 'B1', day: '2026-01-02', ...SAID };
+      const young = { amount: '6.00', bank: 'B2', day: '2026-03-02', ...SAID };
+      await bring(old, young);
+      const now = Date.UTC(2026, 2, 10);
+      assert.equal(await forgetOldLines(journal, { now: () => now }, 30), 1);
+      assert.equal((await line('B1')).details, null);
+      assert.notEqual((await line('B2')).details, null);
+      assert.equal(await forgetOldLines(journal, { now: () => now + 20 * DAY_MS }, 30), 0);
+      const [again] = (await bring(old, young, { amount: '7.00', bank: 'B3' }))!;
+      assert.deepEqual([again!.added, again!.known], [1, 2]);
+      assert.equal((await line('B1')).details, null);
+      await service.verify();
+    });
+
+    test('a line that was changed in the store itself is left, so that verifying goes on finding it', async () => {
+      const { journal } = service.service;
+      await bring({ amount: '8.00', bank: 'C1', day: '2025-01-02', ...SAID });
+      const { id } = await line('C1');
+      await editOutside(service.store, `update statement_lines set amount_minor = 9 where id = '${id}'`);
+      service.service.database.refresh();
+      assert.equal(await forgetOldLines(journal, { now: () => Date.UTC(2025, 5, 1) }, 30), 0);
+      assert.notEqual((await line('C1')).details, null);
+      await assert.rejects(service.verify(), /is not as entry/);
+    });
+  });
+}
