@@ -3,7 +3,8 @@ import { entriesOf } from '../journal/queries.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { type Fact, factsOf } from '../review/facts.ts';
+import type { Fact } from '../review/fact.ts';
+import { factsOf } from '../review/facts.ts';
 import { receiptsOf } from '../review/review.ts';
 import { dayInWords } from '../review/told.ts';
 import {

@@ -4,32 +4,11 @@ import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
+import { onStatement } from './bank-fact.ts';
+import type { Fact, WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { receiptsOf } from './review.ts';
 import { momentInUtc } from './told.ts';
-
-export interface Fact {
-  kind:
-    | 'test_mode'
-    | 'merchant_suspended'
-    | 'money_received'
-    | 'same_email'
-    | 'same_account'
-    | 'same_reference'
-    | 'amount'
-    | 'payer_name'
-    | 'link_requested';
-  /** `notice`: worth a second look. */
-  tone: 'plain' | 'notice';
-  /** A sentence. Holds what customers typed: to be escaped. */
-  text: string;
-  /** What it rests on, a sentence. */
-  basis: string;
-  /** The ids of the payments it speaks of, newest first, a few at most. */
-  payments?: string[];
-}
-
-type WriteMoney = (minor: number, currency: string) => string;
 
 /** How many payments alike are looked at, and how many of them are named. */
 const ALIKE_MAXIMUM = 100;
@@ -58,6 +37,7 @@ export async function factsOf(
     testMode(payment),
     suspended(database, payment),
     moneyReceived(payment, money),
+    onStatement(database, payment, money),
     payerName(payment),
     amount(database, payment, money),
     sameEmail(database, payment, now),

@@ -6,6 +6,7 @@ import { creditorReference } from '../../src/methods/transfer/creditor-reference
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { reject } from '../../src/review/decide.ts';
+import { factsOf } from '../../src/review/facts.ts';
 import {
   acceptLine,
   approveCertain,
@@ -92,6 +93,22 @@ for (const engine of ENGINES) {
       const after = await payment(paid.id);
       assert.deepEqual([after.status, after.bank_reference], ['approved', `L${count}`]);
       assert.deepEqual(receiptsOf(after), []);
+    });
+
+    test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '40.00', name: 'Zoë Berg' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const { tone, text } = facts.find(({ kind }) => kind === 'on_statement')!;
+      assert.deepEqual(
+        [tone, text],
+        [
+          'notice',
+          'EUR 40.00 stands on the bank statement of 20 Nov 2026, from “Zoë Berg”: EUR 9.90 less than was asked for.',
+        ],
+      );
+      const other = await factsOf(service.service.database, await pay(), service.clock.now());
+      assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
     });
 
     test('above the four-eyes limit an approval is the first of two', async () => {

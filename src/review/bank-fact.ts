@@ -1,0 +1,29 @@
+// The fact that the bank's statement shows the money of a payment.
+import type { Reader } from '../database/database.ts';
+import type { Payment } from '../payments/payment.ts';
+import { linesOfPayments } from '../statements/line-queries.ts';
+import type { Fact, WriteMoney } from './fact.ts';
+import { bankLine } from './line-evidence.ts';
+import { dayInWords } from './told.ts';
+
+/** The lines of statements that were matched with a payment, and what they come to; undefined if there are none. */
+export async function onStatement(
+  database: Reader,
+  { id, amount_minor, currency }: Payment,
+  money: WriteMoney,
+): Promise<Fact | undefined> {
+  const lines = await linesOfPayments(database, [id]);
+  if (lines.length === 0) return undefined;
+  const sum = lines.reduce((all, line) => all + line.amount_minor, 0);
+  const more = sum - amount_minor;
+  const days = lines.map(({ day }) => (day === '' ? 'no day' : dayInWords(day))).join(', ');
+  const payers = [...new Set(lines.flatMap((line) => bankLine(line).counterparty.name ?? []))];
+  const from = payers.length > 0 ? `, from ${payers.map((name) => `“${name}”`).join(', ')}` : '';
+  const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
+  return {
+    kind: 'on_statement',
+    tone: more === 0 ? 'plain' : 'notice',
+    text: `${money(sum, currency)} stands on the bank statement of ${days}${from}: ${more === 0 ? 'exactly what was asked for' : difference}.`,
+    basis: 'An administrator matched the line of the statement with this payment.',
+  };
+}

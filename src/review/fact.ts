@@ -1,0 +1,26 @@
+// A fact about a payment that helps to decide, as it is told.
+
+export interface Fact {
+  kind:
+    | 'test_mode'
+    | 'merchant_suspended'
+    | 'money_received'
+    | 'on_statement'
+    | 'same_email'
+    | 'same_account'
+    | 'same_reference'
+    | 'amount'
+    | 'payer_name'
+    | 'link_requested';
+  /** `notice`: worth a second look. */
+  tone: 'plain' | 'notice';
+  /** A sentence. Holds what customers typed: to be escaped. */
+  text: string;
+  /** What it rests on, a sentence. */
+  basis: string;
+  /** The ids of the payments it speaks of, newest first, a few at most. */
+  payments?: string[];
+}
+
+/** Writes an amount in minor units. */
+export type WriteMoney = (minor: number, currency: string) => string;
