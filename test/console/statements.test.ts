@@ -1,5 +1,7 @@
 // Statements in the console: imported by a form, approved together, and cleared one by one, with what each page refuses.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
@@ -169,4 +171,19 @@ test('a stranger’s files are not read, and a form without our token changes no
   harness.service.database.refresh();
   const lines = await listLines(harness.service.database, {}, undefined, 1000);
   assert.ok(!lines.some(({ entry_reference }) => entry_reference === 'STRANGE'));
+});
+
+test('a stranger is answered before the files are sent', async () => {
+  const { origin, pathname } = new URL(`${harness.service.baseUrl}/console/statements/import`);
+  const headers = {
+    ...FROM_OUR_PAGE,
+    'content-type': 'multipart/form-data; boundary=x',
+    'content-length': '60000000',
+  };
+  const client = request(`${origin}${pathname}`, { method: 'POST', headers });
+  client.on('error', () => {}); // the server may close the connection
+  client.flushHeaders();
+  const [{ statusCode }] = await once(client, 'response');
+  assert.equal(statusCode, 401);
+  client.destroy();
 });

@@ -126,6 +126,12 @@ for (const engine of ENGINES) {
         commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 }, 'r')),
         CONFLICT,
       );
+      const submitted = await pay();
+      await submit(service, submitted.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(line, submitted), 'r')),
+        CONFLICT,
+      );
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
       const seen = await payment(paid.id);
       await assert.rejects(
@@ -153,6 +159,29 @@ for (const engine of ENGINES) {
         /rejected already/,
       );
       assert.equal((await lineNow(other)).state, 'open');
+    });
+
+    test('a second line for a payment that has one is told, and a matched entry stays when its transactions come', async () => {
+      const paid = await pay(49.9);
+      const text = creditorReference(paid);
+      const line = await bring({ text });
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const second = await bring({ text });
+      const lines = await openCredits(service.service.database, service.clock.now());
+      const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
+      assert.deepEqual(
+        [proposal!.case, proposal!.level, proposal!.sentence],
+        ['twice', 'possible', 'A line of 2026-11-20 is the money of this payment already.'],
+      );
+      const parts = [{ amount: '40.00' }, { amount: '9.90' }];
+      const bank = (await lineNow(line)).entry_reference!;
+      const details = camt([{ amount: '49.90', bank, parts }], { message: '054' });
+      const { journal } = service.service;
+      const options = { despiteFaults: false, dryRun: false };
+      const checked = checkFile(readStatements(details, 'details.xml'), METHODS);
+      const [came] = (await importFile(journal, checked, ACT, options))!;
+      assert.deepEqual([came!.added, came!.known], [0, 2]);
+      assert.equal((await lineNow(line)).state, 'matched');
     });
 
     test('an ignored line has its reason, and can be opened again', async () => {
