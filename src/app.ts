@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { adminApi } from './admin-api/admin.ts';
 import { adminDescription } from './admin-api/openapi.ts';
+import { adminStatementDescription } from './admin-api/statements-openapi.ts';
 import { adminWebhookDescription } from './admin-api/webhooks-openapi.ts';
 import type { FailureTally } from './administrators/failure-tally.ts';
 import { apiKeyDescription } from './api/api-keys-openapi.ts';
@@ -172,6 +173,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
         registrationDescription(),
         withServer(adminServer, adminDescription()),
         withServer(adminServer, adminWebhookDescription()),
+        withServer(adminServer, adminStatementDescription()),
       ]),
     );
     return reply.headers(API_HEADERS).send(document);

@@ -7,6 +7,7 @@ import { authenticator, permit } from './authenticate.ts';
 import { addDecisionRoutes } from './decisions.ts';
 import type { AdminParts } from './parts.ts';
 import { addPaymentRoutes } from './payments.ts';
+import { addStatementImport, addStatementReads } from './statements.ts';
 import { addWebhookActs } from './webhook-acts.ts';
 import { addWebhookReads } from './webhooks.ts';
 
@@ -26,11 +27,16 @@ export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise
     addPaymentRoutes(scope, parts);
     addAuditRoutes(scope, parts);
     addWebhookReads(scope, parts);
+    addStatementReads(scope, parts);
   });
   app.register(async (scope) => {
     scope.addHook('onRequest', permit('decide'));
     takeJson(scope);
     addDecisionRoutes(scope, parts);
+  });
+  app.register(async (scope) => {
+    scope.addHook('onRequest', permit('decide'));
+    addStatementImport(scope, parts);
   });
   app.register(async (scope) => {
     scope.addHook('onRequest', permit('administer'));
