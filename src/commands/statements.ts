@@ -20,7 +20,7 @@ export function statementsCommand(): Command {
     .addCommand(
       new Command('check')
         .description('read statements and say what they hold and what is wrong; nothing is stored')
-        .argument('<file...>', 'CAMT.052, 053 or 054, MT940 or MT942; also in a ZIP archive')
+        .argument('<file...>', 'CAMT.052, 053 or 054, MT940, MT942 or OFX; also in a ZIP archive')
         .option(...JSON_OPTION)
         .addHelpText(
           'after',

@@ -8,6 +8,9 @@ const characters = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g,
 /** The bank code and the account number of a German IBAN, as MT940 writes them: `50070010/0123456`. */
 const GERMAN = /^(\d{8})\/(\d{1,10})$/;
 
+/** The least of an account number without its bank that tells which account it is. */
+const NUMBER_MINIMUM = 6;
+
 /**
  * How an account is kept: the IBAN of the configured account that `named` is, else what the bank writes. Undefined if no transfer is to be
  * paid to it. An account without an IBAN is known by one of its further lines, or by all of them: sort code and account number.
@@ -28,8 +31,11 @@ export function ownAccount(
     const domestic = bank === undefined ? undefined : bank + number!.padStart(10, '0');
     if (own !== undefined && (own === written || (own.startsWith('DE') && own.slice(4) === domestic)))
       return own;
-    const values = (rows ?? []).map(({ value }) => characters(value));
-    if (written !== '' && [...values, values.join('')].includes(written)) return own ?? other;
+    const values = (rows ?? []).map(({ value }) => characters(value)).filter((value) => value !== '');
+    const behind = characters(other.split('/').at(-1)!);
+    const names = [...values, values.join('')];
+    if (names.includes(written) || (behind.length >= NUMBER_MINIMUM && values.includes(behind)))
+      return own ?? other;
   }
   return undefined;
 }

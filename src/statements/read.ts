@@ -3,6 +3,7 @@ import { archivedFiles, isArchive } from './archive.ts';
 import { readCamt } from './camt.ts';
 import { decodeText, textPieces } from './decoding.ts';
 import { isMt940, readMt940 } from './mt940.ts';
+import { isOfx, readOfx } from './ofx.ts';
 import { StatementRefused } from './refusal.ts';
 import type { ReadStatements, Statement } from './statement.ts';
 
@@ -45,7 +46,8 @@ function readOne(bytes: Uint8Array, file: string): Statement[] {
   if (bytes.length === 0) throw new StatementRefused('The file is empty.');
   if (isArchive(bytes)) throw new StatementRefused('The archive holds another archive.');
   const head = textPieces(bytes).next().value!.slice(0, HEAD_CHARACTERS);
-  if (/^\s*</.test(head) && !/^\s*<OFX>/i.test(head)) {
+  if (isOfx(head)) return readOfx(decodeText(bytes), file);
+  if (/^\s*</.test(head)) {
     const statements = readCamt(textPieces(bytes), file);
     if (statements.length === 0)
       throw new StatementRefused('The XML holds no statement of camt.052, camt.053 or camt.054.');
@@ -53,6 +55,6 @@ function readOne(bytes: Uint8Array, file: string): Statement[] {
   }
   if (isMt940(head)) return readMt940(decodeText(bytes), file);
   throw new StatementRefused(
-    'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940 or MT942.',
+    'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942 or OFX.',
   );
 }

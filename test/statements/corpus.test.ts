@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { readStatements } from '../../src/statements/read.ts';
 
 const folder = join(import.meta.dirname, 'corpus');
-const files = globSync('*.{xml,sta}', { cwd: folder }).toSorted();
+const files = globSync('*.{xml,sta,ofx}', { cwd: folder }).toSorted();
 const read = (file: string) => readStatements(readFileSync(join(folder, file)), basename(file));
 const linesOf = (file: string) => read(file).statements.flatMap(({ lines }) => lines);
 
 test('each file gives what stands beside it', () => {
-  assert.ok(files.length >= 17);
+  assert.ok(files.length >= 20);
   for (const file of files)
     assert.deepEqual(read(file), JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')), file);
 });
@@ -62,4 +62,48 @@ test('an account without lines is a statement of its own', () => {
       ['0012345', 0],
     ],
   );
+});
+
+test('OFX: a number that is used twice is two lines, an empty value swallows nothing, and a correction is a fault', () => {
+  const [bank] = read('ofx1-bank-sgml.ofx').statements;
+  assert.deepEqual(
+    bank!.lines.map(({ bookingDay, amountMinor, direction, counterparty }) => [
+      bookingDay,
+      amountMinor,
+      direction,
+      counterparty.name,
+    ]),
+    [
+      ['2026-11-20', 4990, 'credit', 'BERG ANNA'],
+      ['2026-11-19', 120000, 'debit', 'Landlord <LLC>'],
+      ['2026-11-20', 750, 'credit', 'COLE BEN'],
+    ],
+  );
+  assert.equal(new Set(bank!.lines.map(({ fingerprint }) => fingerprint)).size, 3);
+  const [card] = read('ofx2-card-xml.ofx').statements;
+  assert.deepEqual(
+    card!.lines.map(({ currency, counterparty }) => [currency, counterparty.name]),
+    [
+      ['EUR', 'Café <Zoë> & Co'],
+      ['GBP', 'Payment received'],
+    ],
+  );
+  assert.match(card!.faults[0]!.text, /it corrects the transaction c0/);
+  const { faults, lines } = read('ofx1-comma-iban.ofx').statements[0]!;
+  assert.deepEqual(
+    faults.map(({ line, text }) => [line, text]),
+    [
+      [10, 'This transaction is left out: the amount "viel" cannot be read.'],
+      [11, 'This transaction is left out: its day cannot be read.'],
+    ],
+  );
+  assert.deepEqual([lines[0]!.amountMinor, lines[0]!.valueDay], [120050, '2026-11-21']);
+});
+
+test('OFX: a DOCTYPE, securities and a file that nests without end are refused in a sentence', () => {
+  const refused = (text: string) => readStatements(Buffer.from(text), 'x.ofx').faults[0]!.text;
+  assert.match(refused('<!DOCTYPE OFX [<!ENTITY a "b">]><OFX></OFX>'), /DOCTYPE/);
+  assert.match(refused('OFXHEADER:100\n<OFX><INVSTMTRS><A>1</INVSTMTRS></OFX>'), /securities/);
+  assert.match(refused(`<OFX>${'<A>'.repeat(100)}${'</A>'.repeat(100)}</OFX>`), /deep/);
+  assert.match(refused('OFXHEADER:100\n<OFX></OFX>'), /no statement of an account or a card/);
 });

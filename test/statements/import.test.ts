@@ -1,10 +1,12 @@
 // Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { ownAccount } from '../../src/statements/account.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
 import { listLines, listStatements } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
+import type { StatementAccount } from '../../src/statements/statement.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
@@ -154,3 +156,31 @@ for (const engine of ENGINES) {
     });
   });
 }
+
+test('an account is known by its IBAN, by a German bank code and number, and by its further lines', () => {
+  const own = (account: StatementAccount) =>
+    ownAccount(account, [
+      {
+        accounts: [
+          { currency: 'EUR', holder: 'Shop', iban: 'DE75 5121 0800 1245 1261 99' },
+          {
+            currency: 'GBP',
+            holder: 'Shop',
+            rows: [
+              { label: 'Sort code', value: '12-34-56' },
+              { label: 'Account number', value: '12345678' },
+            ],
+          },
+        ],
+      },
+    ]);
+  assert.equal(own({ iban: ACCOUNT }), ACCOUNT);
+  assert.equal(own({ other: '51210800/1245126199' }), ACCOUNT);
+  assert.equal(own({ other: '51210800/12451261' }), undefined);
+  assert.equal(own({ other: '123456 12345678' }), '123456 12345678');
+  assert.equal(own({ other: '123456/12345678' }), '123456/12345678');
+  assert.equal(own({ other: 'GB99/12345678' }), 'GB99/12345678');
+  assert.equal(own({ other: '99' }), undefined);
+  assert.equal(own({ iban: 'DE02120300000000202051' }), undefined);
+  assert.equal(own({}), undefined);
+});

@@ -8,14 +8,16 @@ import { readStatements } from '../../src/statements/read.ts';
 
 const RUNS = 2000;
 const folder = join(import.meta.dirname, 'corpus');
-const files = globSync('*.{xml,sta}', { cwd: folder }).map((file) => readFileSync(join(folder, file)));
+const files = globSync('*.{xml,sta,ofx}', { cwd: folder }).map((file) => readFileSync(join(folder, file)));
 
 const edit = fc.record({
   place: fc.double({ min: 0, max: 0.999, noNaN: true }),
   removed: fc.integer({ min: 0, max: 40 }),
   added: fc.oneof(
     fc.uint8Array({ maxLength: 8 }),
-    fc.constantFrom(':61:', '<', '?20', '&#0;', '\r\n').map((text) => Buffer.from(text)),
+    fc
+      .constantFrom(':61:', '<', '<STMTTRN>', '</OFX>', '?20', '&#0;', '\r\n')
+      .map((text) => Buffer.from(text)),
   ),
 });
 

@@ -1,0 +1,125 @@
+// Reads OFX 1 and 2 (Open Financial Exchange, section 11): statements of bank accounts and credit cards.
+import { type LineRead, numbered } from './fingerprint.ts';
+import { elementAt, type OfxElement, ofxRoot, valueAt, within } from './ofx-elements.ts';
+import { StatementRefused } from './refusal.ts';
+import type { Balance, Statement, StatementFault } from './statement.ts';
+import { currencyCode, dayOf, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
+
+/** Whether the beginning of a text is that of an OFX file. */
+export const isOfx = (head: string): boolean => /^\s*OFXHEADER:|<\?OFX\b|<OFX>/i.test(head);
+
+/** All statements of a file. Throws `StatementRefused` if there is none. */
+export function readOfx(text: string, file: string): Statement[] {
+  const root = ofxRoot(text);
+  const found = within(root, 'STMTRS', 'CCSTMTRS');
+  const investment = within(root, 'INVSTMTRS')[0];
+  if (found.length === 0 && investment)
+    throw new StatementRefused('The file is a statement of securities, which is not read.', investment.line);
+  if (found.length === 0) throw new StatementRefused('The file holds no statement of an account or a card.');
+  return found.map((one) => statementOf(one, file));
+}
+
+function statementOf(element: OfxElement, file: string): Statement {
+  const faults: StatementFault[] = [];
+  const currency = currencyCode(valueAt(element, 'CURDEF'));
+  if (currency === undefined)
+    faults.push({ line: element.line, text: 'The statement names no currency, so its lines are left out.' });
+  const account = { ...accountOf(element), ...present({ currency }) };
+  if (!account.iban && !account.other)
+    faults.push({ line: element.line, text: 'The statement names no account.' });
+  const lists = within(element, 'BANKTRANLIST', 'BANKTRANLISTP');
+  const lines =
+    currency === undefined
+      ? []
+      : lists.flatMap((list) =>
+          within(list, 'STMTTRN', 'STMTTRNP').flatMap((one) => lineOf(one, currency, faults) ?? []),
+        );
+  return {
+    format: 'ofx',
+    file,
+    account,
+    ...present({
+      from: ofxDay(valueAt(lists[0], 'DTSTART')),
+      to: ofxDay(valueAt(lists[0], 'DTEND')),
+      closing: currency === undefined ? undefined : closingOf(element, currency, faults),
+    }),
+    lines: numbered({ account, format: 'ofx' }, lines),
+    faults,
+  };
+}
+
+/** `50070010/0123456` of bank code and account, or the account alone; an IBAN where the account is one. */
+function accountOf(element: OfxElement): Statement['account'] {
+  const from = elementAt(element, 'BANKACCTFROM') ?? elementAt(element, 'CCACCTFROM');
+  const number = referenceOf(valueAt(from, 'ACCTID'));
+  const iban = ibanOf(number);
+  const bank = referenceOf(valueAt(from, 'BANKID'));
+  const other = bank === undefined || number === undefined ? number : `${bank}/${number}`;
+  return present({ iban, other: iban === undefined ? other : undefined });
+}
+
+/** The day as the bank writes it: `20261120120000.000[-5:EST]`. No time zone moves it. */
+function ofxDay(text: string | undefined): string | undefined {
+  const [, year, month, day] = /^\s*(\d{4})(\d\d)(\d\d)(?:\d{4}|\d{6}|(?!\d))/.exec(text ?? '') ?? [];
+  return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
+}
+
+/** Hundredths with their sign, of `-12.50`, `+12,5`. Undefined for what cannot be read. */
+function signedHundredths(text: string | undefined): number | undefined {
+  const [, sign, number] = /^\s*([+-]?)\s*(\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
+  const minor = number === undefined ? undefined : hundredths(number, number.includes(',') ? ',' : '.');
+  return minor === undefined || sign !== '-' ? minor : -minor;
+}
+
+function closingOf(element: OfxElement, currency: string, faults: StatementFault[]): Balance | undefined {
+  const ledger = elementAt(element, 'LEDGERBAL');
+  if (!ledger) return undefined;
+  const minor = signedHundredths(valueAt(ledger, 'BALAMT'));
+  if (minor === undefined) {
+    faults.push({ line: ledger.line, text: 'The closing balance cannot be read.' });
+    return undefined;
+  }
+  return { minor, currency, ...present({ day: ofxDay(valueAt(ledger, 'DTASOF')) }) };
+}
+
+/** Undefined, with a fault, for a transaction that cannot be read, and for one that takes back an earlier one. */
+function lineOf(element: OfxElement, currency: string, faults: StatementFault[]): LineRead | undefined {
+  const { line } = element;
+  const leaveOut = (why: string) => {
+    faults.push({ line, text: `This transaction is left out: ${why}.` });
+    return undefined;
+  };
+  const written = valueAt(element, 'TRNAMT');
+  const minor = signedHundredths(written);
+  if (minor === undefined) return leaveOut(`the amount "${written ?? ''}" cannot be read`);
+  const corrected = valueAt(element, 'CORRECTFITID');
+  if (corrected !== undefined)
+    return leaveOut(
+      `it corrects the transaction ${corrected} of an earlier statement, which has to be looked at`,
+    );
+  const bookingDay = ofxDay(valueAt(element, 'DTPOSTED'));
+  const isPending = element.name === 'STMTTRNP';
+  if (bookingDay === undefined && !isPending) return leaveOut('its day cannot be read');
+  const own = valueAt(element, 'CURRENCY/CURSYM');
+  const ownCurrency = own === undefined ? currency : currencyCode(own);
+  if (ownCurrency === undefined) return leaveOut(`the currency "${own}" is not known`);
+  const account = valueAt(element, 'BANKACCTTO/ACCTID', 'CCACCTTO/ACCTID');
+  const words = [valueAt(element, 'MEMO'), valueAt(element, 'EXTDNAME')].map(folded);
+  const name = folded(valueAt(element, 'NAME', 'PAYEE/NAME'));
+  return {
+    at: line,
+    ...present({ bookingDay, valueDay: ofxDay(valueAt(element, 'DTAVAIL')) }),
+    amountMinor: Math.abs(minor),
+    currency: ownCurrency,
+    direction: minor < 0 ? 'debit' : 'credit',
+    status: isPending ? 'pending' : 'booked',
+    isReversal: false,
+    references: present({
+      bank: referenceOf(valueAt(element, 'FITID')),
+      owner: referenceOf(valueAt(element, 'REFNUM', 'CHECKNUM')),
+    }),
+    text: words.filter((one) => one !== undefined).join('\n'),
+    counterparty: present({ name, account: ibanOf(account) ?? referenceOf(account) }),
+    ...present({ code: folded(valueAt(element, 'TRNTYPE')) }),
+  };
+}
