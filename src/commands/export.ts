@@ -9,13 +9,8 @@ import type { Mode } from '../merchants/merchant.ts';
 import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
 import { STATUSES, type Status } from '../payments/payment.ts';
 import { paymentsAfter } from '../payments/queries.ts';
-import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-  exportPayments,
-  SEPARATOR_NAMES,
-  type Separator,
-} from '../review/export.ts';
+import { exportPayments } from '../review/export.ts';
+import { EXPORT_FORMATS, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../review/row-writer.ts';
 import { parseId } from './arguments.ts';
 import { writeFile, writeOut } from './output.ts';
 import { configured, withDatabase } from './store.ts';

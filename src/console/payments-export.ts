@@ -2,8 +2,9 @@
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { EXPORT_TYPES, type ExportFormat, exportStream, SEPARATOR_NAMES } from '../review/export.ts';
+import { exportStream } from '../review/export.ts';
 import type { SearchFilter } from '../review/queries.ts';
+import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES } from '../review/row-writer.ts';
 import { paymentSearchOf } from './payment-search.ts';
 import type { Context, Outcome } from './route.ts';
 

@@ -1,8 +1,8 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
 import { type Html, html } from '../lib/html.ts';
 import { isPaymentId, type Payment } from '../payments/payment.ts';
-import { SEPARATOR_NAMES, type Separator } from '../review/export.ts';
 import { searchPayments } from '../review/queries.ts';
+import { SEPARATOR_NAMES, type Separator } from '../review/row-writer.ts';
 import { pager, records } from '../ui/table.ts';
 import { doneNotice } from './done.ts';
 import { carriedFrom } from './list-place.ts';

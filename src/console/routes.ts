@@ -1,5 +1,5 @@
 // Every page and form of the console: its path, who may, and what answers it.
-import { EXPORT_FORMATS } from '../review/export.ts';
+import { EXPORT_FORMATS } from '../review/row-writer.ts';
 import {
   accountPage,
   authenticatorPage,
@@ -39,6 +39,7 @@ import { signOut } from './sign-in.ts';
 import { linePage, takeAccept, takeApproval, takeIgnore, takeReopen } from './statement-line.ts';
 import { STATEMENTS_PATH, statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
+import { downloadLines, exportPage } from './statements-export.ts';
 import { importPage, takeFiles } from './statements-import.ts';
 import {
   deliveryPage,
@@ -87,6 +88,11 @@ export const routes: readonly Route[] = [
   { ...form(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
   page(`${STATEMENTS_PATH}/certain`, 'decide', certainPage),
   form(`${STATEMENTS_PATH}/certain`, 'decide', takeCertain),
+  page(`${STATEMENTS_PATH}/export`, 'read', exportPage),
+  ...EXPORT_FORMATS.map((format) => ({
+    ...page(`${STATEMENTS_PATH}/lines.${format}`, 'read', (context) => downloadLines(context, format)),
+    isTold: true as const,
+  })),
   page(LINE, 'read', (context) => linePage(context)),
   form(`${LINE}/accept`, 'decide', takeAccept, LINE),
   form(`${LINE}/approve`, 'decide', takeApproval, LINE),

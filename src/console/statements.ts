@@ -77,10 +77,13 @@ ${filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
 })}
 ${list}</section>`
 }
-${
-  mayDecide &&
-  html`<p class="actions"><a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}">Import statements</a></p>`
-}`;
+<p class="actions">${
+    mayDecide &&
+    html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}">Import statements</a> `
+  }${
+    sums.length > 0 &&
+    html`<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}">Download lines</a>`
+  }</p>`;
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
 

@@ -1,6 +1,5 @@
 // Payments as rows for spreadsheets (CSV) and programs (NDJSON): read a page at a time, so that any number needs little memory.
 import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify/sync';
 import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
@@ -8,21 +7,7 @@ import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
 import { receiptsOf, reviewActs, reviewersOf } from './review.ts';
-
-export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
-/** What each format is called on the wire. */
-export const EXPORT_TYPES: Record<ExportFormat, string> = {
-  csv: 'text/csv; charset=utf-8; header=present',
-  ndjson: 'application/x-ndjson; charset=utf-8',
-};
-
-/** For spreadsheets, by what separates their cells: CSV that begins with a byte order mark, so that they read it as UTF-8. */
-export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
-export type Separator = keyof typeof SEPARATORS;
-export const SEPARATOR_NAMES = Object.keys(SEPARATORS) as Separator[];
-const BYTE_ORDER_MARK = '\ufeff';
+import { type ExportFormat, rowWriter, type Separator } from './row-writer.ts';
 
 const PAGE = 500;
 
@@ -116,48 +101,8 @@ export const EXPORT_COLUMNS = [
   'received_on',
 ] as const satisfies (keyof ExportRow)[];
 
-/** RFC 4180. */
-const CSV = {
-  record_delimiter: 'windows',
-  quoted_match: /[\r\n]/, // the library quotes its own record end alone, not half of one
-} as const;
-/** What a spreadsheet would run as a formula, though it first drops what cannot be seen. Amounts and ids never begin so. */
-const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
-/** The same behind a semicolon or a tab, where a spreadsheet may begin a new cell, quotes or not. */
-const FORMULA_INSIDE = /[;\t](?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
-function cell(value: string | null): string | null {
-  if (value === null) return null;
-  const text = value.replace(FORMULA_INSIDE, "$&'");
-  return FORMULA.test(text) ? `'${text}` : text;
-}
-
-/** How a format is written: what comes first, and rows as text. */
-interface Writer {
-  head: string;
-  line(rows: readonly ExportRow[]): string;
-}
-
-const NDJSON: Writer = {
-  head: '',
-  line: (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-};
-
-function csvWriter(separator: Separator | undefined): Writer {
-  const csv = { ...CSV, delimiter: SEPARATORS[separator ?? 'comma'] };
-  // Spreadsheets take the semicolon in countries that write decimals with a comma: only so are amounts numbers to them.
-  const amount = (text: string | null) =>
-    separator === 'semicolon' ? (text?.replace('.', ',') ?? null) : text;
-  const value = (row: ExportRow, name: keyof ExportRow) =>
-    name === 'amount' || name === 'received_amount' ? amount(row[name]) : cell(row[name]);
-  return {
-    head: (separator === undefined ? '' : BYTE_ORDER_MARK) + stringify([[...EXPORT_COLUMNS]], csv),
-    line: (rows) =>
-      stringify(
-        rows.map((row) => EXPORT_COLUMNS.map((name) => value(row, name))),
-        csv,
-      ),
-  };
-}
+/** Those that are amounts. */
+const AMOUNTS = ['amount', 'received_amount'] as const;
 
 export interface ExportOptions {
   format: ExportFormat;
@@ -178,7 +123,7 @@ export async function* exportPayments(
   database: Reader,
   { format, separator, filter, now, onProgress }: ExportOptions,
 ): AsyncGenerator<string, number> {
-  const { head, line } = format === 'ndjson' ? NDJSON : csvWriter(separator);
+  const { head, line } = rowWriter(format, EXPORT_COLUMNS, AMOUNTS, separator);
   if (head !== '') yield head;
   let done = 0;
   for (let before: string | undefined; ; ) {

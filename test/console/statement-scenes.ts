@@ -62,6 +62,7 @@ export function statementScenes(
     { name: 'statements, ignored', path: `/statements?state=ignored&done=${ignored}`, who: ana },
     { name: 'statements, an auditor', path: '/statements', who: olga },
     { name: 'statements, certain', path: '/statements/certain', who: ana },
+    { name: 'statements, to download', path: '/statements/export', who: olga },
     { name: 'statement line, odd', path: `/statements/lines/${odd}`, who: ana },
     { name: 'statement line, nothing proposed', path: `/statements/lines/${unknown}`, who: ana },
     { name: 'statement line, ignored', path: `/statements/lines/${ignored}`, who: ana },

@@ -187,3 +187,24 @@ test('a stranger is answered before the files are sent', async () => {
   assert.equal(statusCode, 401);
   client.destroy();
 });
+
+test('lines are downloaded with what became of them, and the download is told in the history', async () => {
+  const page = await look(ana, '/statements/export');
+  assert.match(page.body, /Every line with what became of it/);
+  const csv = (await ana.get('/statements/lines.csv?separator=semicolon&from=2026-11-20')).text;
+  const [head, ...rows] = csv.trim().split('\r\n');
+  assert.match(head!, /^id;account;file;day;value_day;amount;currency;booked;/);
+  const approved = rows.find((row) => row.includes(';71,00;'))!;
+  assert.match(approved, /;matched;;pay_\w+;;71,00;approved;Ana Admin;20/);
+  assert.match(rows.find((row) => row.includes('<b>Rent</b>'))!, /;5,00;EUR;yes;no;.*;open;/);
+  const json = (await ana.get('/statements/lines.ndjson')).text.trim().split('\n');
+  assert.equal(json.length, rows.length);
+  assert.equal((await ana.get('/statements/lines.csv?account=nobody')).text.trim().split('\r\n').length, 1);
+  assert.equal((await ana.get('/statements/lines.csv?from=yesterday')).status, 422);
+  assert.equal((await ana.get('/statements/lines.csv?separator=dash')).status, 422);
+  const entries = await harness.service.database.query(
+    "select facts from audit_entries where action = 'statement_lines.exported' order by number",
+  );
+  assert.equal(entries.length, 3);
+  assert.deepEqual(JSON.parse(entries[0]!.facts as string), { format: 'csv', from: '2026-11-20', to: null });
+});

@@ -1,0 +1,70 @@
+// Lines of statements as a file, for the books: asked for by account and days, and told in the history before the first byte.
+import { OperationalError } from '../lib/errors.ts';
+import { html } from '../lib/html.ts';
+import { dateIn, dayBounds } from '../lib/time.ts';
+import { linesStream } from '../review/lines-export.ts';
+import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../review/row-writer.ts';
+import { lineSums } from '../statements/line-queries.ts';
+import { askedOf, dayFields, filterChoice } from './filters.ts';
+import type { Context, Outcome } from './route.ts';
+import { STATEMENTS_PATH } from './statements.ts';
+
+const TEXT_MAXIMUM = 100;
+/** What entries about these exports are about. */
+const EXPORT_SUBJECT = 'statement_lines';
+const SEPARATOR_LABELS: Record<Separator, string> = {
+  comma: 'Commas',
+  semicolon: 'Semicolons',
+  tab: 'Tabs',
+};
+
+export async function exportPage(context: Context): Promise<Outcome> {
+  const { address, database } = context;
+  const accounts = [...new Set((await lineSums(database)).map(({ account }) => account))];
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>Download lines</h1>
+<p>Every line with what became of it: its payment, who decided and when, or why it is ignored. A debit has a negative amount.
+Separated by semicolons, amounts have a decimal comma.</p>
+<form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
+${filterChoice(
+  'account',
+  'Account',
+  accounts.map((one) => [one, one] as const),
+  undefined,
+)}${dayFields({}, {})}${filterChoice(
+  'separator',
+  'For a spreadsheet, separated by',
+  SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const),
+  'semicolon',
+)}<p class="actions"><button class="primary">Download CSV</button></p></form>`;
+  return { title: 'Download lines', content, place: STATEMENTS_PATH };
+}
+
+export async function downloadLines(context: Context, format: ExportFormat): Promise<Outcome> {
+  const { database, journal, principal, request, query, now, timeZone } = context;
+  const asked = askedOf(query, ['account', 'from', 'to', 'separator'], TEXT_MAXIMUM);
+  const { account, from, to } = asked;
+  for (const [name, day] of Object.entries({ From: from, To: to }))
+    if (day !== undefined && !dayBounds(day, 'UTC'))
+      throw new OperationalError('validation_failed', `${name} must be a date like 2026-11-20.`);
+  const separator = SEPARATOR_NAMES.find((one) => one === asked.separator);
+  if (asked.separator !== separator)
+    throw new OperationalError(
+      'validation_failed',
+      `Separator must be one of ${SEPARATOR_NAMES.join(', ')}.`,
+    );
+  await journal.commit((transaction) =>
+    transaction.record({
+      actor: principal.actor,
+      action: 'statement_lines.exported',
+      subject: EXPORT_SUBJECT,
+      request_id: request.id,
+      facts: { format, from: from ?? null, to: to ?? null },
+    }),
+  );
+  return {
+    stream: linesStream(database, { format, separator, filter: { account, from, to } }),
+    type: EXPORT_TYPES[format],
+    name: `statement-lines-${dateIn(timeZone, now)}.${format}`,
+  };
+}

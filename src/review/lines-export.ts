@@ -1,0 +1,120 @@
+// Lines of bank statements as rows, with what became of each: read a page at a time, so that any number needs little memory.
+import { Readable } from 'node:stream';
+import { namesOf } from '../administrators/reviewer-queries.ts';
+import type { Reader } from '../database/database.ts';
+import { formatAmount } from '../lib/money.ts';
+import { timestampOrNull } from '../lib/time.ts';
+import type { Payment } from '../payments/payment.ts';
+import { findPayments } from '../payments/queries.ts';
+import type { KeptLine } from '../statements/kept.ts';
+import { findStatement, type LineFilter, type LinePlace, listLines } from '../statements/line-queries.ts';
+import { bankLine } from './line-evidence.ts';
+import { decisionOf, reviewersOf } from './review.ts';
+import { type ExportFormat, rowWriter, type Separator } from './row-writer.ts';
+
+const PAGE = 500;
+
+/** The columns in their order, which is part of the format: append only. */
+export const LINE_COLUMNS = [
+  'id',
+  'account',
+  'file',
+  'day',
+  'value_day',
+  'amount',
+  'currency',
+  'booked',
+  'reversal',
+  'name',
+  'their_account',
+  'text',
+  'creditor_reference',
+  'end_to_end_reference',
+  'bank_reference',
+  'state',
+  'note',
+  'payment_id',
+  'merchant_reference',
+  'payment_amount',
+  'payment_status',
+  'decided_by',
+  'decided_at',
+] as const;
+type Column = (typeof LINE_COLUMNS)[number];
+
+export interface LinesExport {
+  format: ExportFormat;
+  /** As for payments. */
+  separator?: Separator | undefined;
+  filter: LineFilter;
+}
+
+/** A line as a row: a debit has a negative amount. */
+function rowOf(
+  line: KeptLine,
+  file: string | null,
+  payment: Payment | undefined,
+  names: ReadonlyMap<string, string>,
+): Record<Column, string | null> {
+  const { valueDay, references, text, counterparty } = bankLine(line);
+  const decision = payment && payment.decided_at !== null ? decisionOf(payment) : undefined;
+  return {
+    id: line.id,
+    account: line.account,
+    file,
+    day: line.day,
+    value_day: valueDay ?? null,
+    amount: (line.direction === 'debit' ? '-' : '') + formatAmount(line.amount_minor),
+    currency: line.currency,
+    booked: line.booked === 1 ? 'yes' : 'no',
+    reversal: line.reversal === 1 ? 'yes' : 'no',
+    name: counterparty.name ?? null,
+    their_account: counterparty.account ?? null,
+    text: text === '' ? null : text,
+    creditor_reference: references.creditor ?? null,
+    end_to_end_reference: references.endToEnd ?? null,
+    bank_reference: references.bank ?? null,
+    state: line.state,
+    note: line.note,
+    payment_id: line.payment_id,
+    merchant_reference: payment?.merchant_reference ?? null,
+    payment_amount: payment ? formatAmount(payment.amount_minor) : null,
+    payment_status: payment?.status ?? null,
+    decided_by: decision ? (names.get(decision.by) ?? decision.by) : null,
+    decided_at: timestampOrNull(decision ? payment!.decided_at : null),
+  };
+}
+
+/** Gives the lines that `filter` lets through, the newest day first, some at a time. Throws `DatabaseError`. */
+async function* exportLines(
+  database: Reader,
+  { format, separator, filter }: LinesExport,
+): AsyncGenerator<string> {
+  const { head, line } = rowWriter(format, LINE_COLUMNS, ['amount', 'payment_amount'], separator);
+  if (head !== '') yield head;
+  const files = new Map<string, string | null>();
+  for (let after: LinePlace | undefined; ; ) {
+    const page = await listLines(database, filter, after, PAGE);
+    for (const { statement_id: id } of page)
+      if (!files.has(id)) files.set(id, (await findStatement(database, id))?.file ?? null);
+    const ids = [...new Set(page.flatMap(({ payment_id }) => payment_id ?? []))];
+    const payments = ids.length > 0 ? await findPayments(database, ids) : [];
+    const names = await namesOf(database, reviewersOf(payments));
+    const byId = new Map(payments.map((payment) => [payment.id, payment]));
+    if (page.length > 0)
+      yield line(
+        page.map((one) =>
+          rowOf(one, files.get(one.statement_id) ?? null, byId.get(one.payment_id ?? ''), names),
+        ),
+      );
+    if (page.length < PAGE) return;
+    after = page.at(-1)!;
+    // SQLite answers without ever waiting: others get their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** The same as bytes to send: a page is read when the one before is on its way, and no earlier. */
+export function linesStream(database: Reader, options: LinesExport): Readable {
+  return Readable.from(exportLines(database, options), { objectMode: true, highWaterMark: 1 });
+}
