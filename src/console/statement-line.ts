@@ -1,5 +1,6 @@
 // One line of a statement: what the bank wrote, the payments that it may be for and why, and what is done with it.
 import { may } from '../administrators/administrator.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { type Html, hidden, html } from '../lib/html.ts';
 import type { Proposal } from '../review/judge-line.ts';
 import {
@@ -15,6 +16,7 @@ import {
 import { bankLine } from '../review/line-evidence.ts';
 import { openCredits } from '../review/open-lines.ts';
 import { propose } from '../review/propose.ts';
+import { parseApproval } from '../review/review.ts';
 import type { KeptLine } from '../statements/kept.ts';
 import { findLine, findStatement } from '../statements/line-queries.ts';
 import { addressOfPayment, heading } from './panel.ts';
@@ -36,7 +38,7 @@ export async function linePage(context: Context, faults: Faults = {}): Promise<O
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
 <h1>${lineAmount(context, line)}</h1>
 ${await facts(context, line)}
-${line.state === 'open' ? await proposed(context, line, proposals, mayDecide) : await outcomeOf(context, line, mayDecide)}
+${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
 ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
   return { title: `Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
 }
@@ -79,20 +81,20 @@ async function proposed(
   context: Context,
   line: KeptLine,
   proposals: readonly Proposal[],
-  mayDecide: boolean,
+  deciding: false | { faults: Faults },
 ): Promise<Html> {
   if (proposals.length === 0)
     return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
 <p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
   return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
-${proposals.map((proposal, place) => proposalCard(context, line, proposal, mayDecide && { isFirst: place === 0 }))}</section>`;
+${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place }))}</section>`;
 }
 
 function proposalCard(
   context: Context,
   line: KeptLine,
   proposal: Proposal,
-  deciding: false | { isFirst: boolean },
+  deciding: false | { place: number; faults: Faults },
 ): Html {
   const { payment, sentence, act, facts } = proposal;
   const mayAccept =
@@ -106,23 +108,44 @@ ${heading(context, payment, 'h2')}
 <p><strong>${sentence}</strong> ${act}</p>
 <ul>${facts.map(({ text, basis }) => html`<li>${text} <span class="muted">${basis}</span></li>\n`)}</ul>
 <p><a href="${addressOfPayment(context, payment.id)}">Look at the payment</a></p>
-${deciding && mayAccept && actForm(context, line, proposal, deciding.isFirst)}
+${deciding && mayAccept && actForm(context, line, proposal, deciding.place, deciding.faults)}
 </div>`;
 }
 
-/** What may be done for one proposal. Only where nothing is odd the payment is approved right here. */
-function actForm({ address, token }: Context, line: KeptLine, proposal: Proposal, isFirst: boolean): Html {
+/** What a form about the `place`th proposal puts before the ids of its fields. */
+const prefixOf = (place: number) => (place === 0 ? '' : `p${place}-`);
+
+/** What may be done for one proposal. Where something is odd, an approval says why. */
+function actForm(
+  { address, token, form }: Context,
+  line: KeptLine,
+  proposal: Proposal,
+  place: number,
+  faults: Faults,
+): Html {
   const { payment } = proposal;
   const path = `${STATEMENTS_PATH}/lines/${line.id}`;
   const isExact = proposal.case === 'exact';
-  const look = html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && html` autofocus`}`;
-  return html`<form method="post" action="${address(`${path}/${isExact ? 'approve' : 'accept'}`)}">${token}
-${hidden({ payment: payment.id, version: String(payment.version) })}<p class="actions">${
-    isExact
-      ? html`<button ${look}>Approve the payment</button>
-<button class="secondary" formaction="${address(`${path}/accept`)}">Match without a decision</button>`
-      : html`<button ${look}>Match, then decide on the payment’s page</button>`
-  }</p></form>`;
+  const isFirst = place === 0;
+  const look = html`class="${isFirst ? 'primary' : 'secondary'}"`;
+  const idPrefix = prefixOf(place);
+  const isSent = form.get('payment') === payment.id;
+  const note =
+    !isExact &&
+    field({
+      name: 'note',
+      idPrefix,
+      label: 'Why it is accepted as paid',
+      hint: 'For administrators. It stands with the approval, and in exports.',
+      value: (isSent && form.get('note')) || '',
+      fault: faults[`${idPrefix}note`],
+      attributes: { autofocus: isFirst },
+    });
+  const pair = hidden({ payment: payment.id, version: String(payment.version) });
+  return html`<form class="narrow" method="post" action="${address(`${path}/approve`)}#errors" novalidate>${token}${pair}
+${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus`}>Approve the payment</button></p></form>
+<form method="post" action="${address(`${path}/accept`)}">${token}${pair}
+<p class="actions"><button class="secondary">Match without a decision</button></p></form>`;
 }
 
 async function outcomeOf(context: Context, line: KeptLine, mayDecide: boolean): Promise<Html> {
@@ -179,10 +202,22 @@ export async function takeAccept(context: Context): Promise<Outcome> {
 }
 
 export async function takeApproval(context: Context): Promise<Outcome> {
-  const { journal, principal, request, fourEyesAbove } = context;
+  const { journal, principal, request, fourEyesAbove, form } = context;
   const pair = pairOf(context);
+  const line = await lineNamed(context);
+  const proposals = await proposalsFor(context, line);
+  const place = proposals.findIndex(({ payment }) => payment.id === pair.payment_id);
+  if (place < 0 && line.state === 'open')
+    throw new OperationalError('conflict', 'The payment is not proposed any more. Look at the line again.');
+  const parsed = parseApproval({ note: form.get('note') ?? undefined });
+  const isOdd = proposals[place]?.case !== 'exact';
+  const missing = isOdd && 'value' in parsed && parsed.value.note === null;
+  const fault =
+    'faults' in parsed ? Object.values(parsed.faults)[0] : missing && 'Say why it is accepted as paid';
+  if (place >= 0 && fault) return linePage(context, { [`${prefixOf(place)}note`]: fault });
+  const note = 'value' in parsed ? parsed.value.note : null;
   await journal.commit(
-    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id),
+    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id, note),
     pair.payment_id,
   );
   return backToList(context);

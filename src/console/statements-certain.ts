@@ -25,7 +25,8 @@ async function asking(context: Context, told?: Html): Promise<Outcome> {
 ${told}<h1>Approve the certain ones</h1>
 ${
   shown.length === 0
-    ? html`<p>There are none.</p>`
+    ? html`<p>There are none${told && ' left'}.</p>
+<p class="actions"><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>Go on with the others</a></p>`
     : html`<p>Each line carries the whole transfer reference of a payment that is open, and exactly its amount.
 No other line carries it.</p>
 <form method="post" action="${address(`${STATEMENTS_PATH}/certain`)}">${token}

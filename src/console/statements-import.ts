@@ -21,14 +21,16 @@ const FAULTS_SHOWN = 20;
 export function importPage(context: Context, outcomes: readonly FileOutcome[] = [], fault?: string): Outcome {
   const { address, token } = context;
   const described = fault && html` aria-invalid="true" aria-describedby="files-error"`;
+  const isImported = outcomes.some(({ imported }) => imported);
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
 <h1>Import statements</h1>
 ${outcomes.map((one) => outcomeShown(one))}
-${outcomes.some(({ imported }) => imported) && html`<p><a href="${address(STATEMENTS_PATH)}">See the lines</a></p>`}
+${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
 <form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/import`)}#errors" enctype="multipart/form-data" novalidate>${token}
 <div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
 <p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942 or OFX, also in a ZIP archive. At most 64 MB together.</p>
-${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file" multiple${described}></div>
+${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
+multiple${described}${outcomes.length === 0 && html` autofocus`}></div>
 <div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">
 <label for="despite">Import what is right of a file although something in it is wrong</label></div>
 <p class="actions"><button class="primary">Import</button></p></form>

@@ -97,17 +97,21 @@ export function referenceOn(line: KeptLine): string | null {
   return (references.booking ?? references.bank)?.slice(0, BANK_REFERENCE_MAXIMUM) ?? null;
 }
 
-/** Accepts a line and approves its payment, or records the first of two approvals. Throws as `acceptLine` and `approve` do. */
+/**
+ * Accepts a line and approves its payment, or records the first of two approvals. `note` says why, where something is odd. Throws as
+ * `acceptLine` and `approve` do.
+ */
 export async function approveLine(
   transaction: Transaction,
   principal: Principal,
   pair: LinePair,
   fourEyesAbove: Readonly<Record<string, number>>,
   requestId: string,
+  note: string | null = null,
 ): Promise<Decision> {
   const line = await openLine(transaction, pair.line_id);
   await acceptLine(transaction, principal, pair, requestId);
-  const approval = { note: null, bank_reference: referenceOn(line), version: null };
+  const approval = { note, bank_reference: referenceOn(line), version: null };
   return approve(transaction, principal, pair.payment_id, approval, fourEyesAbove, requestId);
 }
 

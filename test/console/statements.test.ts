@@ -123,7 +123,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
     line.body,
     /Likely[\s\S]*EUR 1\.00 less arrived than was asked for\.[\s\S]*The line carries the transfer reference/,
   );
-  const payment = await ana.send(line, {}, 'Match, then decide on the payment’s page');
+  const payment = await ana.send(line, {}, 'Match without a decision');
   assert.match(payment.body, /€80\.00 arrived, €1\.00 less than was asked for/);
   assert.equal(await statusOf(odd.id), 'requires_review');
   const exact = await paid(82);
@@ -139,6 +139,20 @@ test('a line with something odd is accepted on its page; it is matched or approv
   const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
   const refused = await ana.send(decided, {}, 'Take it back');
   assert.match(refused.body, /a decision cannot be taken back/);
+});
+
+test('what is odd is accepted as paid with a reason, which stands with the approval', async () => {
+  const fee = await paid(91, { amount: '81.00' });
+  await upload(ana, { 'd.xml': camt([fee.entry], { number: '9' }) });
+  const path = `/statements/lines/${await lineIdOf(fee.entry.bank!)}`;
+  const empty = await ana.send(await look(ana, path), { note: ' ' }, 'Approve the payment');
+  assert.equal(empty.status, 422);
+  assert.match(empty.body, /Say why it is accepted as paid/);
+  assert.equal(await statusOf(fee.id), 'pending');
+  const done = await ana.send(await ana.get(path), { note: 'The bank took 10.00' }, 'Approve the payment');
+  assert.match(done.body, /Matched: €81\.00/);
+  assert.equal(await statusOf(fee.id), 'approved');
+  assert.match((await ana.get(`/payments/${fee.id}`)).body, /The bank took 10\.00/);
 });
 
 test('a line is ignored with a reason, and opened again', async () => {
