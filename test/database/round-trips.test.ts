@@ -15,6 +15,7 @@ import { eventually } from '../support/waiting.ts';
 /** BEGIN; rows, lock and newest seal; entries, seal and COMMIT. */
 const WAITS_OF_A_COMMIT = 3;
 const CREATES = 40;
+const ROUNDS = 20;
 /** So many bytes stand before the rows of a commit none of whose works has asked anything, as the sweep of old payments does. */
 const ROWS_WITHIN = 64;
 
@@ -37,16 +38,20 @@ describe('statements that are sent together', () => {
   test('a commit whose works ask nothing waits three times, whatever it holds', async () => {
     await service.create({}, { headers: { 'idempotency-key': 'prepares-the-statements' } });
     relay.transactions.length = 0;
-    const created = await Promise.all(
-      Array.from({ length: CREATES }, (_, i) =>
-        service.create({}, i % 2 ? { headers: { 'idempotency-key': `waits-${i}` } } : {}),
-      ),
-    );
-    assert.equal(created.length, CREATES);
-    const found = relay.transactions.filter(
-      ({ sent }) => /payment\.created.*commit/s.test(sent) && sent.indexOf('[{') < ROWS_WITHIN,
-    );
-    assert.ok(found.length > 0 && found.some(({ sent }) => sent.includes('answer.kept')));
+    const ofWorksThatAskNothing = () =>
+      relay.transactions.filter(
+        ({ sent }) => /payment\.created.*commit/s.test(sent) && sent.indexOf('[{') < ROWS_WITHIN,
+      );
+    const isSeen = () => ofWorksThatAskNothing().some(({ sent }) => sent.includes('answer.kept'));
+    // A work that asks, such as the sweep's, may join any commit: then those of the next round are looked at.
+    for (let round = 0; round < ROUNDS && !isSeen(); round++)
+      await Promise.all(
+        Array.from({ length: CREATES }, (_, i) =>
+          service.create({}, i % 2 ? { headers: { 'idempotency-key': `waits-${round}-${i}` } } : {}),
+        ),
+      );
+    assert.ok(isSeen());
+    const found = ofWorksThatAskNothing();
     for (const { waits } of found) assert.equal(waits, WAITS_OF_A_COMMIT);
   });
 
