@@ -8,7 +8,7 @@ import { startTestRun } from './test-run.ts';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 /** Campaigns that mostly wait, and run beside one another. */
-const PATIENT = ['late-answers', 'slow-clients'];
+const PATIENT = ['handler-timeout', 'slow-clients'];
 /** Campaigns that need the whole machine. */
 const ALONE = ['crash', 'many-connections', 'overload'];
 /** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */

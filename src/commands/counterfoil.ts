@@ -15,7 +15,7 @@ import { completeHelp, UsageError } from './usage.ts';
 
 const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
-/** What starting again does not mend, except a `StartRefused` that may pass. */
+/** What starting again does not fix, except a `StartRefused` that may pass. */
 const UNFIT = [
   CheckpointKeyLost,
   ConfigurationError,
@@ -118,7 +118,7 @@ function report(error: unknown): number {
   return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
 }
 
-/** The line that tells an operator what failed; nothing for what no operator can mend. */
+/** The line that tells an operator what failed; nothing for what no operator can fix. */
 function told(error: unknown): string | undefined {
   if (
     UNFIT.some((one) => error instanceof one) ||

@@ -67,13 +67,13 @@ async function doctor(options: { config?: string; deep?: boolean; json?: boolean
   if (counts.failed > 0) process.exitCode = 1;
   if (options.json) {
     const { environment, file } = configuration;
-    const told = findings.map(({ id, is, about, where, says, mend, beforeProduction }) => ({
+    const told = findings.map(({ id, is, about, where, says, fix, beforeProduction }) => ({
       id,
       outcome: is,
       about,
       says: sentence(says),
       where: where ?? null,
-      mend: mend === undefined ? null : advice(mend),
+      fix: fix === undefined ? null : advice(fix),
       before_production: beforeProduction,
     }));
     console.log(JSON.stringify({ environment, file, counts, findings: told }));
@@ -107,8 +107,8 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
   const unusable = unusableStorage(configuration);
   if (unusable) return { none: unusable };
   if (isRestoreUnfinished(configuration)) {
-    const mend = 'run the same counterfoil restore again, which begins anew';
-    return { none: failed('A restore is unfinished, and there is no whole store', mend) };
+    const fix = 'run the same counterfoil restore again, which begins anew';
+    return { none: failed('A restore is unfinished, and there is no whole store', fix) };
   }
   if (!storeExists(configuration))
     return { none: skipped('There is no store yet: the first start makes it') };
@@ -122,8 +122,8 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
   } catch (error) {
     await database?.close();
     if (error instanceof MoveUnfinished) {
-      const mend = 'run the same counterfoil move again, which goes on where it was';
-      return { none: failed('A move into this store is unfinished', mend) };
+      const fix = 'run the same counterfoil move again, which goes on where it was';
+      return { none: failed('A move into this store is unfinished', fix) };
     }
     if (error instanceof StorageExposed)
       return { none: skipped('The store is not opened while others can read it') };
@@ -153,8 +153,8 @@ function unusableStorage({ storage }: Configuration): Verdict | undefined {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return undefined;
-      const mend = 'run doctor as the account that serves, or give storage to this one';
-      return failed(`This account may not read and write it (${code})`, mend, path);
+      const fix = 'run doctor as the account that serves, or give storage to this one';
+      return failed(`This account may not read and write it (${code})`, fix, path);
     }
   }
   return undefined;
@@ -188,12 +188,12 @@ function report(configuration: Configuration, findings: readonly Finding[]): str
 }
 
 /** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
-function told({ is, about, where, says, mend }: Finding, aboutWidth: number): string {
+function told({ is, about, where, says, fix }: Finding, aboutWidth: number): string {
   const indent = 2 + OUTCOME_WIDTH + 2 + aboutWidth + 2;
   const width = Math.max(40, (mayColor(process.stdout) && process.stdout.columns) || WIDTH) - indent;
   const lines = [
     ...wrapped(`${where === undefined ? '' : `${where}: `}${sentence(says)}`, width),
-    ...(mend === undefined ? [] : wrapped(advice(mend), width)),
+    ...(fix === undefined ? [] : wrapped(advice(fix), width)),
   ];
   const head = `  ${styled(process.stdout, STYLES[is], is.padEnd(OUTCOME_WIDTH))}  ${about.padEnd(aboutWidth)}  `;
   return lines.map((line, i) => (i === 0 ? head : ' '.repeat(indent)) + line).join('\n');

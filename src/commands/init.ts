@@ -96,11 +96,11 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   if (wrong.length > 0) process.exitCode = 1;
   const next = nextSteps(file, storage, flags);
   if (options.json) {
-    const told = wrong.map(({ id, where, says, mend }) => ({
+    const told = wrong.map(({ id, where, says, fix }) => ({
       id,
       where: where ?? null,
       says,
-      mend: mend ?? null,
+      fix: fix ?? null,
     }));
     const commands = [...(next.own ? [next.own] : []), next.start, ...next.beside];
     console.log(

@@ -7,7 +7,7 @@ import type { Directory } from '../merchants/directory.ts';
 import { keyById } from '../merchants/follow.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { findKey, keysMadeBy } from '../merchants/queries.ts';
-import { isOver, type StoredKey } from '../merchants/stored-key.ts';
+import { isInactive, type StoredKey } from '../merchants/stored-key.ts';
 import { canAsk, saysYes } from './ask.ts';
 import { lastUsesIn, usedWhen } from './keys-list.ts';
 import { loadDirectory } from './merchant-names.ts';
@@ -109,7 +109,7 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
     await refuseIfUsed(key, used, now, yes);
     const ended: string[] = [];
     // One that is over already may have left others behind: it is them that are to end then.
-    if (!(withThoseItMade && isOver(key, now))) ended.push(await end(store, key, directory));
+    if (!(withThoseItMade && isInactive(key, now))) ended.push(await end(store, key, directory));
     const made = await keysMadeBy(database, key, now);
     if (withThoseItMade)
       for (const one of made)
@@ -148,7 +148,7 @@ async function refuseIfUsed(
   now: number,
   yes: boolean,
 ): Promise<void> {
-  if (yes || isOver(key, now) || used === undefined || used <= now - DAY_MS) return;
+  if (yes || isInactive(key, now) || used === undefined || used <= now - DAY_MS) return;
   const doubt = `${key.id} was ${usedWhen(used, now)}: whatever calls with it is refused as soon as it is revoked.`;
   if (!(canAsk() && (await saysYes(`${doubt} Revoke it?`))))
     throw new Failure(`${doubt} It was not revoked; add --yes to do so`);

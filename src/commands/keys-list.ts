@@ -6,7 +6,7 @@ import { KeyUses } from '../merchants/key-uses.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX } from '../merchants/merchant.ts';
 import { findKeys } from '../merchants/queries.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { isInactive } from '../merchants/stored-key.ts';
 import { UNFINISHED } from './key-file.ts';
 import { existingMerchant, leftMerchants, loadDirectory } from './merchant-names.ts';
 import { lendStore, type Store, type StoreOptions, storeIsThere } from './store.ts';
@@ -73,7 +73,7 @@ function described(key: KnownKey, merchant_name: string, used: number | undefine
 
 function statusOf(key: KnownKey, now: number): 'revoked' | 'expired' | 'active' {
   if (key.revoked_at !== null) return 'revoked';
-  return isOver(key, now) ? 'expired' : 'active';
+  return isInactive(key, now) ? 'expired' : 'active';
 }
 
 function lineOf(

@@ -6,7 +6,7 @@ import type { Directory, KnownMerchant } from '../merchants/directory.ts';
 import { limitMerchant } from '../merchants/limit.ts';
 import type { MerchantLimits } from '../merchants/merchant.ts';
 import { findMerchant } from '../merchants/queries.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { isInactive } from '../merchants/stored-key.ts';
 import { changesOf, type StateChange, type StoredMerchant } from '../merchants/stored-merchant.ts';
 import { changeMerchantState } from '../merchants/suspend.ts';
 import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
@@ -101,7 +101,7 @@ function described(merchant: KnownMerchant, directory: Directory) {
   const { id, name, keys, isConfigured } = merchant;
   const now = systemClock.now();
   const working = (mode: 'live' | 'test') =>
-    keys.filter((key) => key.mode === mode && !isOver(key, now)).length;
+    keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;
   return {
     id,
     name,

@@ -156,7 +156,7 @@ async function requireSource(source: Database, from: StoreSettings): Promise<voi
 
 async function requireTarget(target: Database): Promise<void> {
   const right = await missingRight(target);
-  if (right && !right.isLater) throw new Failure(`the account of the target ${right.lack}: ${right.mend}`);
+  if (right && !right.isLater) throw new Failure(`the account of the target ${right.lack}: ${right.fix}`);
 }
 
 const engines = ({ to }: MoveOptions) =>

@@ -27,7 +27,7 @@ export async function healthPage({ inspector, address, principal }: Context): Pr
     outcomes.flatMap((outcome) => now.filter(({ is }) => is === outcome));
   const content = html`<h1>Health</h1>
 ${summary(findings)}
-${section('mend', 'To mend', of('failed', 'warning'))}
+${section('fix', 'To fix', of('failed', 'warning'))}
 ${section(
   'production',
   'Before production',
@@ -74,9 +74,9 @@ const COLUMNS: readonly Column<Finding>[] = [
   ['Check', ({ about }) => printed(about)],
   [
     'Finding',
-    ({ where, says, mend }) =>
+    ({ where, says, fix }) =>
       html`<div><p>${printed(sentence(says))}</p>${where !== undefined && html`<p class="where">${literal(where)}</p>`}${
-        mend !== undefined && html`<p class="mend">${printed(advice(mend))}</p>`
+        fix !== undefined && html`<p class="fix">${printed(advice(fix))}</p>`
       }</div>`,
   ],
 ];

@@ -6,7 +6,7 @@ import { type Html, html } from '../lib/html.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX, type Merchant, type Mode } from '../merchants/merchant.ts';
-import { isOver, type StoredKey } from '../merchants/stored-key.ts';
+import { isInactive, type StoredKey } from '../merchants/stored-key.ts';
 import { type Column, records } from '../ui/table.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Shown } from './route.ts';
@@ -37,7 +37,7 @@ export function keyList(
 
 /** The ways on from a key that works. */
 function doings({ address, now }: Context, key: KnownKey): Html | null {
-  if (isOver(key, now)) return null;
+  if (isInactive(key, now)) return null;
   const { id, merchant_id, replaced_by } = key;
   const link = (act: 'rotate' | 'revoke', label: string) =>
     html`<a class="plain" href="${address(`/merchants/${merchant_id}/keys/${id}/${act}`)}" aria-label="${label} ${id}">${label}…</a>`;
@@ -86,7 +86,7 @@ function stateOf(context: Context, key: KnownKey): Html {
   if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
   if (expires_at === null) return html`Active`;
   const successor = replaced_by !== null && html`; replaced by ${literal(replaced_by)}`;
-  const isPast = isOver(key, context.now);
+  const isPast = isInactive(key, context.now);
   return html`${isPast ? 'Expired' : 'Active until'} ${moment(context, expires_at)}${successor}`;
 }
 

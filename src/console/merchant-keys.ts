@@ -16,7 +16,7 @@ import { keyById } from '../merchants/follow.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import { KEY_PREFIX, keyDigest, type Merchant } from '../merchants/merchant.ts';
 import { findKeyByDigest, keysMadeBy } from '../merchants/queries.ts';
-import { isOver, isShownAgain } from '../merchants/stored-key.ts';
+import { isInactive, isShownAgain } from '../merchants/stored-key.ts';
 import { formSecret, seedField } from './form-secret.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 import { choice, type Faults, field, literal, moment, said } from './parts.ts';
@@ -68,7 +68,7 @@ async function made(
     return await make();
   } catch (error) {
     const row = await findKeyByDigest(database, keyDigest(secret));
-    if (!row || !isShownAgain(row, now) || isOver(row, now)) throw error;
+    if (!row || !isShownAgain(row, now) || isInactive(row, now)) throw error;
     return { key: secret, row };
   }
 }
@@ -139,7 +139,7 @@ export async function rotationPage(context: Context, faults: Faults = {}): Promi
   const { merchant, key, used } = await keyOf(context);
   const { form, now } = context;
   const back = addressOfMerchant(context, merchant);
-  if (isOver(key, now) || key.replaced_by !== null) return { to: back };
+  if (isInactive(key, now) || key.replaced_by !== null) return { to: back };
   return questionPage(context, {
     title: 'Rotate a key',
     place: '/merchants',
@@ -171,7 +171,7 @@ export async function rotateMerchantKey(context: Context): Promise<Outcome> {
     changeKeys(context, merchant.id, (transaction) => rotateKey(transaction, old, wanted, actOf(context))),
   );
   const { key: after, used } = await keyOf(context);
-  const ends = isOver(after, context.clock.now())
+  const ends = isInactive(after, context.clock.now())
     ? html`works no more`
     : html`works until ${moment(context, after.expires_at!)}`;
   const told = html`<p>The old key, ${literal(old.id)}, ${ends}. Last used: ${lastUsed(context, used)}.</p>`;
@@ -182,7 +182,7 @@ export async function revocationPage(context: Context): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
   const { now, database } = context;
   const back = addressOfMerchant(context, merchant);
-  if (isOver(key, now)) return { to: back };
+  if (isInactive(key, now)) return { to: back };
   const lastTime = used !== undefined && html`. It was last used ${lastUsed(context, used)}`;
   return questionPage(context, {
     title: 'Revoke a key',
@@ -204,7 +204,7 @@ export async function revokeMerchantKey(context: Context): Promise<Outcome> {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));
   } catch (error) {
     // Somebody may have been quicker; only where the key is over is that as good.
-    const isDone = isOver((await keyOf(context)).key, context.clock.now());
+    const isDone = isInactive((await keyOf(context)).key, context.clock.now());
     if (!(error instanceof OperationalError && error.code === 'invalid_status' && isDone)) throw error;
   }
   const made = await keysMadeBy(context.database, key, context.clock.now());

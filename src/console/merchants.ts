@@ -3,7 +3,7 @@ import { may } from '../administrators/administrator.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
 import type { KnownKey } from '../merchants/known-key.ts';
 import type { Merchant } from '../merchants/merchant.ts';
-import { isOver } from '../merchants/stored-key.ts';
+import { isInactive } from '../merchants/stored-key.ts';
 import { pager, records } from '../ui/table.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 import { literal, said } from './parts.ts';
@@ -103,4 +103,4 @@ function table({ directory, address, now }: Context, lines: readonly Line[]): Ht
 }
 
 const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>
-  keys.filter((key) => key.mode === mode && !isOver(key, now)).length;
+  keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;

@@ -17,7 +17,7 @@ export const DELETED_FROM: readonly string[] = [
 interface MissingRight {
   /** What the account may not do, as a clause. */
   lack: string;
-  mend: string;
+  fix: string;
   /** Whether the service works without it until the next upgrade. */
   isLater: boolean;
 }
@@ -53,7 +53,7 @@ export async function missingRight(
     names,
   );
   const { read_only, schema, may_create, account, tables } = rights as unknown as Rights;
-  const now = (lack: string, mend = OWN) => ({ lack, mend, isLater: false });
+  const now = (lack: string, fix = OWN) => ({ lack, fix, isLater: false });
   if (read_only === 'on') return now('may not write: its transactions are read-only');
   if (schema === null) return now('may use no schema of this database');
   if (tables === 0) return may_create ? undefined : now(`may make no tables in the schema ${schema}`);
@@ -68,7 +68,7 @@ export async function missingRight(
   return (
     foreign && {
       lack: `does not own the table ${foreign.name}, which an upgrade may have to change`,
-      mend: `run alter table ${foreign.name} owner to ${account}, or run counterfoil migrate as ${foreign.owner} at each upgrade`,
+      fix: `run alter table ${foreign.name} owner to ${account}, or run counterfoil migrate as ${foreign.owner} at each upgrade`,
       isLater: true,
     }
   );

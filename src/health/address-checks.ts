@@ -2,9 +2,9 @@
 import { basename } from 'node:path';
 import { hasStarted } from '../database/open.ts';
 import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } from './check.ts';
-import { mendOf, type Visited, visit } from './visit.ts';
+import { fixOf, type Visited, visit } from './visit.ts';
 
-const MEND = 'start the service, and let the proxy and the names lead to it';
+const FIX = 'start the service, and let the proxy and the names lead to it';
 const MEND_NOT_READY = 'it runs: see what /health/ready names under failing, and what else failed here';
 
 /** What `/health` answers, whether payments can be stored or not. */
@@ -34,18 +34,18 @@ function reaches(
       if (wrong === undefined) return ok(`${url} answers`);
       const isSilent = 'fault' in visited || visited.status >= 500;
       if (isSilent && !hasStarted(settings)) return notYet(wrong);
-      const mend = mendFor(visited);
+      const fix = fixFor(visited);
       const says = `It does not answer as it should: ${wrong}`;
       // On a machine where one tries things out, the service need not run.
-      return settings.environment === 'development' ? warning(says, mend, url) : failed(says, mend, url);
+      return settings.environment === 'development' ? warning(says, fix, url) : failed(says, fix, url);
     },
   };
 }
 
 /** How to fix what an address answers. */
-function mendFor(visited: Awaited<ReturnType<typeof visit>>): string {
-  if ('fault' in visited) return mendOf(visited.fault, MEND);
-  return isNotReady(visited) ? MEND_NOT_READY : MEND;
+function fixFor(visited: Awaited<ReturnType<typeof visit>>): string {
+  if ('fault' in visited) return fixOf(visited.fault, FIX);
+  return isNotReady(visited) ? MEND_NOT_READY : FIX;
 }
 
 /** Whether this service answered that no payment can be stored. */

@@ -21,7 +21,7 @@ const SIGNS = [BACKUP_LIST, 'counterfoil.dump', 'backup_manifest'];
 /** A dump, or a backup in one file; compressed or encrypted too: `counterfoil.dump.gz`, `2026-11-21T041700Z.tar.age`. */
 const BACKUP_FILE = /(^\d{4}-\d\d-\d\dT\d{6}Z|\.(dump|sql|sqlite))(\.\w+)*$/;
 
-const MEND = 'see why the job that makes them does not';
+const FIX = 'see why the job that makes them does not';
 
 /** Looks that have not come back. A folder that does not answer holds one thread of few: it is not asked again until it does. */
 const underWay = new Map<string, Promise<Verdict>>();
@@ -49,7 +49,7 @@ const backups: Check = {
     }
     const late = new AbortController();
     const silence = pause(deadlineMs, undefined, { signal: late.signal, ref: false }).then(
-      () => failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, MEND, folder),
+      () => failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, FIX, folder),
       () => looking,
     );
     try {
@@ -79,7 +79,7 @@ async function verdictOf(
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     if (code === 'ENOENT') return none('The folder is not there');
-    return failed(`The folder cannot be read (${code})`, MEND, folder);
+    return failed(`The folder cannot be read (${code})`, FIX, folder);
   }
 }
 
@@ -90,7 +90,7 @@ async function withoutBackup(says: string, folder: string, subject: Subject): Pr
   if (!hasStarted(settings))
     return skipped('There is no backup yet, and nothing to back up', `${command} after the first start`);
   const begunAt = 'database' in store ? await firstEntryAt(store.database) : 0;
-  if (clock.now() - begunAt > BACKUP_MAXIMUM_MS) return failed(says, MEND, folder);
+  if (clock.now() - begunAt > BACKUP_MAXIMUM_MS) return failed(says, FIX, folder);
   return warning('There is no backup yet', `${command}, and let a job do so each night`, folder);
 }
 
@@ -141,7 +141,7 @@ async function ageVerdict(
     const hours = Math.max(0, Math.floor((now - at) / HOUR_MS));
     const age = hours < 72 ? `${hours} h` : `${Math.floor((hours * HOUR_MS) / DAY_MS)} days`;
     const told = `The newest ${i === 0 ? '' : 'verified '}backup is ${age} old`;
-    return now - at > BACKUP_MAXIMUM_MS ? failed(told, MEND, folder) : ok(told);
+    return now - at > BACKUP_MAXIMUM_MS ? failed(told, FIX, folder) : ok(told);
   }
   return failed('No backup is verified', 'see what counterfoil audit verify finds', folder);
 }

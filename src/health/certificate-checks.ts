@@ -8,7 +8,7 @@ import { DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { isHttps } from '../lib/web-address.ts';
 import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
 import { KeyPairUnfit, loadKeyPair } from './key-pair.ts';
-import { faultOf, mendOf } from './visit.ts';
+import { faultOf, fixOf } from './visit.ts';
 
 /** Issuers' programs renew a month before the end. */
 const WARNED_DAYS = 21;
@@ -26,7 +26,7 @@ const key_pair: Check = {
       return ok('The certificate and its key belong together and can be shown');
     } catch (error) {
       if (!(error instanceof KeyPairUnfit)) throw error;
-      return failedForNow(error.says, error.mend, written.place(['tls', error.part])); // a renewal replaces both files
+      return failedForNow(error.says, error.fix, written.place(['tls', error.part])); // a renewal replaces both files
     }
   },
 };
@@ -65,7 +65,7 @@ const certificate_presented: Check = {
     if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
     return failed(
       `Browsers do not trust its certificate: ${shown.distrust}`,
-      mendOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
+      fixOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
       urls.public,
     );
   },
@@ -76,9 +76,9 @@ export function expiryVerdict(end: number, now: number, where: string): Verdict 
   const days = Math.floor((end - now) / DAY_MS);
   const told =
     end <= now ? `The certificate ended at ${formatTimestamp(end)}` : `The certificate ends in ${days} days`;
-  const mend = 'renew it, and see why that did not happen by itself';
-  if (days < FAILED_DAYS) return failed(told, mend, where);
-  return days < WARNED_DAYS ? warning(told, mend, where) : ok(told);
+  const fix = 'renew it, and see why that did not happen by itself';
+  if (days < FAILED_DAYS) return failed(told, fix, where);
+  return days < WARNED_DAYS ? warning(told, fix, where) : ok(told);
 }
 
 type Presented = { validTo: number; distrust: string | undefined } | { fault: string };

@@ -9,8 +9,8 @@ import type { KeyPlace } from '../secrets/key-file.ts';
 export type CheckOutcome = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /**
- * The answer of a check. `says` and `mend` are clauses without an end, since they stand in one line at the start (`where: says:
- * mend`) and as sentences elsewhere.
+ * The answer of a check. `says` and `fix` are clauses without an end, since they stand in one line at the start (`where: says:
+ * fix`) and as sentences elsewhere.
  */
 export interface Verdict {
   is: CheckOutcome;
@@ -19,25 +19,25 @@ export interface Verdict {
   says: string;
   /** The same for those who may not administer, where `says` names people. */
   saysToOthers?: string;
-  mend?: string;
+  fix?: string;
   /** Whether a failure can end without a person: a start that it refuses exits with 1, so that a supervisor tries again. */
   mayPass?: true;
 }
 
 export const ok = (says: string): Verdict => ({ is: 'ok', says });
-export const skipped = (says: string, mend?: string): Verdict => ({
+export const skipped = (says: string, fix?: string): Verdict => ({
   is: 'skipped',
   says,
-  ...(mend !== undefined && { mend }),
+  ...(fix !== undefined && { fix }),
 });
-export const warning = (says: string, mend: string, where?: string): Verdict => ({
+export const warning = (says: string, fix: string, where?: string): Verdict => ({
   is: 'warning',
   says,
-  mend,
+  fix,
   ...(where !== undefined && { where }),
 });
-export const failed = (says: string, mend: string, where?: string): Verdict => ({
-  ...warning(says, mend, where),
+export const failed = (says: string, fix: string, where?: string): Verdict => ({
+  ...warning(says, fix, where),
   is: 'failed',
 });
 
@@ -52,8 +52,8 @@ export const notYet = (fault: string): Verdict =>
   skipped(`Not yet, because the service was never started here: ${fault}`, 'start the service');
 
 /** A verdict in one line: `counterfoil.yaml:3: nodes is 2, and SQLite takes one: set nodes to 1`. */
-export function lineOf({ where, says, mend }: Verdict): string {
-  return [where, asPart(says), mend].filter((part) => part !== undefined).join(': ');
+export function lineOf({ where, says, fix }: Verdict): string {
+  return [where, asPart(says), fix].filter((part) => part !== undefined).join(': ');
 }
 
 /** A sentence's beginning as the middle of a line has it; names with capitals within (`SQLite`) keep theirs. */

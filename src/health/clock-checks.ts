@@ -22,9 +22,9 @@ const system_clock: Check = {
     if (Math.abs(ahead) <= WARNED_MS) return ok('The service goes by the system clock');
     const apart = `${Math.round(Math.abs(ahead) / SECOND_MS)} s ${ahead < 0 ? 'ahead of' : 'behind'}`;
     const told = `The system clock was set, and the service is ${apart} it`;
-    const mend = 'see that the clock is right, then restart the service';
+    const fix = 'see that the clock is right, then restart the service';
     // One that is behind follows within a minute; one that is ahead stays so, ends what others made, and dates what it writes wrongly.
-    return ahead < -MAXIMUM_MS ? failed(told, mend) : warning(told, mend);
+    return ahead < -MAXIMUM_MS ? failed(told, fix) : warning(told, fix);
   },
 };
 
@@ -37,9 +37,9 @@ const database_clock: Check = {
     if (theirs === undefined) return skipped("SQLite has this machine's clock");
     const aside = Math.abs(theirs - clock.now());
     const told = `This machine's clock and the database's are ${Math.round(aside / SECOND_MS)} s apart`;
-    const mend = 'let both keep time by NTP';
-    if (aside > MAXIMUM_MS) return failed(told, mend);
-    return aside > WARNED_MS ? warning(told, mend) : ok("The database's clock and this machine's agree");
+    const fix = 'let both keep time by NTP';
+    if (aside > MAXIMUM_MS) return failed(told, fix);
+    return aside > WARNED_MS ? warning(told, fix) : ok("The database's clock and this machine's agree");
   }),
 };
 

@@ -136,12 +136,12 @@ function nearest(path: string): string {
 
 /** What is to be said of so many bytes that are free, of so many in all. */
 export function spaceVerdict(free: number, all: number, storage: string): Verdict {
-  const mend = 'make room, or move storage to a larger disk';
+  const fix = 'make room, or move storage to a larger disk';
   const told = `${Math.floor(free / MIB).toLocaleString('en')} MiB are free where storage lies`;
   if (free < FREE_MINIMUM_BYTES)
-    return failed(`Only ${told}, and ${FREE_MINIMUM_BYTES / MIB} are needed`, mend, storage);
+    return failed(`Only ${told}, and ${FREE_MINIMUM_BYTES / MIB} are needed`, fix, storage);
   if (free < FREE_WARNED_PART * all)
-    return warning(`${told}, less than ${FREE_WARNED_PART * 100} % of the disk`, mend, storage);
+    return warning(`${told}, less than ${FREE_WARNED_PART * 100} % of the disk`, fix, storage);
   return ok(told);
 }
 

@@ -30,7 +30,7 @@ function hostsVerdict(states: readonly HostState[]): Verdict {
       'start the primary, or promote the standby that has all it had',
     );
   const writable = countServers(states);
-  const mends = [
+  const fixes = [
     ...(writable > 1 ? ['unless these are names of one server, stop all but the one that holds all'] : []),
     ...(has('silent') ? ['start the one that does not answer, or take it out of database_url'] : []),
     ...(has('behind')
@@ -38,7 +38,7 @@ function hostsVerdict(states: readonly HostState[]): Verdict {
       : []),
   ];
   const told = writable > 1 ? `${writable} hosts take writes: ${all}` : all;
-  return mends.length > 0 ? warning(told, mends.join('; ')) : ok(told);
+  return fixes.length > 0 ? warning(told, fixes.join('; ')) : ok(told);
 }
 
 /** How many servers the primaries are: one that does not tell which it is counts as another. */

@@ -14,11 +14,11 @@ const indexes: Check = {
       );
     const [fault] = await database.indexFaults();
     if (fault === undefined) return ok('Every index leads to the rows that it should');
-    const mend =
+    const fix =
       database.engine === 'sqlite'
         ? 'keep a copy of the file, find out who wrote to it, and restore a backup that verifies'
         : 'find out why, then run reindex index for it';
-    return failed(`The store finds other rows than it holds: ${fault}`, mend);
+    return failed(`The store finds other rows than it holds: ${fault}`, fix);
   }),
 };
 

@@ -46,7 +46,7 @@ export class Inspector {
       verdict = await look(this.#subject);
     } catch (error) {
       const says = `It could not be looked at: ${(error as Error).message.split('\n')[0]}`;
-      verdict = { is: 'failed', says, mend: 'mend what the other checks name first' };
+      verdict = { is: 'failed', says, fix: 'fix what the other checks name first' };
     }
     const isTried = this.#subject.settings.environment === 'development';
     const beforeProduction = isTried && verdict.is === 'failed' && stage !== 'later' && !always;

@@ -11,14 +11,14 @@ export class KeyPairUnfit extends Error {
   /** The line but for its end, a clause. */
   readonly says: string;
   /** The end, a clause too. */
-  readonly mend: string;
+  readonly fix: string;
 
-  constructor(part: Part, file: string, problem: string, mend: string) {
+  constructor(part: Part, file: string, problem: string, fix: string) {
     const says = `tls.${part}: ${file} ${problem}`;
-    super(`${says}: ${mend}`);
+    super(`${says}: ${fix}`);
     this.part = part;
     this.says = says;
-    this.mend = mend;
+    this.fix = fix;
   }
 }
 
@@ -43,8 +43,8 @@ export function loadKeyPair(files: { certificate: string; key: string }, now: nu
     throw new KeyPairUnfit('key', files.key, problem, 'name the two that belong together');
   }
   const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-  const unfit = (problem: string, mend: string) =>
-    new KeyPairUnfit('certificate', files.certificate, problem, mend);
+  const unfit = (problem: string, fix: string) =>
+    new KeyPairUnfit('certificate', files.certificate, problem, fix);
   if (now >= to) throw unfit(`expired at ${formatTimestamp(to)}`, 'renew it');
   if (now < from) throw unfit(`is valid from ${formatTimestamp(from)} on`, 'set the clock right, or wait');
   parse('certificate', files.certificate, () => createSecureContext({ cert, key }));
@@ -53,7 +53,7 @@ export function loadKeyPair(files: { certificate: string; key: string }, now: nu
 
 type Part = 'certificate' | 'key';
 
-const UNREADABLE: Record<string, [problem: string, mend: string]> = {
+const UNREADABLE: Record<string, [problem: string, fix: string]> = {
   ENOENT: ['does not exist', 'put it there, as PEM, or name another'],
   EACCES: ['may not be read by this account', 'give it to the account that serves'],
 };
@@ -68,8 +68,8 @@ function read(part: Part, file: string): Buffer {
   } catch (error) {
     if (error instanceof KeyPairUnfit) throw error;
     const code = (error as NodeJS.ErrnoException).code!;
-    const [problem, mend] = UNREADABLE[code] ?? [`cannot be read (${code})`, 'name one that can'];
-    throw new KeyPairUnfit(part, file, problem, mend);
+    const [problem, fix] = UNREADABLE[code] ?? [`cannot be read (${code})`, 'name one that can'];
+    throw new KeyPairUnfit(part, file, problem, fix);
   }
 }
 

@@ -28,7 +28,7 @@ export const tables: Check = {
     const isHarmless = told.every(({ is, kind }) => is === 'added' && HARMLESS.includes(kind));
     const says = `${named[0]![0]!.toUpperCase()}${named.join(', ').slice(1)}`;
     if (isHarmless) return warning(says, 'drop what you do not need: audit verify fails while it is there');
-    return failed(says, mendOf(told, database.engine));
+    return failed(says, fixOf(told, database.engine));
   }),
 };
 
@@ -42,7 +42,7 @@ async function isOurVersion(database: Database): Promise<boolean> {
 }
 
 /** How the first fault is put right. */
-function mendOf(faults: readonly SchemaFault[], engine: Database['engine']): string {
+function fixOf(faults: readonly SchemaFault[], engine: Database['engine']): string {
   const first = faults.find(({ is }) => is !== 'added') ?? faults[0]!;
   const { is, kind, name } = first;
   const [table, column] = name.split('.') as [string, string | undefined];

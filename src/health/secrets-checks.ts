@@ -20,8 +20,8 @@ const secrets_keys: Check = {
       if (missing) return failed(lackOf(missing, settings), MISSING_KEY_FIX);
     } catch (error) {
       if (!(error instanceof SecretKeysUnfit)) throw error;
-      const [, what, mend] = /^(.*?: [^:]*): (.*)$/s.exec(error.message) ?? [];
-      return failed(what ?? error.message, mend ?? MISSING_KEY_FIX);
+      const [, what, fix] = /^(.*?: [^:]*): (.*)$/s.exec(error.message) ?? [];
+      return failed(what ?? error.message, fix ?? MISSING_KEY_FIX);
     }
     if (settings.secrets_keys === null && (statSync(place).mode & 0o077) !== 0)
       return failed(

@@ -36,7 +36,7 @@ const store: Check = {
     const right = await missingRight(store.database);
     if (right) {
       const judge = right.isLater ? warning : failed;
-      return judge(`The account that database_url names ${right.lack}`, right.mend);
+      return judge(`The account that database_url names ${right.lack}`, right.fix);
     }
     return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
   },
@@ -57,26 +57,26 @@ const schema: Check = {
       );
     } catch (error) {
       if (!(error instanceof SchemaTooNew)) throw error;
-      const [what, mend] = error.message.split(': ');
-      return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, mend!);
+      const [what, fix] = error.message.split(': ');
+      return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, fix!);
     }
   }),
 };
 
 /** What each setting must be, and the command that makes it so. */
-const DURABLE: Readonly<Record<string, { values: readonly string[]; mend: string }>> = {
-  fsync: { values: ['on'], mend: 'run alter system reset fsync, then select pg_reload_conf()' },
+const DURABLE: Readonly<Record<string, { values: readonly string[]; fix: string }>> = {
+  fsync: { values: ['on'], fix: 'run alter system reset fsync, then select pg_reload_conf()' },
   full_page_writes: {
     values: ['on'],
-    mend: 'run alter system reset full_page_writes, then select pg_reload_conf()',
+    fix: 'run alter system reset full_page_writes, then select pg_reload_conf()',
   },
   synchronous_commit: {
     values: ['on', 'remote_apply'],
-    mend: 'reset it wherever it is set: alter role, alter database, alter system, or PGOPTIONS',
+    fix: 'reset it wherever it is set: alter role, alter database, alter system, or PGOPTIONS',
   },
   journal_mode: {
     values: ['wal'],
-    mend: 'this build of SQLite does not do as told: reinstall with npm ci',
+    fix: 'this build of SQLite does not do as told: reinstall with npm ci',
   },
 };
 
@@ -90,9 +90,9 @@ const durability: Check = {
 /** What is to be said of an engine's settings: the first that lets an answered commit be lost. */
 export function durabilityVerdict(settings: Readonly<Record<string, string>>): Verdict {
   for (const [name, value] of Object.entries(settings)) {
-    const { values, mend } = DURABLE[name]!;
+    const { values, fix } = DURABLE[name]!;
     if (!values.includes(value))
-      return failed(`The database has ${name} = ${value}, with which a power cut loses payments`, mend);
+      return failed(`The database has ${name} = ${value}, with which a power cut loses payments`, fix);
   }
   return ok('What was answered outlives a power cut');
 }

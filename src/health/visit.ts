@@ -55,7 +55,7 @@ const SAID: Readonly<Record<string, string>> = {
 };
 
 /** How to fix what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
-export function mendOf(fault: string, otherwise: string): string {
+export function fixOf(fault: string, otherwise: string): string {
   if (fault === EXPIRED) return 'renew the certificate, then have whoever shows it read it again';
   if (fault !== UNTRUSTED && fault !== CHAIN_MISSING) return otherwise;
   return 'let it be shown with the certificates up to its issuer; if its issuer is a private authority, name the file of that authority in NODE_EXTRA_CA_CERTS, for the service and for doctor';

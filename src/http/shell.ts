@@ -6,7 +6,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { STRICT_TRANSPORT } from '../lib/web-address.ts';
 import { collectMethods, type Defect, notFound, sendError, URL_MAXIMUM } from './errors.ts';
-import { refuseLateAnswers } from './late-answers.ts';
+import { limitHandlers } from './handler-timeout.ts';
 import { logRequest, type RequestLog } from './request-log.ts';
 import { LIMITS } from './server.ts';
 
@@ -71,7 +71,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
   const allowed = collectMethods(app);
   app.removeAllContentTypeParsers();
   app.decorateRequest('noted');
-  refuseLateAnswers(app);
+  limitHandlers(app);
   app.addHook('onRequest', (request, reply, done) => admit(parts, request, reply, done));
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(parts, request, reply);

@@ -4,7 +4,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { ApiKey } from './merchant.ts';
 import { findKey, lockMerchant } from './queries.ts';
-import { isOver, type StoredKey } from './stored-key.ts';
+import { isInactive, type StoredKey } from './stored-key.ts';
 
 /** Who makes, replaces or revokes a key, and with which key, where it is done with one. */
 export interface KeyAct extends Act {
@@ -28,7 +28,7 @@ export async function takeTurn(
   const merchant = await lockMerchant(transaction, merchantId);
   if (!key) return undefined;
   const row = await findKey(transaction, key.id);
-  if (isOver(key, transaction.now) || (row && isOver(row, transaction.now)))
+  if (isInactive(key, transaction.now) || (row && isInactive(row, transaction.now)))
     throw new OperationalError('unauthorized', REFUSED_KEY);
   if (merchant && merchant.suspended_at !== null) throw new OperationalError('forbidden', SUSPENDED_MERCHANT);
   return row;

@@ -13,7 +13,7 @@ import type { Directory } from './directory.ts';
 import { earlier, type KnownKey } from './known-key.ts';
 import { DEVELOPMENT_KEY, KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
 import { countKeysSince, countWorkingKeys, endKey, findKey } from './queries.ts';
-import { API_KEYS, isOver, keyRow, type StoredKey } from './stored-key.ts';
+import { API_KEYS, isInactive, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
 export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -193,7 +193,7 @@ async function changeable(transaction: Transaction, key: KnownKey): Promise<Stor
   const from = { merchantId: merchant_id, mode, name: key.name, expires_at, last_four: null, made_by: null };
   const row = (await findKey(transaction, key.id)) ?? { ...keyRow(digest, from, now), version: 0 };
   if (row.revoked_at !== null) throw new OperationalError('invalid_status', 'The key is revoked already.');
-  if (isOver(row, now) || isOver(key, now))
+  if (isInactive(row, now) || isInactive(key, now))
     throw new OperationalError('invalid_status', 'The key has expired.');
   return row;
 }

@@ -11,7 +11,7 @@ import {
   type Profile,
 } from './merchant.ts';
 import { NamesInUse } from './names-in-use.ts';
-import { isOver, type StoredKey } from './stored-key.ts';
+import { isInactive, type StoredKey } from './stored-key.ts';
 import { type MerchantProfile, profileOf, type StoredMerchant } from './stored-merchant.ts';
 
 const DEVELOPMENT_DIGEST = keyDigest(DEVELOPMENT_KEY);
@@ -99,8 +99,8 @@ export class Directory {
   }
 
   /** Lets keys go that expired before `now`. */
-  forgetOver(now: number): void {
-    this.#kept.forgetOver(now);
+  forgetInactive(now: number): void {
+    this.#kept.forgetInactive(now);
   }
 
   /** Puts `ids` in place of the merchants that are suspended. */
@@ -208,7 +208,7 @@ export class Directory {
       caller = this.#callerOf(digest);
       if (caller) this.#callers.set(digest, caller);
     }
-    return caller && !isOver(caller.key, now) ? caller : undefined;
+    return caller && !isInactive(caller.key, now) ? caller : undefined;
   }
 
   #callerOf(digest: string): Caller | undefined {

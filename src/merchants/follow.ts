@@ -37,7 +37,7 @@ export function directoryListeners(database: Reader, directory: Directory, clock
     },
     async hear(entries) {
       for (const row of await findKeys(database, subjectsOf(entries))) directory.putKey(row);
-      directory.forgetOver(clock.now());
+      directory.forgetInactive(clock.now());
     },
   };
   const merchants: JournalListener = {

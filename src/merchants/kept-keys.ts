@@ -1,6 +1,6 @@
 // The keys of the store that a node keeps in memory: those that work, and of those that are over the ones it cannot do without.
 import { LRUCache } from 'lru-cache';
-import { isOver, type StoredKey } from './stored-key.ts';
+import { isInactive, type StoredKey } from './stored-key.ts';
 
 /**
  * How many keys that are over are remembered for a while: a row that was read before the end and arrives behind it must not
@@ -10,16 +10,16 @@ const REMEMBERED = 10_000;
 
 export class KeptKeys {
   /** Whether a key stays although it is over, by its digest. */
-  readonly #staysOver: (digest: string) => boolean;
+  readonly #keepsInactive: (digest: string) => boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
   /** Those that are over, by their digests: the ones heard of last. */
-  readonly #over = new LRUCache<string, StoredKey>({ max: REMEMBERED });
+  readonly #inactive = new LRUCache<string, StoredKey>({ max: REMEMBERED });
   /** The digests of each merchant's keys. */
   readonly #digests = new Map<string, Set<string>>();
 
-  constructor(staysOver: (digest: string) => boolean) {
-    this.#staysOver = staysOver;
+  constructor(keepsInactive: (digest: string) => boolean) {
+    this.#keepsInactive = keepsInactive;
   }
 
   /** How many are kept. */
@@ -40,9 +40,9 @@ export class KeptKeys {
   /** Takes a row, unless a newer one is known; gives the newest. */
   put(row: StoredKey): StoredKey {
     const { digest } = row;
-    const known = this.#keys.get(digest) ?? this.#over.get(digest);
+    const known = this.#keys.get(digest) ?? this.#inactive.get(digest);
     if (known && known.version > row.version) return known;
-    if (row.revoked_at === null || this.#staysOver(digest)) this.#keep(row);
+    if (row.revoked_at === null || this.#keepsInactive(digest)) this.#keep(row);
     else this.#letGo(row);
     return row;
   }
@@ -50,20 +50,20 @@ export class KeptKeys {
   /** Keeps those again that are over and remembered, of `digests`. */
   recall(digests: Iterable<string>): void {
     for (const digest of digests) {
-      const over = this.#over.get(digest);
+      const over = this.#inactive.get(digest);
       if (over) this.#keep(over);
     }
   }
 
   /** Lets those go that are over at `now`. */
-  forgetOver(now: number): void {
+  forgetInactive(now: number): void {
     for (const row of this.#keys.values())
-      if (isOver(row, now) && !this.#staysOver(row.digest)) this.#letGo(row);
+      if (isInactive(row, now) && !this.#keepsInactive(row.digest)) this.#letGo(row);
   }
 
   #keep(row: StoredKey): void {
     const { digest, merchant_id } = row;
-    this.#over.delete(digest);
+    this.#inactive.delete(digest);
     this.#keys.set(digest, row);
     const digests = this.#digests.get(merchant_id);
     if (digests) digests.add(digest);
@@ -76,6 +76,6 @@ export class KeptKeys {
     const digests = this.#digests.get(merchant_id);
     digests?.delete(digest);
     if (digests?.size === 0) this.#digests.delete(merchant_id);
-    this.#over.set(digest, row);
+    this.#inactive.set(digest, row);
   }
 }

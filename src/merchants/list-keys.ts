@@ -4,7 +4,7 @@ import type { Directory } from './directory.ts';
 import { type KeyFilter, keysMade, keysOverLast, keysTakenOver } from './key-list-queries.ts';
 import { earlier, type KnownKey } from './known-key.ts';
 import type { Mode } from './merchant.ts';
-import { isOver, LISTED_FOR_MS } from './stored-key.ts';
+import { isInactive, LISTED_FOR_MS } from './stored-key.ts';
 
 /** More than a merchant's keys that work can be. */
 const WORKING_AT_MOST = 1000;
@@ -81,5 +81,8 @@ export async function keysAtWork(
   const all = [...keys.values()].sort(
     (one, other) => (other.created_at ?? 0) - (one.created_at ?? 0) || (one.id < other.id ? -1 : 1),
   );
-  return [...all.filter((key) => !isOver(key, now)), ...all.filter((key) => isOver(key, now)).slice(0, over)];
+  return [
+    ...all.filter((key) => !isInactive(key, now)),
+    ...all.filter((key) => isInactive(key, now)).slice(0, over),
+  ];
 }

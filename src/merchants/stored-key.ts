@@ -56,8 +56,8 @@ export function keyRow(
 /** What a key's id, and so the subject of an entry about a key, begins with. */
 export const KEY_ID_PREFIX = 'key_';
 
-/** Whether a key no longer works at `now`. */
-export function isOver(
+/** Whether a key is expired or revoked at `now`. */
+export function isInactive(
   key: Pick<StoredKey, 'expires_at'> & { revoked_at?: number | null },
   now: number,
 ): boolean {
@@ -65,9 +65,12 @@ export function isOver(
 }
 
 /** What a key is at `now`. One that was replaced is active until it ends. */
-export function keyStatus(key: Parameters<typeof isOver>[0], now: number): 'active' | 'expired' | 'revoked' {
+export function keyStatus(
+  key: Parameters<typeof isInactive>[0],
+  now: number,
+): 'active' | 'expired' | 'revoked' {
   if ((key.revoked_at ?? null) !== null) return 'revoked';
-  return isOver(key, now) ? 'expired' : 'active';
+  return isInactive(key, now) ? 'expired' : 'active';
 }
 
 /** For how long a key that is over is still listed. */

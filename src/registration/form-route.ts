@@ -7,7 +7,7 @@ import {
   type RegistrationFaults,
   registrationFaults,
 } from '../merchants/registration.ts';
-import { isOver, isShownAgain } from '../merchants/stored-key.ts';
+import { isInactive, isShownAgain } from '../merchants/stored-key.ts';
 import { isForm } from '../pages/form.ts';
 import { busyPage } from '../pages/problem.ts';
 import { type Handler, type PageAnswer, type PageRoute, tooManyForms } from '../pages/surface.ts';
@@ -93,7 +93,7 @@ export class FormRoute implements PageRoute<'invite'> {
     const { clock, directory, baseUrl } = this.#parts;
     const { key, row } = registered;
     const now = clock.now();
-    if (isOver(row, now) || !isShownAgain(row, now)) return { status: 410, text: gonePage(visit) };
+    if (isInactive(row, now) || !isShownAgain(row, now)) return { status: 410, text: gonePage(visit) };
     const mode = directory.find(key, now)?.key.mode ?? row.mode;
     return { status: 201, text: keyPage(visit, registered, mode, baseUrl) };
   }

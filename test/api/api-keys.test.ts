@@ -245,10 +245,10 @@ for (const engine of ENGINES) {
       const lost = (await post(`/${old.id}/rotate`, undefined, { key: old.key })).json.data as ApiKeyObject;
       const again = await post(`/${old.id}/rotate`, undefined, { key: old.key });
       const [named] = /key_[0-9a-f]{16}(?= replaces)/.exec(again.json.error.message)!;
-      const mended = await post(`/${named}/rotate`, { overlap_seconds: 0 });
-      assert.equal(mended.status, 201);
+      const fixed = await post(`/${named}/rotate`, { overlap_seconds: 0 });
+      assert.equal(fixed.status, 201);
       await refusedAfter(lost.key);
-      assert.deepEqual(await everywhere(mended.json.data.key), all(200));
+      assert.deepEqual(await everywhere(fixed.json.data.key), all(200));
     });
 
     test('of two faults the one that is judged first is told: key, media type, JSON, fields, ownership, state.', async () => {

@@ -70,7 +70,7 @@ for (const engine of ENGINES) {
       assert.deepEqual([verified, entry], [false, 3]);
       assert.match(subject, /^pay_/);
       await tamper(harness, "update payments set amount_minor = 4990 where merchant_reference = 'ORDER-2'");
-      assert.equal((await commandLine('audit', 'verify')).code, 0, 'and mended is whole again');
+      assert.equal((await commandLine('audit', 'verify')).code, 0, 'and fixed is whole again');
     });
 
     test('a history cut short is caught by the checkpoint of the last stop', async () => {

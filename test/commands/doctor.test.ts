@@ -37,7 +37,7 @@ interface Found {
   outcome: string;
   says: string;
   where: string | null;
-  mend: string | null;
+  fix: string | null;
 }
 
 const isRoot = process.getuid?.() === 0;
@@ -129,7 +129,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     ])
       assert.equal(found[id]!.outcome, 'ok', JSON.stringify(found[id]));
     assert.equal(found.administrators!.outcome, 'warning');
-    assert.equal(found.verification!.mend, 'Run counterfoil audit verify.');
+    assert.equal(found.verification!.fix, 'Run counterfoil audit verify.');
   });
 
   test('is told that browsers do not trust its certificate, where they do not', async () => {
@@ -138,7 +138,7 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
     assert.match(found.certificate_presented!.says, /signed by nobody that is trusted here\.$/);
     assert.match(found.reach_api!.says, /its certificate is signed by nobody that is trusted here\.$/);
     for (const id of ['certificate_presented', 'reach_api'])
-      assert.match(found[id]!.mend!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
+      assert.match(found[id]!.fix!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
   });
 
   test('is told of a certificate in its file that ends soon, and of one that is not there', async () => {

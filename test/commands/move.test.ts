@@ -362,11 +362,11 @@ for (const from of ENGINES) {
       }
       const doctor = await run(['doctor', '--json', '--config', onIt]);
       const { findings } = JSON.parse(doctor.stdout) as {
-        findings: { outcome: string; mend: string | null }[];
+        findings: { outcome: string; fix: string | null }[];
       };
       const failed = findings.filter(({ outcome }) => outcome === 'failed');
       assert.deepEqual(
-        failed.map(({ mend }) => mend),
+        failed.map(({ fix }) => fix),
         ['Run the same counterfoil move again, which goes on where it was.'],
       );
       const log = createLogger('error', { write: () => {} });

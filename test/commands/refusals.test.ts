@@ -622,7 +622,7 @@ async function failedChecks(
   place: Installation,
   one: Case,
   arranged: Arranged,
-): Promise<{ id: string; says: string; mend?: string | undefined }[]> {
+): Promise<{ id: string; says: string; fix?: string | undefined }[]> {
   const env = { PORT: '0', ...one.env, ...arranged?.env };
   const ofConfiguration = ['PORT', 'DATABASE_URL', 'COUNTERFOIL_STORAGE'];
   if (one.node || one.shell || Object.keys(env).some((name) => !ofConfiguration.includes(name))) {
@@ -658,8 +658,8 @@ describe('production does not start with', { concurrency: 4 }, () => {
           ids.filter((id) => !/^(reach_|certificate_|backups)/.test(id)),
           [one.id],
         );
-        const { says, mend } = wrong.find(({ id }) => id === one.id)!;
-        assert.ok(says.length > 10 && mend!.length > 5);
+        const { says, fix } = wrong.find(({ id }) => id === one.id)!;
+        assert.ok(says.length > 10 && fix!.length > 5);
       } finally {
         await arranged?.undo?.();
         place.remove();

@@ -26,8 +26,8 @@ for (const engine of ENGINES)
     /** What doctor finds of the keys, and whether it names the way out. */
     const doctorOn = async (command: ReturnType<typeof commandOf>) => {
       const { findings } = JSON.parse((await command('doctor', '--json')).stdout);
-      const { outcome, mend } = findings.find(({ id }: { id: string }) => id === 'secrets_keys');
-      return [outcome, /counterfoil secrets lost/.test(mend)];
+      const { outcome, fix } = findings.find(({ id }: { id: string }) => id === 'secrets_keys');
+      return [outcome, /counterfoil secrets lost/.test(fix)];
     };
     const place = ({ store }: Harness) => ({ ...store, secrets_key_file: null, secrets_keys: null });
 

@@ -35,7 +35,7 @@ for (const engine of ENGINES)
     });
     after(() => harness.close());
 
-    test('It says what is well, what is to be mended, and what production would refuse.', async () => {
+    test('It says what is well, what is to be fixed, and what production would refuse.', async () => {
       const page = await olga.get('/health');
       assert.equal(page.status, 200);
       assert.deepEqual(strictly(page.text).faults, []);
@@ -92,7 +92,7 @@ for (const engine of ENGINES)
       assert.doesNotMatch((await olga.get('/health')).text, /administrator-\d+@example\.org/);
     });
 
-    test('What becomes unsafe while it runs is seen, and seen to be mended.', async () => {
+    test('What becomes unsafe while it runs is seen, and seen to be fixed.', async () => {
       chmodSync(harness.store.storage, 0o755);
       try {
         const exposed = finding((await olga.get('/health')).text, 'storage_private');

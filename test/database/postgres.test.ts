@@ -305,13 +305,13 @@ describe('a PostgreSQL in trouble', () => {
   test('doctor warns of standbys that each write waits for and that are not there', async () => {
     const standbys = async () => {
       const check = CHECKS.find(({ id }) => id === 'standbys')!;
-      const { is, says, mend } = await check.look({
+      const { is, says, fix } = await check.look({
         store: { database: service.service.database },
       } as Subject);
       if (is === 'warning')
         // A primary that was cut off would acknowledge alone: first whether another was promoted.
         assert.match(
-          mend!,
+          fix!,
           /^make sure that no standby was promoted .*Only then start .*last resort.*names = ''/,
         );
       return `${is}: ${says}`;

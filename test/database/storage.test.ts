@@ -87,7 +87,7 @@ describe('storage', () => {
     });
   }
 
-  test('one exposed file in it is refused, named, with the command that mends it', async () => {
+  test('one exposed file in it is refused, named, with the command that fixes it', async () => {
     const service = await startHarness('sqlite');
     await service.stop();
     const { storage } = service.store;

@@ -20,8 +20,8 @@ test('a service that stands aside from the system clock says by how much, and wh
     wall += setByMs + SECOND_MS;
     monotonic += SECOND_MS;
     clock.look();
-    const { is, says, mend } = await check.look(running);
-    return mend === undefined ? is : `${is}: ${says}; ${mend}`;
+    const { is, says, fix } = await check.look(running);
+    return fix === undefined ? is : `${is}: ${says}; ${fix}`;
   };
   assert.equal(await after(0), 'ok');
   assert.equal(await after(-4 * SECOND_MS), 'ok');

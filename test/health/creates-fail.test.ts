@@ -83,9 +83,9 @@ interface Fault {
   breaks: string;
   check: string;
   says: RegExp;
-  mend: RegExp;
+  fix: RegExp;
   /** `MENDED` stands for what doctor says to run. */
-  mends?: (mend: string) => string;
+  fixes?: (fix: string) => string;
 }
 
 const FAULTS: readonly Fault[] = [
@@ -95,7 +95,7 @@ const FAULTS: readonly Fault[] = [
     breaks: 'alter table payments rename column customer to customers',
     check: 'tables',
     says: /^Column payments\.customer is missing, column payments\.customers was added by another hand$/,
-    mend: /^rename it back: alter table payments rename column customers to customer$/,
+    fix: /^rename it back: alter table payments rename column customers to customer$/,
   },
   {
     what: 'INSERT on payments revoked',
@@ -103,7 +103,7 @@ const FAULTS: readonly Fault[] = [
     breaks: 'revoke insert on payments from OWNER',
     check: 'store',
     says: /^The account that database_url names may not insert in the table payments$/,
-    mend: /^run grant insert on payments to owner_\w+$/,
+    fix: /^run grant insert on payments to owner_\w+$/,
   },
   {
     what: 'UPDATE on payments revoked',
@@ -111,7 +111,7 @@ const FAULTS: readonly Fault[] = [
     breaks: 'revoke update on payments from OWNER',
     check: 'store',
     says: /^The account that database_url names may not update in the table payments$/,
-    mend: /^run grant update on payments to owner_\w+$/,
+    fix: /^run grant update on payments to owner_\w+$/,
   },
   {
     what: 'the table of kept answers belongs to somebody else',
@@ -119,7 +119,7 @@ const FAULTS: readonly Fault[] = [
     breaks: 'alter table idempotency_keys owner to postgres',
     check: 'store',
     says: /may not select, insert, delete|may not select, insert, update, delete in the table idempotency_keys$/,
-    mend: /^run grant select, insert, update, delete on idempotency_keys to owner_\w+$/,
+    fix: /^run grant select, insert, update, delete on idempotency_keys to owner_\w+$/,
   },
   {
     what: 'a trigger of another hand that refuses payments',
@@ -127,14 +127,14 @@ const FAULTS: readonly Fault[] = [
     breaks: "create trigger no_payments before insert on payments begin select raise(abort, 'no'); end",
     check: 'tables',
     says: /^Trigger no_payments was added by another hand$/,
-    mend: /^drop the trigger no_payments, then run counterfoil audit verify$/,
-    mends: () => 'drop trigger no_payments',
+    fix: /^drop the trigger no_payments, then run counterfoil audit verify$/,
+    fixes: () => 'drop trigger no_payments',
   },
 ];
 
 for (const engine of ENGINES) {
   describe(`on ${engine}`, () => {
-    for (const { what, engines, breaks, check, says, mend, mends } of FAULTS) {
+    for (const { what, engines, breaks, check, says, fix, fixes } of FAULTS) {
       if (!engines.includes(engine)) continue;
       test(`${what}: health, readiness, log and doctor say so, and what doctor says to run puts it right.`, async (context) => {
         const pass = clockwork(context);
@@ -149,11 +149,11 @@ for (const engine of ENGINES) {
           const found = await verdict(service, check);
           assert.equal(found.is, 'failed');
           assert.match(found.says, says);
-          assert.match(found.mend!, mend);
+          assert.match(found.fix!, fix);
           const address = await reached(service);
           assert.match(address.says, /the answer is 503: no payment can be stored$/);
-          assert.match(address.mend!, /^it runs: see what \/health\/ready names/);
-          const statement = mends ? mends(found.mend!) : found.mend!.replace(/^(run|rename it back:) /, '');
+          assert.match(address.fix!, /^it runs: see what \/health\/ready names/);
+          const statement = fixes ? fixes(found.fix!) : found.fix!.replace(/^(run|rename it back:) /, '');
           await change(statement);
           await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
           assert.equal(await createStatus(service), 201);
@@ -236,9 +236,9 @@ for (const engine of ENGINES) {
           const found = await verdict(service, 'tables');
           assert.equal(found.says, `${kind[0]!.toUpperCase()}${kind.slice(1)} ${name} is missing`);
           const statement = /^run (create .*?)(?:, then counterfoil audit verify: .*)?$/.exec(
-            found.mend!,
+            found.fix!,
           )?.[1];
-          assert.ok(statement, found.mend!);
+          assert.ok(statement, found.fix!);
           await change(statement);
           assert.equal((await verdict(service, 'tables')).is, 'ok');
           await service.verify();
@@ -256,7 +256,7 @@ test('tables that belong to another account on PostgreSQL are a warning: only an
     assert.equal(found.is, 'warning');
     assert.match(found.says, /does not own the table sessions, which an upgrade may have to change$/);
     assert.match(
-      found.mend!,
+      found.fix!,
       new RegExp(`^run alter table sessions owner to ${role}, or run counterfoil migrate as`),
     );
   });

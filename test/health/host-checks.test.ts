@@ -20,9 +20,9 @@ before(async () => {
 });
 
 const look = async (database_url: string | null, deadlineMs = 5000) => {
-  const { is, says, mend } = await check.look({ settings: { database_url }, deadlineMs } as Subject);
-  assert.doesNotMatch(`${says} ${mend}`, /hidden/, 'a password is shown');
-  return `${is}: ${says}${mend === undefined ? '' : `; ${mend}`}`;
+  const { is, says, fix } = await check.look({ settings: { database_url }, deadlineMs } as Subject);
+  assert.doesNotMatch(`${says} ${fix}`, /hidden/, 'a password is shown');
+  return `${is}: ${says}${fix === undefined ? '' : `; ${fix}`}`;
 };
 const among = (...hosts: string[]) => running.href.replace(running.host, hosts.join(','));
 const refusal = (host: string) => `${host} does not answer: connect ECONNREFUSED ${host}`;
@@ -40,18 +40,18 @@ test('two servers that take writes are a warning, also on one timeline.', async 
   context.after(() => other.stop());
   const { host } = new URL(other.url);
   const told = `${running.host} is a primary; ${host} is a primary`;
-  const mend = 'unless these are names of one server, stop all but the one that holds all';
-  assert.equal(await look(among(running.host, host)), `warning: 2 hosts take writes: ${told}; ${mend}`);
+  const fix = 'unless these are names of one server, stop all but the one that holds all';
+  assert.equal(await look(among(running.host, host)), `warning: 2 hosts take writes: ${told}; ${fix}`);
 });
 
 test('a host that is dead beside a primary is a warning, wherever it stands.', async () => {
   const dead = silent[0]!;
-  const mend = 'start the one that does not answer, or take it out of database_url';
+  const fix = 'start the one that does not answer, or take it out of database_url';
   for (const [hosts, told] of [
     [[running.host, dead], `${running.host} is a primary; ${refusal(dead)}`],
     [[dead, running.host], `${refusal(dead)}; ${running.host} is a primary`],
   ] as const)
-    assert.equal(await look(among(...hosts)), `warning: ${told}; ${mend}`);
+    assert.equal(await look(among(...hosts)), `warning: ${told}; ${fix}`);
 });
 
 test('where no host takes writes it fails, and says of each why.', async () => {

@@ -204,7 +204,7 @@ describe('a certificate that cannot be used', SKIP, () => {
     return 'nothing';
   };
 
-  test('is told in one line: which file, what is wrong, and how to mend it.', () => {
+  test('is told in one line: which file, what is wrong, and how to fix it.', () => {
     const [one, other] = [certificates.make('one'), certificates.make('other')];
     assert.equal(fault(one), 'nothing');
     const missing = join(certificates.folder, 'missing.pem');

@@ -92,7 +92,7 @@ for (const engine of ENGINES) {
           (error) => error instanceof HistoryBroken && error.subject === name,
           attack,
         );
-        await mend(made);
+        await fix(made);
         await service.verify();
       }
     });
@@ -115,7 +115,7 @@ for (const engine of ENGINES) {
       return (await database.query<{ text: string }>(sql)).map(({ text }) => text);
     }
 
-    async function mend(made: readonly string[]): Promise<void> {
+    async function fix(made: readonly string[]): Promise<void> {
       for (const text of made) {
         const name = /TRIGGER (\w+)/.exec(text)?.[1];
         const table = name?.replace('_append_only', '');

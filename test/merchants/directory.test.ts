@@ -92,9 +92,9 @@ test('keys that are over are let go, and do not come back with a row that was re
   assert.equal(directory.find(KEY, NOW), undefined);
   const expiring = new Directory([]);
   expiring.putKey(stored({ expires_at: NOW }));
-  expiring.forgetOver(NOW - 1);
+  expiring.forgetInactive(NOW - 1);
   assert.ok(expiring.hasKeys);
-  expiring.forgetOver(NOW);
+  expiring.forgetInactive(NOW);
   assert.ok(!expiring.hasKeys);
   const listing = new Directory([], { keepsOver: true });
   listing.putKey(stored({ revoked_at: NOW }));
@@ -104,7 +104,7 @@ test('keys that are over are let go, and do not come back with a row that was re
 test('a key that is over and that the configuration names, before or later, stays over', () => {
   const before = new Directory([configured('live')]);
   before.putKey(stored({ version: 2, revoked_at: NOW }));
-  before.forgetOver(NOW);
+  before.forgetInactive(NOW);
   assert.equal(before.keysOf('mer_file').length, 1);
   const later = new Directory([]);
   later.putKey(stored({ version: 2, revoked_at: NOW }));

@@ -27,7 +27,7 @@ describe('a start stays at 78', () => {
   after(() => folder.remove());
 
   const file = () => join(storage, 'counterfoil.sqlite');
-  const CAUSES: [name: string, line: string, break_: () => void, mend: () => unknown][] = [
+  const CAUSES: [name: string, line: string, break_: () => void, fix: () => unknown][] = [
     [
       'a setting that there is not',
       'counterfoil.yaml:',
@@ -56,7 +56,7 @@ describe('a start stays at 78', () => {
       () => renameSync(`${file()}.whole`, file()),
     ],
   ];
-  for (const [name, words, break_, mend] of CAUSES)
+  for (const [name, words, break_, fix] of CAUSES)
     test(`${name}: the line is in the table, doctor is not content, and the start works afterwards`, async () => {
       break_();
       const refused = await command('serve');
@@ -68,7 +68,7 @@ describe('a start stays at 78', () => {
         `the table has no line with "${words}"`,
       );
       assert.notEqual((await command('doctor')).code, 0);
-      await mend();
+      await fix();
       await serves();
     });
 });

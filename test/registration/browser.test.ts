@@ -66,7 +66,7 @@ describe('in every light, width and direction', { concurrency: 2 }, () => {
     });
 });
 
-test('without scripts somebody registers, mends what was wrong, saves the key, reloads, and has one merchant.', async () => {
+test('without scripts somebody registers, fixes what was wrong, saves the key, reloads, and has one merchant.', async () => {
   const harness = services.open;
   const before = await stored(harness);
   const page = await newPage(stage, { acceptDownloads: true });

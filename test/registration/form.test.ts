@@ -280,8 +280,8 @@ describe('what the form is told', () => {
     }
     const { seed: _, token: __, ...shown } = page.forms[0]!.values;
     assert.deepEqual(shown, typed);
-    const mended = { ...anotherShop(), email: ` ${CORNER_SHOP.email} `, invite: '' };
-    assert.equal((await ana.send(page, mended, fromElsewhere())).status, 201, 'spaces around are let pass');
+    const fixed = { ...anotherShop(), email: ` ${CORNER_SHOP.email} `, invite: '' };
+    assert.equal((await ana.send(page, fixed, fromElsewhere())).status, 201, 'spaces around are let pass');
   });
 
   for (const [field, value, message] of [

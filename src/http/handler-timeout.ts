@@ -1,24 +1,24 @@
-// Answers 503 where a request has no answer in time, whatever it waits for: several waits, each within its limit, add up.
+// Limits how long a request may be handled: beyond that it is answered 503. Several waits, each within its own limit, can add up to more.
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { unavailable } from '../lib/errors.ts';
 import { monotonicMs } from '../lib/time.ts';
 import { LIMITS } from './server.ts';
 
-/** How often those that wait are looked through. */
+/** How often unanswered requests are checked. */
 const EACH_MS = 250;
 
 /** A request without an answer. */
 interface Waiting {
   reply: FastifyReply;
-  /** By the clock that never runs backwards. */
+  /** Monotonic milliseconds. */
   since: number;
 }
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Where it stands among those that wait, as long as it does. */
+    /** Its index in the array of unanswered requests. */
     waitingAt: number;
-    /** Milliseconds that its answer may take beyond the limit of all: what it was asked to wait. */
+    /** Milliseconds added to the limit of this request, such as those of `Prefer: wait`. */
     patienceMs: number;
   }
 }
@@ -28,10 +28,9 @@ declare module 'fastify' {
  * answered 503 by it and not 408 by the server. It destroys a response that has begun, so a long download would be cut.
  */
 
-/** Looks after every request of `app`. What a request began goes on: whether it was done is not known to its caller, as with any 503. */
-export function refuseLateAnswers(app: FastifyInstance): void {
-  // No Map or Set: the tables that one replaces when they are full, of what was deleted too, lead from the older to the newer and hold what
-  // was in them, so that requests long answered would lie about until the whole heap is collected.
+/** Limits every request of `app`. A work that has begun still runs to its end: as with any 503, the client does not know the outcome. */
+export function limitHandlers(app: FastifyInstance): void {
+  // An array instead of a Map: a Map's replaced hash tables kept answered requests alive until the next full collection (2.5 KB a request).
   const waiting: Waiting[] = [];
   const forget = (reply: FastifyReply) => {
     const at = reply.waitingAt;
@@ -58,7 +57,7 @@ export function refuseLateAnswers(app: FastifyInstance): void {
     )) {
       const { reply } = one;
       const { complete, destroyed } = reply.request.raw;
-      // Whose body is still on its way keeps us waiting, and not the other way round: the server's own limit is for those.
+      // Skip requests whose body is still arriving. The server's request timeout covers them.
       if (!complete && !destroyed) one.since = now;
       else {
         forget(reply);
@@ -72,13 +71,13 @@ export function refuseLateAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Never where an answer has begun: a download takes as long as it takes. */
+/** A response that has begun is not cut: a download may take longer. */
 function refuse(reply: FastifyReply): void {
   if (reply.sent || reply.raw.headersSent || reply.raw.destroyed) return;
-  reply.send(Object.assign(unavailable(), { cause: new AnswerLate() })); // in the shape that the place has for errors
+  reply.send(Object.assign(unavailable(), { cause: new HandlerTimeout() })); // in the error format of its surface
 }
 
-class AnswerLate extends Error {
-  override readonly name = 'AnswerLate';
+class HandlerTimeout extends Error {
+  override readonly name = 'HandlerTimeout';
   readonly failure = `no answer within ${LIMITS.answerMs} ms`;
 }
