@@ -85,7 +85,7 @@ export interface AppParts {
   rateLimits: RateLimits | null;
   /** What refuses keys and tokens: one for all sites, which count together. */
   refuse: Refuse;
-  /** What security.txt says; null where there is none. */
+  /** The fields of security.txt, or null. */
   security: SecurityContact | null;
   /** Logs and counts an unexpected error of ours. */
   defect: Defect;

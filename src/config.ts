@@ -32,7 +32,7 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
-  /** Where in the file what is written; what production refuses of it is told with that. */
+  /** The place of each setting in the file. What production refuses is reported with its place. */
   written: WhereWritten;
 }
 
@@ -91,7 +91,7 @@ const UNREADABLE: Record<string, string> = {
   EACCES: 'may not be read by this account; run the command as the account that serves',
 };
 
-/** A path as it is told: relative where that is shorter to read. */
+/** A path as messages show it: relative if that is shorter. */
 function shown(file: string): string {
   return file.startsWith(`${process.cwd()}/`) ? file.slice(process.cwd().length + 1) : file;
 }

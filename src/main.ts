@@ -173,7 +173,7 @@ function firstKeyPair(file: string, tls: NonNullable<Configuration['tls']>, now:
   }
 }
 
-/** The measurements of this node; their library is loaded only where somebody asks for them. */
+/** The metrics of this node. Their library is loaded only if metrics are on. */
 async function startMeasuring(): Promise<Measurements> {
   const { Measurements } = await import('./metrics/measurements.ts');
   return new Measurements(VERSION);

@@ -1,4 +1,4 @@
-// Who is calling: the administrator token of a request under /admin (RFC 6750), looked up each time, or 401.
+// Authenticates requests under /admin: finds the administrator token (RFC 6750) at each request, or answers 401.
 import type { FastifyRequest } from 'fastify';
 import { may, type Permission, type Principal } from '../administrators/administrator.ts';
 import { findTokenPrincipal } from '../administrators/token.ts';

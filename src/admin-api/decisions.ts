@@ -53,7 +53,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
     const { payment_id } = request.params;
     const { principal, id: requestId } = request;
     const found = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
-    // A fault of the body is told before that there is no such payment, as everywhere.
+    // Report a fault of the body before a missing payment, as every endpoint does.
     const currency = found?.currency ?? DEFAULT_CURRENCY;
     const money = parseBody(bodyOf(request), (values) => parseReceivedMoney(values, currency, clock.now()));
     return act(payment_id, reply, async (transaction) => ({

@@ -1,4 +1,4 @@
-// Payments under /admin, whoever's they are: the queue and other lists, and one with all that is known of it.
+// Payments of all merchants under /admin: the queue and other lists, and one payment with everything known about it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_HEADERS } from '../http/headers.ts';
 import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';

@@ -83,7 +83,7 @@ export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchem
 
 type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Reader };
 type Names = ReadonlyMap<string, string>;
-/** Who has to do with the payments that are presented. */
+/** The people and merchants of the payments that are presented. */
 interface People {
   names: Names;
   barred: ReadonlySet<string>;

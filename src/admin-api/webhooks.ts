@@ -37,7 +37,7 @@ export const merchantDeliveryAnswerSchema = z.strictObject({
 export type WithEndpointId = { Params: { endpoint_id: string } };
 export type WithDeliveryId = { Params: { delivery_id: string } };
 
-/** The endpoint that the path names, whoever's it is. Throws `not_found`. */
+/** The endpoint that the path names, of any merchant. Throws `not_found`. */
 export async function anyEndpoint(
   database: Reader,
   { params: { endpoint_id: id } }: FastifyRequest<WithEndpointId>,
@@ -47,7 +47,7 @@ export async function anyEndpoint(
   return endpoint;
 }
 
-/** The delivery that the path names, whoever's it is. Throws `not_found`. */
+/** The delivery that the path names, of any merchant. Throws `not_found`. */
 export async function anyDelivery(
   database: Reader,
   { params: { delivery_id: id } }: FastifyRequest<WithDeliveryId>,

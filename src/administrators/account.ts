@@ -26,7 +26,7 @@ import { sealTotpSecret } from './totp-secret.ts';
 
 const PASSKEY_NAME_MAXIMUM = 60;
 
-/** Who asks, with the password they have now. */
+/** The administrator and their current password. */
 interface Asking {
   principal: Principal;
   password: string;
@@ -104,7 +104,7 @@ export async function changePassword(
 ): Promise<SignedIn | PasswordRefusal> {
   const fault = passwordFault(password, asking.principal.email);
   if (fault) throw validationFailed({ password: fault });
-  // Only for whoever has given the present one: what comes now takes the processor's time.
+  // Only after the current password was right, because checking the new one costs processor time.
   const proved = await prove(parts, asking);
   if ('refused' in proved) return proved;
   const { turn } = sourceOfSession(asking.principal);
@@ -143,7 +143,7 @@ export async function endOtherSessions(
 ): Promise<number> {
   const act = { actor: principal.actor, request_id: requestId };
   return journal.commit(async (transaction) => {
-    // The row first: whoever is signing in as them has been waited for, or finds it changed.
+    // Change the row first: a sign-in that runs at the same moment is waited for, or finds the changed row.
     const changed = await changeAdministrator(transaction, principal.id, undefined, {});
     if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
     recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
@@ -209,7 +209,7 @@ export async function replaceTotp(
   });
 }
 
-/** Makes ten new recovery codes, in place of those before. They are told nowhere else. */
+/** Makes ten new recovery codes in place of the old ones. They are shown this once. */
 export async function renewRecoveryCodes(
   parts: Parts,
   asking: Asking,

@@ -4,7 +4,7 @@ import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../
 export const ROLES = ['administrator', 'reviewer', 'auditor'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What each kind of act needs, and who may: everybody looks, reviewers decide, administrators do everything else. */
+/** The permission that each kind of act needs, by role: every role reads, reviewers decide, administrators do everything else. */
 const MAY = {
   read: ['administrator', 'reviewer', 'auditor'],
   decide: ['administrator', 'reviewer'],

@@ -1,4 +1,4 @@
-// Device cookies: what tells a browser that somebody has signed in with from those of strangers. They open nothing.
+// Device cookies: they tell a known browser of an administrator from an unknown one. They give no access.
 import { randomBytes } from 'node:crypto';
 import { DAY_MS } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';

@@ -32,14 +32,14 @@ const LONGEST_DELAY_MS = 15 * MINUTE_MS;
 const LOOKED_AT = 128;
 const FAILED = 'sign_in.failed';
 /**
- * Hexadecimal digits of a digest that the history holds. They name no one, but whoever has the history and a list of
- * addresses, the staff's say, can tell which of these it was.
+ * Hexadecimal digits of a digest that the history holds. It is no address, but a reader of the history who has a list of addresses, such
+ * as the staff's, can tell which of these it was.
  */
 const BUCKET_DIGITS = 4;
-/** The same of a known browser, whose number nobody can guess. */
+/** The same for a known browser, whose number cannot be guessed. */
 const DEVICE_DIGITS = 8;
 
-/** What a browser brings along when somebody signs in with it. */
+/** What the browser sends with a sign-in. */
 export interface SignInClient {
   /** Where it comes from, as `site` gives it. */
   network: string;
@@ -54,7 +54,7 @@ export const STRANGER: SignInClient = { network: '', device: undefined, session:
 
 /** By what the failures of a caller are counted, and whose turn of hashing it is. */
 export interface Source {
-  /** Whether somebody has signed in with this browser before, as the one whose address is tried. */
+  /** Whether this administrator has signed in with this browser before. */
   isKnown: boolean;
   mark: string;
   turn: Turn;
@@ -69,7 +69,7 @@ function subjectOf(email: string): string {
   return `sign_in:${sha256Hex(email).slice(0, BUCKET_DIGITS)}`;
 }
 
-/** Where a try with `email` comes from; `administrator` is whose address that is, if anybody's. */
+/** The source of an attempt with `email`. `administrator`: the owner of that address, or undefined. */
 export function sourceOf(
   ring: KeyRing,
   email: string,
@@ -82,17 +82,17 @@ export function sourceOf(
 }
 
 function strangerSource(email: string, { network }: SignInClient): Source {
-  // Together with the address, so that the same network is not told from others at another address.
+  // Hashed together with the address, so that one network has different digests for different addresses.
   const mark = sha256Hex(`${email}\n${network}`).slice(0, BUCKET_DIGITS);
   return { isKnown: false, mark, turn: { known: false, key: network } };
 }
 
-/** The source of somebody who is signed in: their failures are counted by their session, apart from everybody's. */
+/** The source of a signed-in administrator. Their failures are counted by session, apart from those of others. */
 export function sourceOfSession({ id, session }: Principal): Source {
   return knownSource(session ?? id);
 }
 
-/** The source of a caller who holds a second factor of `administrator` that nobody guesses. */
+/** The source of a caller who holds a second factor of `administrator` that cannot be guessed. */
 export function sourceOfHolder({ id }: Administrator): Source {
   return knownSource(`holder ${id}`);
 }
@@ -149,7 +149,7 @@ export async function failuresSince(
   return { count: failures.length, withPassword, last: failures[0]?.at };
 }
 
-/** Records that somebody failed to prove that they are the one with `email`, whoever that is. */
+/** Records a failed attempt to sign in as `email`, whether or not such an administrator exists. */
 export function recordFailure(
   transaction: Transaction,
   email: string,
@@ -168,7 +168,7 @@ export function recordFailure(
 
 export type PasswordRefusal = { refused: 'wrong' } | { refused: 'throttled'; until: number };
 
-/** A password that somebody gives for the address `email`, which is that of `administrator`, if anybody's. */
+/** A password given for the address `email`. `administrator`: the owner of that address, or undefined. */
 export interface Attempt {
   email: string;
   administrator: Administrator | undefined;
@@ -193,7 +193,7 @@ export async function passwordRefusal(
   const before = await refusal();
   if (before) return before;
   const isRight = await isRightPassword(administrator?.password ?? null, password, source.turn);
-  // Again, right or wrong: whoever sends many at once must not learn which of those behind the fifth was right.
+  // Check again, right or wrong: a caller who sends many at once must not learn which of those behind the fifth was right.
   const meanwhile = await refusal();
   if (meanwhile) return meanwhile;
   if (isRight && administrator?.disabled_at === null) return undefined;

@@ -1,4 +1,4 @@
-// The thread in which one password is looked at: it keeps nobody waiting, and its word lists go with it.
+// Worker thread that scores one password, so that the event loop stays free and the word lists are unloaded afterwards.
 import { parentPort, workerData } from 'node:worker_threads';
 import { isGuessable } from './guessable.ts';
 

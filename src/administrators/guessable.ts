@@ -10,7 +10,7 @@ const LOOKED_AT = 64;
 /** Written by scripts/write-known-passwords.ts. */
 const KNOWN = new URL('known-passwords.br', import.meta.url);
 
-/** `about`: words that somebody who knows its owner would try. */
+/** `about`: words that an attacker who knows the owner would try. */
 export async function isGuessable(password: string, about: readonly string[]): Promise<boolean> {
   const [{ ZxcvbnFactory }, common, english, known] = await Promise.all([
     import('@zxcvbn-ts/core'),

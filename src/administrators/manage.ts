@@ -1,4 +1,4 @@
-// Who is an administrator: adding them, taking away and giving back what they may, and starting them anew.
+// Manages administrators: adds them, changes their role, disables and enables them, and resets their access.
 import { type Database, DatabaseError } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
@@ -25,12 +25,12 @@ import { newSetUp, newSetUpLink } from './set-up.ts';
 const NAME_MAXIMUM = 80;
 const EMAIL_MAXIMUM = 254;
 
-/** Whom a development server makes when nobody is there. */
+/** The first administrator of a development server. */
 const DEVELOPMENT_EMAIL = 'admin@localhost';
 
 /**
- * Adds an administrator, who has a set-up link and nothing else yet; `link` is its secret. Throws `validation_failed`, and
- * `conflict` where the e-mail address is somebody's.
+ * Adds an administrator who has only a set-up link so far; `link` is its secret. Throws `validation_failed`, and `conflict` if the e-mail
+ * address is taken.
  */
 export async function createAdministrator(
   transaction: Transaction,
@@ -159,7 +159,7 @@ async function written(
   return changed;
 }
 
-/** Throws `conflict` where `one` can do everything and nobody else could: is not disabled and has been set up. */
+/** Throws `conflict` if `one` is the last administrator with full rights who is enabled and set up. */
 async function requireAnother(transaction: Transaction, one: Administrator, what: string): Promise<void> {
   if (one.role !== 'administrator' || one.password === null) return;
   const others = (await lockFullAdministrators(transaction)).filter(
@@ -174,8 +174,8 @@ async function requireAnother(transaction: Transaction, one: Administrator, what
 }
 
 /**
- * The secret of a new set-up link for whom a development server makes when nobody is there; nothing once anybody is set up, or where
- * another node that starts at the same moment has made them. Throws `unavailable`, `DatabaseError`.
+ * Creates the first administrator of a development server and returns the secret of a set-up link. Returns undefined if an administrator
+ * is set up already, or if another node that starts at the same moment has created one. Throws `unavailable`, `DatabaseError`.
  */
 export async function developmentSetUp(database: Database, journal: Journal): Promise<string | undefined> {
   const act = { actor: 'operator', request_id: null };
@@ -194,7 +194,7 @@ export async function developmentSetUp(database: Database, journal: Journal): Pr
   return journal.commit((transaction) => newSetUpLink(transaction, ours, act), ours.id);
 }
 
-/** Whether somebody has the e-mail address, found out before or by the store itself. */
+/** Whether the e-mail address is taken: found by the check before, or by the unique index. */
 function isTaken(error: unknown): boolean {
   return error instanceof DatabaseError
     ? error.failure === 'conflict'

@@ -31,8 +31,8 @@ export function passkeyPlace(baseUrl: string): Place | undefined {
 }
 
 /**
- * The challenge of a passkey that `administrator` is about to add: nobody has to keep it, since the row that it is made of
- * changes when the passkey is added, and with it the challenge. base64url.
+ * The challenge (base64url) of a passkey that `administrator` is about to add. It is not stored: it is made of their row, and changes
+ * with the row when the passkey is added.
  */
 export function registrationChallenge(ring: KeyRing, { id, version }: Administrator): string {
   return ring.mac('passkey challenge', JSON.stringify(['passkey', id, version]));
@@ -95,7 +95,7 @@ export function authenticationOptions(place: Place, passkeys: readonly Passkey[]
   };
 }
 
-/** The passkey that signed what a browser sent after `authenticationOptions`, and its new count; undefined where none did. */
+/** The passkey that signed what a browser sent after `authenticationOptions`, and its new count. Undefined if none did. */
 export function verifiedAuthentication(
   place: Place,
   passkeys: readonly Passkey[],

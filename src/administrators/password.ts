@@ -1,4 +1,4 @@
-// Passwords: which may be chosen, and how they are kept so that whoever reads the store has years of work for each.
+// Passwords: which may be chosen, and how they are hashed so that a reader of the store needs years for each.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../lib/errors.ts';
@@ -65,7 +65,7 @@ function askWorker(password: string, about: readonly string[]): Promise<boolean>
   return new Promise<boolean>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
-    worker.once('exit', () => reject(unavailable())); // it was stopped before it had told
+    worker.once('exit', () => reject(unavailable())); // the worker was stopped before it answered
   }).finally(() => clearTimeout(timer));
 }
 
@@ -77,12 +77,12 @@ export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PART
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/** What nobody's password is kept as; trying one against it takes as long as against any other. */
+/** A hash of no password. Comparing with it takes as long as with a real one. */
 const NOBODYS = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(Buffer.alloc(SALT_BYTES))}$${unpadded(Buffer.alloc(TAG_BYTES))}`;
 
 /**
- * Whether `password` is the one that `stored` was made of; never, but after the same time, where there is none. Throws
- * `unavailable` where too many are being hashed.
+ * Whether `password` is the one that `stored` was made of. Without `stored` it is false, after the same time. Throws `unavailable` if too
+ * many are being hashed.
  */
 export async function isRightPassword(
   stored: string | null,

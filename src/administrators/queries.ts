@@ -85,7 +85,7 @@ export async function isKnownCredential(database: Reader, credentialId: string):
   return (await database.query('select id from passkeys where credential_id = ?', credentialId)).length > 0;
 }
 
-/** How many passkeys each administrator has who has any. */
+/** The number of passkeys of each administrator who has any. */
 export function countPasskeys(database: Reader): Promise<{ administrator_id: string; count: number }[]> {
   return database.query('select administrator_id, count(*) as count from passkeys group by administrator_id');
 }

@@ -1,10 +1,10 @@
-// Recovery codes: ten words of chance on paper, for whoever lost their second factor; each works once.
+// Recovery codes: ten random words on paper, for a lost second factor. Each code works once.
 import { asciiDigits } from '../lib/digits.ts';
 import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 
 const COUNT = 10;
-/** 120 bits: nobody tries those out, not even against a digest. Codes of 16 characters from before go on. */
+/** 120 bits, too many to try out, also against a digest. Older codes of 16 characters still work. */
 const CHARACTERS = 24;
 const GROUP = /.{4}(?!$)/g;
 
@@ -17,7 +17,7 @@ export function newRecoveryCodes(): { codes: string[]; digests: string } {
   };
 }
 
-/** The digests that are left once `code` is spent, as JSON; undefined where it is none of theirs. */
+/** The digests that are left after `code` is used, as JSON. Undefined if it is none of theirs. */
 export function spend(digests: string, code: string): string | undefined {
   const left = JSON.parse(digests) as string[];
   const digest = sha256(plainCode(code));

@@ -29,8 +29,8 @@ export async function totpSecrets(database: Reader): Promise<Secret[]> {
 }
 
 /**
- * Seals every secret with the ring's current key. Leaves a row that is not as the history left it: sealing it would hide that somebody
- * changed it. Returns how many it sealed, and the e-mail addresses of the rows that it left. Throws `unavailable`, `DatabaseError`.
+ * Seals every secret with the ring's current key. Skips a row that is not as the history left it, because sealing it would hide that it
+ * was changed. Returns how many it sealed, and the e-mail addresses of the skipped rows. Throws `unavailable`, `DatabaseError`.
  */
 export async function resealTotpSecrets(
   database: Database,
@@ -49,8 +49,8 @@ export async function resealTotpSecrets(
 }
 
 /**
- * Clears the secrets that are sealed with keys which nobody has any more. Leaves rows as `resealTotpSecrets` does. Returns the e-mail
- * addresses of those cleared and of those left. Throws `unavailable`, `DatabaseError`.
+ * Clears the secrets that are sealed with lost keys. Skips rows as `resealTotpSecrets` does. Returns the e-mail addresses of the cleared
+ * and of the skipped rows. Throws `unavailable`, `DatabaseError`.
  */
 export async function clearTotpSecrets(
   database: Database,

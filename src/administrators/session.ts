@@ -1,4 +1,4 @@
-// Sessions: who is signed in, looked up at every request, so that what ends one ends it everywhere at once.
+// Sessions of administrators. A session is looked up at every request, so that its end holds on all nodes at once.
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
@@ -22,7 +22,7 @@ import { type Factor, SESSIONS, type Session } from './rows.ts';
 
 export type { Factor, Session };
 
-/** A session nobody uses ends after this long, and any after SESSION_ABSOLUTE_MS. */
+/** An unused session ends after this long, and any session after SESSION_ABSOLUTE_MS. */
 export const SESSION_IDLE_MS = 15 * MINUTE_MS;
 export const SESSION_ABSOLUTE_MS = 8 * HOUR_MS;
 /** Sessions that one administrator may have at a time. One more ends the oldest. */
@@ -33,8 +33,8 @@ const REFRESH_MS = MINUTE_MS;
 const CLOCK_SKEW_MS = MINUTE_MS;
 
 /**
- * What a cookie holds: the session's secret and the moment of its last use, under a seal whose key the cookie does not hold, so
- * that whoever finds an old one cannot make it young.
+ * A cookie holds the session's secret and the time of its last use, with a MAC whose key is not in the cookie. So an old cookie cannot be
+ * given a newer time.
  */
 export function cookieValue(ring: KeyRing, secret: string, session: Aged, nowMs: number): string {
   const seen = Math.floor(nowMs / SECOND_MS);
@@ -43,7 +43,7 @@ export function cookieValue(ring: KeyRing, secret: string, session: Aged, nowMs:
 
 const seenText = (secret: string, seen: number) => `seen ${secret} ${seen}`;
 
-/** Who is signed in by a cookie, the session's secret, and what to put in the cookie's place where that is due. */
+/** The administrator that a cookie signs in, the session's secret, and the new cookie if one is due. */
 interface SignedInBy {
   principal: Principal;
   secret: string;
@@ -51,8 +51,8 @@ interface SignedInBy {
 }
 
 /**
- * Who comes with a cookie; undefined where it is not whole, was last used more than SESSION_IDLE_MS ago, or its session is not
- * good any more. Throws `DatabaseError`.
+ * The owner of a cookie. Undefined if the cookie is damaged, was last used more than SESSION_IDLE_MS ago, or its session has ended.
+ * Throws `DatabaseError`.
  */
 export async function openCookie(
   { database, ring }: { database: Reader; ring: KeyRing },
@@ -86,7 +86,10 @@ function principalOf({ id, name, email, role, session }: SessionOwner): Principa
   return { id, name, email, role, actor: actorOf(id), session, token: null };
 }
 
-/** Starts a session; its secret is told nowhere else. Always a new one: no secret from before a sign-in is good after it. */
+/**
+ * Starts a session; its secret is returned this once. It is always a new one, so that no secret from before the sign-in stays valid
+ * (OWASP ASVS, session fixation).
+ */
 export async function startSession(
   transaction: Transaction,
   administratorId: string,
@@ -113,7 +116,7 @@ export async function startSession(
   return { secret, session };
 }
 
-/** Ends the oldest sessions of an administrator who has more than SESSIONS_MAXIMUM. The caller has changed the administrator's row. */
+/** Ends the oldest sessions of an administrator beyond SESSIONS_MAXIMUM. The caller has changed the administrator's row. */
 async function endBeyondMaximum(transaction: Transaction, administratorId: string, act: Act): Promise<void> {
   const open = await openSessionsOf(transaction, administratorId, transaction.now);
   for (const { id } of open.slice(SESSIONS_MAXIMUM)) {
@@ -148,8 +151,8 @@ export async function endReplaced(
 }
 
 /**
- * Ends all sessions of an administrator, but for the one with the id `except`. Returns how many. The caller has changed the
- * administrator's row before, so that whoever signs in on another node has either been waited for or is refused.
+ * Ends all sessions of an administrator but the one with the id `except`. Returns how many. The caller has changed the administrator's
+ * row before, so that a sign-in on another node was waited for, or is refused.
  */
 export async function endAllSessions(
   transaction: Transaction,

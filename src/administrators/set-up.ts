@@ -67,9 +67,9 @@ export interface SetUp {
 }
 
 /**
- * Sets an administrator up: uses the link, keeps password, second factor and recovery codes, and signs them in. Nothing where
- * the link is not good any more; then nothing was changed. `replaced`: the cookie of the session that the browser had. Throws
- * `conflict` where the passkey is somebody's already.
+ * Sets an administrator up: uses the link, stores password, second factor and recovery codes, and signs them in. Returns undefined if the
+ * link is not valid any more; then nothing was changed. `replaced`: the cookie of the browser's session before. Throws `conflict` if the
+ * passkey is taken.
  */
 export async function completeSetUp(
   transaction: Transaction,
@@ -128,7 +128,7 @@ export function insertPasskey(
   return row;
 }
 
-/** Throws `conflict` where a passkey is somebody's already. */
+/** Throws `conflict` if a passkey is taken. */
 export async function requireNew(transaction: Transaction, { credential_id }: NewPasskey): Promise<void> {
   if (await isKnownCredential(transaction, credential_id))
     throw new OperationalError('conflict', 'This passkey is in use already.');

@@ -19,7 +19,7 @@ import { complete, newTicket, type Proof, type RefusedTo, type SignedIn } from '
 /** How long a page with a challenge may stay open. */
 const CHALLENGE_MS = 5 * MINUTE_MS;
 
-/** A second factor that nobody guesses. A code of an authenticator app is none: it has six digits. */
+/** A second factor that cannot be guessed. A code of an authenticator app has six digits, so it is none. */
 export type StrongFactor =
   | { recoveryCode: string }
   /** `response`: the JSON that the browser sent, parsed. `expires`: as `newChallenge` returned it. */
@@ -61,9 +61,9 @@ function challengeOf(ring: KeyRing, { id, version }: Holder, expires: number): s
 }
 
 /**
- * Signs in with password and second factor at once. The factor is checked first: the password is not looked at before the factor is
- * right, so the answer tells nothing about a password. Failures of strangers do not count here. Whoever holds a right factor has five
- * wrong passwords in 15 minutes. Returns `wrong` whatever is wrong. Throws `unavailable`, `DatabaseError`.
+ * Signs in with password and second factor at once. The factor is checked first, and the password only if the factor is right, so the
+ * answer tells nothing about a password. Failures of strangers do not count here. A caller with the right factor has five wrong passwords
+ * in 15 minutes. Returns `wrong` whatever is wrong. Throws `unavailable`, `DatabaseError`.
  */
 export async function signInAtOnce(
   parts: Parts,

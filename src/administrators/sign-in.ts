@@ -36,7 +36,7 @@ import { openTotpSecret } from './totp-secret.ts';
 
 export type { Parts, PasswordRefusal, SignInClient };
 
-/** How long somebody may take between their password and their second factor. */
+/** The longest time between the password and the second factor. */
 const TICKET_MS = 5 * MINUTE_MS;
 /** How many rotations of the key for secrets a ticket outlives. */
 const SEALINGS_MAXIMUM = 3;
@@ -73,8 +73,8 @@ export async function checkPassword(
 }
 
 /**
- * What a ticket stands for: whose it is, their passkeys, and the challenge for one of these. Nothing where it is forged, older
- * than five minutes, used, or its administrator was changed meanwhile. Throws `DatabaseError`.
+ * What a ticket stands for: its administrator, their passkeys, and the challenge for one of these. Undefined if it is forged, older than
+ * five minutes, used, or its administrator was changed meanwhile. Throws `DatabaseError`.
  */
 export async function openTicket(
   { database, ring }: Pick<Parts, 'database' | 'ring'>,

@@ -29,8 +29,8 @@ export function lesserRole(one: Role, other: Role): Role {
 }
 
 /**
- * Makes a token, told nowhere else, for `days` days. Throws `not_found` where there is no such administrator, `conflict` where
- * they are disabled, `validation_failed` where the role is more than theirs, or the name or the days are not right.
+ * Makes a token for `days` days; it is returned this once. Throws `not_found` if there is no such administrator, `conflict` if they are
+ * disabled, `validation_failed` if the role is above theirs, or the name or the days are invalid.
  */
 export async function createToken(
   transaction: Transaction,
@@ -103,7 +103,7 @@ function isGood({ revoked_at, expires_at, owner_disabled_at }: OwnedToken, now: 
   return revoked_at === null && expires_at > now && owner_disabled_at === null;
 }
 
-/** Revokes a token for good. Throws `not_found` where there is none with this id, or it is revoked already. */
+/** Revokes a token for good. Throws `not_found` if there is none with this id, or it is revoked already. */
 export async function revokeToken(transaction: Transaction, id: string, act: Act): Promise<Token> {
   const revoked = await endToken(transaction, id);
   if (!revoked) throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
@@ -111,7 +111,7 @@ export async function revokeToken(transaction: Transaction, id: string, act: Act
   return revoked;
 }
 
-/** All tokens, those that are over too, and whose they are. Throws `DatabaseError`. */
+/** All tokens with their owners, expired ones too. Throws `DatabaseError`. */
 export function listTokens(database: Reader): Promise<OwnedToken[]> {
   return listOwnedTokens(database);
 }

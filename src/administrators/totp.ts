@@ -26,8 +26,8 @@ export function totpUri(secret: string, email: string): string {
 }
 
 /**
- * The time step that `code` stands for, if it is right at `nowMs` and later than `lastStep`, the one taken last; else nothing.
- * Whoever takes it keeps the step in the same statement that acts on it: that is what makes a code work once.
+ * The time step of `code` if it is right at `nowMs` and later than `lastStep`, the one taken last; else undefined. The caller stores the
+ * step in the same statement that acts on it, so that a code works once (RFC 6238, section 5.2).
  */
 export function acceptedStep(
   secret: string,

@@ -9,7 +9,7 @@ const LONGEST_QUEUE = 20;
 /** Hashes under way or waiting for one caller. */
 const EACH = 2;
 
-/** For whom something is hashed: `key` tells one caller from others of their kind; `undefined` is nobody in particular. */
+/** The caller of a hash: `key` tells one caller from others of the kind; `undefined` is a caller without a name. */
 export interface Turn {
   known: boolean;
   key: string | undefined;

@@ -68,8 +68,8 @@ export function verifyRegistration(answer: unknown, expected: Expected): Credent
 }
 
 /**
- * The new counter in the answer to `navigator.credentials.get` (its JSON, parsed). Throws an `Error` if the answer is not
- * right or not signed by `credential`, or if its counter does not grow: somebody may have copied the key.
+ * The new counter in the answer to `navigator.credentials.get` (its JSON, parsed). Throws an `Error` if the answer is invalid or not
+ * signed by `credential`, or if its counter does not grow: the key may have been copied.
  */
 export function verifyAssertion(
   answer: unknown,

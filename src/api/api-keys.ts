@@ -67,7 +67,7 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
 
   const shown = (row: StoredKey, used?: number) => presentApiKey(directory.putKey(row), used, clock.now());
 
-  /** Answers 201 with a new key, the only time it is told. */
+  /** Answers 201 with a new key. Only this answer shows the key. */
   function created(reply: FastifyReply, key: string, row: StoredKey, more: object = {}) {
     reply.code(201).headers(API_HEADERS);
     reply.header('location', `${baseUrl}/v1/api_keys/${row.id}`);

@@ -1,4 +1,4 @@
-// Who is calling: the Bearer key of a request under /v1 (RFC 6750), or 401.
+// Authenticates requests under /v1: finds the Bearer key (RFC 6750), or answers 401.
 import type { FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';

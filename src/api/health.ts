@@ -1,4 +1,4 @@
-// Whether the service works, and whether this node takes requests: asked often and by anybody, so that asking costs little.
+// Whether the service works, and whether this node takes requests. Cheap, because load balancers ask often and without a key.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { API_HEADERS } from '../http/headers.ts';
@@ -8,7 +8,7 @@ import { OperationalError } from '../lib/errors.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, monotonicMs, SECOND_MS } from '../lib/time.ts';
 
-/** How long what writes met, or a probe, speaks for the store: space that comes back is told of within a second. */
+/** How long the outcome of a write or of a probe counts: that space came back is known within a second. */
 const GOOD_FOR_MS = SECOND_MS / 2;
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 /** How long a rehearsal that went well is good for, while no change fails as a defect. */

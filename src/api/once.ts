@@ -33,7 +33,7 @@ export type AnswerOnce = (
   work: Work<Answer>,
 ) => Promise<string>;
 
-/** Returns the function that does a request's work once for its `Idempotency-Key`, or simply does it where there is none. */
+/** Returns the function that runs a request's work once for its `Idempotency-Key`, or simply runs it without one. */
 export function answerOnce(database: Database, journal: Journal, clock: Clock): AnswerOnce {
   const idempotency = new Idempotency(database, journal, clock);
   return async (request, reply, { route, body, row }, work) => {
@@ -76,7 +76,7 @@ export function paymentAnswer(
   return { status, body: `{"data":${presentPayment(payment, checkoutBaseUrl, now)}}` };
 }
 
-/** Who asks, for the entries of what is done. */
+/** The caller, for the entries of its changes. */
 export const actOf = ({ caller, id }: FastifyRequest): Act => ({ actor: caller.actor, request_id: id });
 
 export function tenantOf(request: FastifyRequest): Tenant {

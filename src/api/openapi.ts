@@ -20,7 +20,7 @@ import { paymentAnswerSchema, paymentListSchema } from './payments.ts';
 
 const UNDER_V1: ErrorCode[] = [...ALWAYS, 'unauthorized', 'forbidden', 'rate_limited'];
 
-/** What a key is told of its limits (draft-ietf-httpapi-ratelimit-headers-10). */
+/** The headers that tell a key its limits (draft-ietf-httpapi-ratelimit-headers-10). */
 export const RATE_LIMIT = {
   'RateLimit-Policy': {
     required: false,

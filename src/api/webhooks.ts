@@ -212,7 +212,7 @@ function addPatchRoute(app: FastifyInstance, { database, journal, webhookRules }
 const typesText = (types: readonly EventType[] | null | undefined) =>
   types == null ? null : JSON.stringify([...new Set(types)]);
 
-/** One test of an endpoint at a time: each holds a connection to somebody else's server. */
+/** One test of an endpoint at a time, because each holds a connection to the server of the endpoint. */
 function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
   const testing = new Set<string>();
 

@@ -1,4 +1,4 @@
-// The customer's pages: the list of their routes, and what the site answers where none of them can.
+// The customer's pages: the list of their routes, and the site's answer to any other address.
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';

@@ -42,7 +42,7 @@ export function actionOf(
   return ring.isMac('checkout form', stated, sent.get('token') ?? '', payment) ? action : undefined;
 }
 
-/** What a form whose token was right says its customer was told to do. */
+/** The instructions that the customer was shown, from a form whose token was right. */
 export function shownInstructions(sent: URLSearchParams): Instructions | null {
   const shown = sent.get('shown');
   return shown ? (JSON.parse(shown) as Instructions) : null;

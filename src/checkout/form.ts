@@ -81,7 +81,7 @@ function faultMessage(words: Words, { name }: FieldUse, fault: FieldFault, merch
   return words.html(`error.${name}.${fault}` as Key, { maximum: FIELDS[name].maximum });
 }
 
-/** The submission that a faultless form makes, with what its page told to do: whole for the reviewer, masked for all others. */
+/** The submission of a form without faults, with the instructions of its page: whole for the reviewer, masked for all others. */
 export function submissionFrom(
   method: Method,
   kept: ReadonlyMap<FieldName, Kept>,
@@ -110,7 +110,7 @@ export function submissionFrom(
   return { method: method.id, whole, masked, payer };
 }
 
-/** A field that a form asks: with its label, its hint and, where there is one, its fault in the summary's words. */
+/** A field of the form: its label, its hint and its fault, if any, in the summary's words. */
 export function fieldPart(
   words: Words,
   name: FieldName,

@@ -6,7 +6,7 @@ import type { CheckoutVisit, Name } from './visit.ts';
 
 /** Where a developer goes on. */
 export interface FrontLinks {
-  /** Undefined if nobody may register. */
+  /** Undefined if registration is closed. */
   registerUrl: string | undefined;
   consoleUrl: string;
   descriptionUrl: string;

@@ -1,4 +1,4 @@
-// What the customer is told to do outside this page: the transfer's rows and its QR code, or the merchant's own words.
+// The instructions for paying outside this page: the transfer's rows and its QR code, or the merchant's own words.
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import { formatAmount, hasMinorUnit } from '../lib/money.ts';
@@ -14,9 +14,7 @@ import type { PaymentSubject } from './parts.ts';
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */
 const codes = new LRUCache<string, QrCode>({ max: 500, memoMethod: qrPath });
 
-/**
- * The markup of what a customer is told to do. `pictureUrl`: where the code is as a picture.
- */
+/** The markup of the instructions. `pictureUrl`: the address of the QR code as a picture. */
 export function instructionsMarkup(
   subject: PaymentSubject,
   instructions: Instructions,

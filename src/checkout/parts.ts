@@ -9,7 +9,7 @@ import { facts, type TermPair } from '../ui/facts.ts';
 import { type IconName, icon } from '../ui/icons.ts';
 import type { Words } from '../ui/languages.ts';
 
-/** What a page of a payment is about, and what is known of its merchant. */
+/** The payment that a page shows, and what is known of its merchant. */
 export interface PaymentSubject {
   payment: Payment;
   profile: Profile;
@@ -27,7 +27,7 @@ export interface PaymentSubject {
 /** A way to pay whose form says that money will come, and not that it was paid. */
 export type Announced = Exclude<Method['type'], 'test_card'>;
 
-/** A payment's status as customers are told it; expiry is one of its own to them. */
+/** A payment's status as customers see it; for them expired is a status of its own. */
 export type ShownStatus = Payment['status'] | 'expired';
 export const shownStatus = ({
   status,
@@ -106,7 +106,7 @@ function strangeHost(url: URL, website: string | null): string | null {
   return url.host;
 }
 
-/** Where a link out leads. `host` is told where it is not the merchant's own. */
+/** The target of a link out. `host` is shown if it is not the merchant's own. */
 export interface Out {
   target: string;
   host: string | null;
@@ -118,7 +118,7 @@ export function outTo({ payment, profile }: PaymentSubject, address: string | nu
   return target ? { target, host: strangeHost(new URL(target), profile.website) } : null;
 }
 
-/** The link out, or undefined where there is none. */
+/** The link out, or undefined. */
 export function wayOut(
   words: Words,
   merchant: string,

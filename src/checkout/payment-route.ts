@@ -150,7 +150,7 @@ export class PaymentRoute implements PageRoute<Name> {
     });
   }
 
-  /** Not a payment of a suspended merchant, nor one that was changed in the store itself: its amount may be somebody else's. */
+  /** Not for a payment of a suspended merchant, nor for one that was changed in the store itself: its amount may be wrong. */
   async #mayBePaid(payment: Payment): Promise<boolean> {
     const { database, directory } = this.#parts;
     return !directory.isSuspended(payment.merchant_id) && (await isPaymentAsRecorded(database, payment));

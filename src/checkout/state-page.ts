@@ -143,7 +143,7 @@ function moneyMayBeUnderWay(shown: ShownStatus, details: Details | null): boolea
   );
 }
 
-/** What the customer was told to do, again, as it stood when they said they would. */
+/** The instructions again, as the customer saw them when they submitted. */
 function repeated({ address }: CheckoutVisit, subject: PaymentSubject): Html | null {
   const { payment, words } = subject;
   const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
@@ -171,7 +171,7 @@ ${hiddenToken(ring, payment, 'ask')}
 </form>`;
 }
 
-/** The way on: to the merchant where there is an address, and another look at what may still change. */
+/** The next step: back to the merchant if there is an address, or a reload while the status may change. */
 function onward({ address }: CheckoutVisit, subject: PaymentSubject, out: State[5]): Html {
   const { payment, words } = subject;
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;

@@ -20,7 +20,7 @@ export interface PostgresHost {
   url: string;
 }
 
-/** The parameter of a connection string (`postgres://…`) that sets options or deadlines of sessions; undefined where none does. */
+/** The parameter of a connection string (`postgres://…`) that sets options or deadlines of sessions, or undefined. */
 export function overridingParameter(url: string): string | undefined {
   const names = [...new URLSearchParams(url.split('?')[1])].map(([name]) => name);
   return names.find((name) => /^options$|timeout/i.test(name));
@@ -68,14 +68,14 @@ export function hostsOf(url: string): PostgresHost[] {
     own.set('host', host);
     own.set('port', port);
     const name = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-    // What stands where the host belongs is read by nobody: the parameters come before it.
+    // PostgreSQL ignores the host part if the parameters come before it.
     return { name, url: `${user}host${path}?${own}` };
   });
 }
 
 /**
- * Which database a connection string names, as messages tell it: `shop on db1.internal:5432`. Never its password: nothing where
- * that cannot be told from the rest.
+ * The database of a connection string as messages name it: `shop on db1.internal:5432`. Never holds the password. Returns undefined if
+ * the name cannot be separated from the rest.
  */
 export function databaseName(url: string): string {
   const parts = partsOf(url);
@@ -112,7 +112,7 @@ interface Parts {
   user: string;
   /** Without the brackets of IPv6. */
   hosts: string[];
-  /** As many as hosts, or one for all; empty where none is written. */
+  /** One port for each host, or one for all of them. Empty if the connection string has no port. */
   ports: string[];
   path: string;
   parameters: URLSearchParams;

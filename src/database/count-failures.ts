@@ -1,7 +1,7 @@
-// A store whose failures are counted, whoever runs into them.
+// Wraps a store and counts its failed calls.
 import { type Database, DatabaseError, type DatabaseFailure } from './database.ts';
 
-/** The same store; `count` is told of each call that fails, once. */
+/** Returns the same store with counting. Calls `count` once for each call that fails. */
 export function countFailures(database: Database, count: (failure: DatabaseFailure) => void): Database {
   const watched = <T>(call: Promise<T>): Promise<T> =>
     call.catch((error) => {

@@ -44,7 +44,7 @@ export interface Database extends Queryable {
   refresh(): void;
   /** Reads one unmoving state of the whole database, while others write. */
   snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T>;
-  /** Runs many statements: a migration's inside `transaction`, what stands in none outside it, with nobody else at work. */
+  /** Runs many statements: those of a migration inside `transaction`, others outside of one. Nothing else may use the store meanwhile. */
   script(sql: string): Promise<void>;
   /**
    * The engine's settings by which an answered commit outlives a power cut, by their names, as they are where nothing of ours
@@ -52,9 +52,9 @@ export interface Database extends Queryable {
    */
   durability(): Promise<Readonly<Record<string, string>>>;
   /**
-   * Proves the indexes by their tables, and on SQLite the whole file: returns what is wrong, a clause each, ten at most. It runs on a
-   * process or a connection of its own, so that nobody waits for it, and reads the whole store. `signal` ends it.
-   * Throws `DatabaseError`, and the signal's reason.
+   * Checks the indexes against their tables, and on SQLite the whole file. Returns at most ten faults, a clause each. Reads the whole
+   * store in a process or on a connection of its own, so other calls do not wait. `signal` ends it. Throws `DatabaseError`, and the
+   * signal's reason.
    */
   indexFaults(signal?: AbortSignal): Promise<string[]>;
   close(): Promise<void>;

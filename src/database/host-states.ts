@@ -1,4 +1,4 @@
-// What each host of a connection string says it is, asked of all at once: for whoever is to fix one of them.
+// Asks all hosts of a connection string at once what they are, for the message to an operator.
 import { Budget } from './budget.ts';
 import { hostsOf } from './connection-string.ts';
 import type { Connection } from './postgres-connection.ts';

@@ -30,7 +30,7 @@ export function libpqEnvironment(url: string, environment: object, roots: string
   return Object.fromEntries([...kept, ...Object.entries(ours)].filter(([, value]) => value !== undefined));
 }
 
-/** Where there is a file with certificates, libpq verifies by it what nobody asked it to. */
+/** If this file of certificates exists, libpq verifies by it although no setting asks for that. */
 const NO_FILE = '/nonexistent';
 
 /** What node-postgres makes of the parameters for TLS. */

@@ -1,11 +1,11 @@
-// Looks up what lets somebody in: rows that themselves hold what was looked for, also those that a command wrote a moment ago.
+// Looks up credentials: rows whose own columns hold the value, including rows that a command wrote a moment ago.
 import type { Database, Reader } from './database.ts';
 
 /**
- * Returns those of `rows` whose own columns hold the values of `looked`. Whatever lets somebody in (a token, a key, a session, a
- * passkey, a link) goes through here, because who can write to the database's files can change an index and leave the rows as they
- * are. `rows` must have those columns. SQLite takes a column from the index that it looks into: so the statement looks up the id
- * alone by the index, and the row by its id.
+ * Returns those of `rows` whose own columns hold the values of `looked`. Every credential (token, key, session, passkey, link) is looked
+ * up by this function. Because: an attacker who can write to the database's files can change an index and leave the rows unchanged.
+ * `rows` must have those columns. SQLite reads a column from the index that it searches, so the statement looks up the id by the index,
+ * and the row by its id.
  */
 export function heldRows<R extends object>(rows: readonly R[], looked: Partial<NoInfer<R>>): R[] {
   const names = Object.keys(looked) as (keyof R)[];

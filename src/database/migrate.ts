@@ -36,7 +36,7 @@ function forEngine(sql: string, engine: Database['engine']): string {
   );
 }
 
-/** Whoever makes or changes the schema on PostgreSQL waits for this, in the transaction in which it does. */
+/** An advisory lock on PostgreSQL. A transaction that creates or changes the schema takes it. */
 export const MIGRATING_LOCK = 'select pg_advisory_xact_lock(4207849484)';
 const MIGRATIONS_TABLE =
   'create table if not exists schema_migrations (version bigint primary key, name text not null, digest text not null)';
@@ -46,7 +46,7 @@ export function schemaScript(engine: Database['engine']): string {
   return [MIGRATIONS_TABLE, ...knownMigrations().map(({ sql }) => forEngine(sql, engine))].join(';\n');
 }
 
-/** The statement of the migrations that makes an index or a trigger; undefined where none does. */
+/** The statement of the migrations that creates an index or a trigger, or undefined. */
 export function creationOf(engine: Database['engine'], name: string): string | undefined {
   const end = engine === 'sqlite' ? '[^;]*;[^;]*end' : '[^;]*';
   const statement = new RegExp(
@@ -102,8 +102,8 @@ export async function migrate(database: Database): Promise<string[]> {
 }
 
 /**
- * A transaction that is run again where it waited too long for a lock: on PostgreSQL everybody queues behind a waiting
- * `alter table`, and a dump or a verification may hold the table for minutes.
+ * Runs a transaction again if it waited too long for a lock. On PostgreSQL every session queues behind a waiting `alter table`, and a
+ * dump or a verification may hold the table for minutes.
  */
 async function stepAside<T>(database: Database, work: (transaction: Queryable) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -10,9 +10,9 @@ type View = Reader;
 /** Rows read, and written by one transaction, at once. */
 export const PAGE = 1000;
 
-/** A move's own sessions are told from all others by this name. */
+/** `application_name` of a move's own sessions. */
 const APPLICATION_NAME = 'counterfoil-move';
-/** Whoever was stopped just now is still seen for a moment. */
+/** A session that was ended a moment ago is still listed. */
 const SESSIONS_END_WITHIN_MS = 1000;
 const SESSIONS_ASKED_EVERY_MS = 50;
 
@@ -56,7 +56,7 @@ export function movedTables(): Table[] {
   }));
 }
 
-/** The rows behind `after` in the order of the primary key; from the first where there is none to come after. */
+/** The rows behind `after` in the order of the primary key, or from the first row if `after` is undefined. */
 export function pageAfter(view: View, table: Table, after: Row | undefined): Promise<Row[]> {
   const { name, columns, key } = table;
   const behind = after ? `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
@@ -74,8 +74,8 @@ export async function lastRow(view: View, { name, columns, key }: Table): Promis
 }
 
 /**
- * Lends one unmoving state of a store, and keeps everybody from writing to it meanwhile: who tries waits, and is refused in the
- * end. Nothing is written. Throws `DatabaseError`.
+ * Lends one consistent snapshot of a store and blocks its writers meanwhile: they wait, and are refused in the end. Writes nothing.
+ * Throws `DatabaseError`.
  */
 export function holdStill<T>(database: Database, use: (view: View) => Promise<T>): Promise<T> {
   if (database.engine === 'sqlite') return database.transaction(() => database.snapshot(use));
@@ -106,7 +106,7 @@ export function asMover(url: string): string {
 export async function sessionsOpen(database: Database): Promise<string[]> {
   if (database.engine === 'sqlite') return [];
   for (let waitedMs = 0; ; waitedMs += SESSIONS_ASKED_EVERY_MS) {
-    // Of another account's session an account without further rights is told no address, and no kind of process.
+    // Without further rights, PostgreSQL hides the address and the kind of process of another account's session.
     const rows = await database.query<{ session: string }>(
       `select distinct case when backend_type is null then 'an address that it does not tell'
        else coalesce(host(client_addr), 'its own machine') end

@@ -1,4 +1,4 @@
-// Opens the store that the configuration names, in a directory nobody else can read.
+// Opens the store that the configuration names, in a directory that only this account can read.
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { syncNow } from '../lib/durable-files.ts';

@@ -5,7 +5,7 @@ import { DatabaseError, type DatabaseFailure, type Value } from './database.ts';
 
 /** The server's own limit on a statement; it does not interrupt the wait for a synchronous standby, which ours does. */
 const STATEMENT_DEADLINE_MS = 8000;
-/** A farewell that is not answered by then was said to nobody. */
+/** How long to wait for the answer to a goodbye message. */
 const FAREWELL_MS = 1000;
 /** An idle connection is asked for a sign of life after this long, and ten times a second apart, before it counts as cut. */
 const IDLE_BEFORE_PROBE_MS = 10_000;
@@ -140,7 +140,7 @@ export class Connection {
     this.#client.on('notice', listen);
     try {
       const answer = this.#client.query({ text: 'commit', query_timeout: deadlineMs } as pg.QueryConfig);
-      answer.catch(() => {}); // a statement that failed before is told of in its place
+      answer.catch(() => {}); // reported by the statement that failed before
       await before;
       const { command } = await answer;
       if (command !== 'COMMIT') throw new DatabaseError('unavailable', `COMMIT answered ${command}`);
@@ -152,7 +152,7 @@ export class Connection {
     if (warning) throw new DatabaseError('unknown', warning);
   }
 
-  /** Ends it at once: a connection whose state is not known is never used again, and one nobody answers on is not waited for. */
+  /** Closes the connection at once. Used if its state is unknown or the server does not answer. */
   discard(): void {
     this.#isOpen = false;
     this.#socket.destroy();

@@ -9,7 +9,7 @@ import type { Reader } from './database.ts';
 import { libpqEnvironment } from './libpq-environment.ts';
 import { PostgresToolFailed } from './postgres-tool-failed.ts';
 
-/** Of what a tool says, this much is told. */
+/** The longest part of a tool's message that is shown, in characters. */
 const LONGEST_COMPLAINT = 300;
 
 /** The tools at work. */
@@ -66,7 +66,7 @@ async function runTool(
 }
 
 async function runIn(env: Record<string, string>, tool: string, options: readonly string[]): Promise<void> {
-  // Everybody on the machine can read a command line: where and who stands in the environment.
+  // Every account of the machine can read a command line, so host and user stand in the environment.
   const child = spawn(tool, ['--no-password', '--dbname=postgresql://', ...options], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env,

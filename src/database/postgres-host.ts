@@ -21,7 +21,7 @@ const NOT_TOLD = new Set(['42501', '42883', '0A000']);
 export interface HostAnswer {
   host: Host;
   connection: Connection;
-  /** Nothing where the server does not tell. */
+  /** Undefined if the server does not say. */
   timeline: number | undefined;
   /** Why it takes no writes; undefined where it does. */
   readOnly: string | undefined;

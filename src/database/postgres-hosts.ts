@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 1000;
 const STALE = 'is on an older timeline than the database in use: a primary from before a failover';
 const SILENT = 'does not answer';
 
-/** Who is asked before a connection is used, and told of what is not. */
+/** Called before a connection is used; reports hosts that were rejected. */
 export interface HostGuard {
   /**
    * What keeps the store behind a connection from being used, in words; undefined where it may be. `isOpening`: nothing was used
@@ -24,14 +24,14 @@ export interface HostGuard {
   onRefused(host: string, reason: string): void;
 }
 
-/** Why hosts are not used; `kind` is what is said once, whatever else the reason says. */
+/** Why hosts are not used. A reason is logged once for each `kind`, whatever its details are. */
 type Refusals = Map<Host, { kind: string; reason: string }>;
 
 /** The hosts of one connection string, and what this process has seen of them. */
 export class Hosts {
   readonly #hosts: Host[];
   readonly #guard: HostGuard | undefined;
-  /** To whom connections lead, and what that host said of itself. */
+  /** The host that connections lead to, and what it said of itself. */
   readonly #answers = new WeakMap<Connection, HostAnswer>();
   readonly #told = new Map<Host, string>();
   /** Of the hosts that were used: what another says of itself counts once its history was found to be ours. */
@@ -61,8 +61,8 @@ export class Hosts {
   }
 
   /**
-   * Asks all hosts at once, and gives a connection to the one to be used: on the newest timeline, and among equals the one
-   * used last. Throws `DatabaseError`, `unavailable` where none is fit.
+   * Asks all hosts at once and returns a connection to the best: on the newest timeline, and among equals the one used last. Throws
+   * `DatabaseError` `unavailable` if no host is fit.
    */
   async connect(budget: Budget, use: 'write' | 'read'): Promise<Connection> {
     const within = new Budget(budget.left(this.#answerMs));
@@ -101,7 +101,7 @@ export class Hosts {
       if ('connection' in one) this.#asking.set(one.host, one.connection);
       else this.#asking.delete(one.host);
     }
-    // Where none is fit, who asks for a connection next is told.
+    // If no host is fit, the next request for a connection throws.
     await this.#choose(all, 'write', new Budget(this.#hosts.length * this.#answerMs)).catch(() => {});
   }
 
@@ -109,7 +109,7 @@ export class Hosts {
     return this.#hosts.length === 1 ? ANSWER_MS.alone : ANSWER_MS.amongOthers;
   }
 
-  /** Throws `DatabaseError` where none is fit. */
+  /** Throws `DatabaseError` if no host is fit. */
   async #choose(
     all: readonly (HostAnswer | Silence)[],
     use: 'write' | 'read',
@@ -132,7 +132,7 @@ export class Hosts {
       if (this.#isStale(answer)) refusals.set(answer.host, { kind: STALE, reason: STALE });
     for (const one of all)
       if ('error' in one) refusals.set(one.host, { kind: SILENT, reason: `${SILENT}: ${one.error.message}` });
-    // Whoever opens a store of which nothing can be used is told by the error.
+    // At opening, the error reports why no host can be used.
     if (this.#last) this.#tell(refusals);
     if (chosen) return chosen.connection;
     const [only] = all;

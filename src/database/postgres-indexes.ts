@@ -7,7 +7,7 @@ import type { Connection } from './postgres-connection.ts';
 const NO_DEADLINE_MS = 2 ** 31 - 1;
 const FAULTS_MAXIMUM = 10;
 
-/** The server looks each second whether anybody still waits for the answer. */
+/** Each second the server checks whether the client is still connected. */
 const SESSION = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0;
   set client_connection_check_interval = '1s'`;
 

@@ -1,4 +1,4 @@
-// The connections that reads share: a few, each used by one at a time, and whoever waits for one waits within their own time.
+// The pool of connections for reads: a few, each used by one read at a time. A read that waits for one waits within its own deadline.
 import { Budget } from './budget.ts';
 import { DatabaseError } from './database.ts';
 import type { Connection } from './postgres-connection.ts';
@@ -69,7 +69,7 @@ export class Readers {
       return;
     }
     if (this.#waiting.size >= LONGEST_QUEUE) throw new DatabaseError('unavailable', 'too many reads wait');
-    const leftMs = budget.left(); // throws where there is none, and then nobody may be handed a turn
+    const leftMs = budget.left(); // throws if no time is left; then the turn must go to another read
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.add(resolve);
     const timer = setTimeout(() => {
@@ -79,7 +79,7 @@ export class Readers {
     await promise.finally(() => clearTimeout(timer));
   }
 
-  /** Hands the turn to whoever waits longest. */
+  /** Gives the turn to the read that has waited longest. */
   #next(): void {
     const [first] = this.#waiting;
     if (first) {

@@ -1,10 +1,10 @@
 // What PostgreSQL's catalogue says of our tables: columns, constraints, indexes, triggers, and whatever else hangs on them.
 
 /**
- * One row for each object: its `kind`, its `name` and a `definition`. The one `?` is the names of our tables with commas between,
- * found as the program's own statements find them. It reads what anybody may read, and nothing that PostgreSQL 13 to 18 tell
- * differently; what stands elsewhere in the database is left alone. Names are qualified: a search path leads nobody astray.
- * 100 is the default collation, on every PostgreSQL.
+ * One row for each object: its `kind`, its `name` and a `definition`. The one `?` is the names of our tables with commas between, found
+ * as the program's own statements find them. It reads only what every account may read, and only what PostgreSQL 13 to 18 report alike.
+ * Other objects of the database are ignored. Names are qualified, so the search path does not matter. 100 is the default collation, on
+ * every PostgreSQL.
  */
 export const POSTGRES_SCHEMA = `
 with ours as (

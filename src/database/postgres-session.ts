@@ -40,8 +40,8 @@ export class PostgresSession implements Queryable {
 
   #inOrder<T>(answer: Promise<T>): Promise<T> {
     const inOrder = this.#answered.then(() => answer);
-    answer.catch(() => {}); // told by `inOrder`
-    inOrder.catch(() => {}); // told by the next query or the commit
+    answer.catch(() => {}); // reported by `inOrder`
+    inOrder.catch(() => {}); // reported by the next query or the commit
     this.#answered = inOrder;
     return inOrder;
   }

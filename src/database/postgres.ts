@@ -15,7 +15,7 @@ import { postgresIndexFaults } from './postgres-indexes.ts';
 import { Readers } from './postgres-readers.ts';
 import { PostgresSession } from './postgres-session.ts';
 
-/** A whole transaction of which somebody waits for the outcome, connecting and COMMIT included. */
+/** For a whole transaction with a waiting caller, connecting and COMMIT included. */
 const TRANSACTION_MS = 8000;
 /** A read, with the wait for a connection, connecting, and its second try. */
 const READ_MS = 8000;
@@ -112,7 +112,7 @@ class Postgres implements Database {
 
   async script(sql: string): Promise<void> {
     const connection = this.#working ?? (await this.#connectWriter(new Budget(TRANSACTION_MS)));
-    // As long as it takes: a large store migrates for minutes, and whoever waits for it waits as long.
+    // No deadline: migrating a large store takes minutes, and its callers wait as long.
     await connection.script(`set statement_timeout = 0; ${sql}\n; reset statement_timeout`, NO_DEADLINE_MS);
   }
 
@@ -154,7 +154,7 @@ class Postgres implements Database {
   }
 }
 
-/** Runs a transaction on a connection, which is discarded where it cannot be told what became of it. */
+/** Runs a transaction on a connection. Discards the connection if the outcome is unknown. */
 async function commitWork<T>(
   work: (transaction: Queryable) => Promise<T>,
   connection: Connection,

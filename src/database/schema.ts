@@ -8,7 +8,7 @@ import { queryFresh } from './sqlite-connection.ts';
 /** What the migrations make on PostgreSQL, a line for each object. Written by scripts/write-schema.ts, held by a test. */
 const POSTGRES_FILE = new URL('./postgres-schema.txt', import.meta.url);
 
-/** Apart from the statistics that SQLite keeps of itself: nobody but SQLite can read or write anything by them. */
+/** Excludes the statistics of SQLite: only SQLite itself reads and writes them. */
 const SQLITE_SCHEMA = `with ours as (select * from sqlite_schema
   where not (type = 'table' and name in ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat3', 'sqlite_stat4')))
   select type as kind, name, 'on ' || tbl_name || coalesce(': ' || sql, '') as definition from ours
@@ -77,7 +77,7 @@ export async function schemaFaults(view: Reader, engine: Database['engine']): Pr
   return [...missingFrom(found, inOrder(expected)), ...strangeIn(inOrder(found), expected)];
 }
 
-/** The first of these is told first: without a table, its columns are missing, too. */
+/** In this order: if a table is missing, its columns are missing too, and the table is reported first. */
 const KINDS = ['table', 'column', 'constraint', 'index', 'trigger'];
 
 const isSame = (one: SchemaObject, other: SchemaObject) => one.kind === other.kind && one.name === other.name;

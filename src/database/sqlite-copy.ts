@@ -1,4 +1,4 @@
-// A copy of a SQLite database of one moment, made beside whoever writes it, and the reading of such a copy.
+// Makes a consistent copy of a SQLite database while it is written to, and reads such a copy.
 import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
@@ -30,7 +30,7 @@ export async function copySqlite(
       progress: ({ totalPages, remainingPages }) => onProgress(totalPages - remainingPages, totalPages),
     });
     copy = new DatabaseSync(to);
-    copy.exec('pragma journal_mode = delete'); // else whoever reads it makes files beside it
+    copy.exec('pragma journal_mode = delete'); // else a reader creates files beside it
   } catch (error) {
     throw asOpeningError(error, file);
   } finally {
@@ -39,7 +39,7 @@ export async function copySqlite(
   }
 }
 
-/** A database file that nobody writes. */
+/** A database file without writers. */
 interface SqliteCopy extends Pick<Database, 'engine' | 'snapshot'> {
   /** What SQLite finds wrong with the file; undefined where it is sound. Throws `DatabaseError`. */
   damage(): Promise<string | undefined>;

@@ -23,7 +23,7 @@ const FAILURE_OF_CODE: Record<number, DatabaseFailure> = {
 export const NO_ROOM_FOR_INDEX = 4874;
 const UNIQUE_CODES = new Set([1555, 2067, 2579]); // PRIMARYKEY, UNIQUE, ROWID
 
-/** The error as a `DatabaseError`; as it is where it is none of SQLite's. */
+/** Returns an error of SQLite as a `DatabaseError`, and any other error unchanged. */
 export function asDatabaseError(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode;
   if (code === undefined) return error;

@@ -7,9 +7,9 @@ import { asOpeningError } from './sqlite-failures.ts';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Writes the log of the database in `file` over itself, and syncs it. Where a sync failed, the system takes what it could not write
- * for written: a start would read from memory what the disk does not hold, and put new commits behind it, which a power cut would
- * take with it. Nobody else writes meanwhile. Throws `DatabaseError`, and the system's errors.
+ * Writes the log of the database in `file` over itself, and syncs it. Because: after a failed sync the system takes pages that it could
+ * not write for written. A start would read from memory what the disk does not hold, and append new commits, which a power cut would take
+ * with it. There must be no other writer. Throws `DatabaseError`, and the system's errors.
  */
 export function rewriteLog(file: string): void {
   const log = `${file}-wal`;

@@ -117,7 +117,7 @@ class Sqlite implements Database {
     try {
       view = new Connection(this.#file, { readOnly: true });
       view.raw.exec('begin; select 1 from sqlite_schema');
-      await this.#log.sync(); // what the view shows is on the disk before anybody relies on it
+      await this.#log.sync(); // what the view shows is on the disk before it is used
       return await work(view);
     } catch (error) {
       return this.#watch(error);
@@ -220,7 +220,7 @@ class Sqlite implements Database {
     try {
       if (this.#writer.raw.isTransaction) this.#writer.raw.exec('rollback');
     } catch (unfinished) {
-      this.#onBroken(unfinished as Error); // what the connection would do next is anybody's guess
+      this.#onBroken(unfinished as Error); // the state of the connection is unknown
     }
   }
 

@@ -6,7 +6,7 @@ const NUMBER_WANTED = /^\s*(?:(?:first|any)\s+)?(\d+)\s*\(/i;
 
 export interface Standbys {
   wanted: number;
-  /** Nothing where the account may not see it, or the server does not tell. */
+  /** Undefined if the account may not see it, or the server does not say. */
   connected: number | undefined;
 }
 

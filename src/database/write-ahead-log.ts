@@ -27,7 +27,7 @@ export class WriteAheadLog {
   #folding: Promise<void> | undefined;
   /** All of the log but its end is in the database. */
   #isRestDue = false;
-  /** The pages of the log when it was last folded: all of them stay in it for as long as somebody reads them. */
+  /** The pages of the log when it was last checkpointed. They stay in it while a reader uses them. */
   #foldedPages = 0;
 
   /**
@@ -110,8 +110,8 @@ export class WriteAheadLog {
   }
 
   /**
-   * Has the worker fold what nobody reads any more. A log that cannot be folded for now, on a full disk or for want of descriptors,
-   * goes on growing. One at a time. Returns whether it was folded.
+   * Lets the worker checkpoint what no reader uses any more. If that fails for now, on a full disk or without free descriptors, the log
+   * goes on growing. One at a time. Returns whether it was checkpointed.
    */
   async #askWorker(): Promise<boolean> {
     let failure: Folded;

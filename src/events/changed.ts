@@ -33,7 +33,7 @@ export async function changesFrom(database: Reader, ms: number): Promise<Changes
   return { number: await lastBefore(database, ms, await newestEntry(database)), from: ms };
 }
 
-/** The beginning that a cursor means; undefined where it is none of the tenant's. Throws as `findTold` does. */
+/** The position that a cursor means. Undefined if it is none of the tenant's. Throws as `findTold` does. */
 export async function changesBehind(
   database: Reader,
   tenant: Tenant,

@@ -127,7 +127,7 @@ function typeOf(
   return received_minor === undefined ? 'payment.submitted' : 'payment.money_received';
 }
 
-/** A reason as merchants are told it. A suspicion is not told. */
+/** The reason as merchants see it. A suspicion of fraud is not shown to them. */
 function told(reason: unknown): StatusReason | null {
   if (reason === null) return null;
   return STATUS_REASONS.find((one) => one === reason) ?? 'other';

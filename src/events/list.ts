@@ -31,7 +31,7 @@ export interface EventFilter {
   payment_id?: string | undefined;
 }
 
-/** All that is told of some payments, whoever they belong to, by their ids. Throws `DatabaseError` and `HistoryBroken`. */
+/** All events of some payments of any merchant, by the payments' ids. Throws `DatabaseError` and `HistoryBroken`. */
 export async function toldOfPayments(
   database: Reader,
   paymentIds: readonly string[],
@@ -92,7 +92,7 @@ export async function tellOf(
   return entries.flatMap(({ number }) => byNumber.get(number) ?? []);
 }
 
-/** What the entry that an id names tells; undefined where it is none of the tenant's. Throws as `toldOfPayments` does. */
+/** The event of the entry that an id names. Undefined if it is none of the tenant's. Throws as `toldOfPayments` does. */
 export async function findTold(database: Reader, tenant: Tenant, id: string): Promise<ToldEntry | undefined> {
   const named = readEventId(id);
   if (!named) return undefined;

@@ -178,7 +178,7 @@ class Stream {
 
   #catchUp(): void {
     this.#isLive = false;
-    this.#sendList().catch(() => this.end()); // the client comes again, and is told why by then
+    this.#sendList().catch(() => this.end()); // the client connects again and gets the reason then
   }
 
   /**

@@ -94,7 +94,7 @@ async function withoutBackup(says: string, folder: string, subject: Subject): Pr
   return warning('There is no backup yet', `${command}, and let a job do so each night`, folder);
 }
 
-/** When the first entry was written, milliseconds since 1970; infinity where there is none. Throws `DatabaseError`. */
+/** When the first entry was written, in milliseconds since 1970; infinity if there is none. Throws `DatabaseError`. */
 async function firstEntryAt(database: Database): Promise<number> {
   try {
     return (await findSeal(database, 1))?.at ?? Number.POSITIVE_INFINITY;
@@ -146,7 +146,7 @@ async function ageVerdict(
   return failed('No backup is verified', 'see what counterfoil audit verify finds', folder);
 }
 
-/** When the newest verified backup in a folder was made, milliseconds since 1970; 0 where there is none. Throws the system's errors. */
+/** When the newest verified backup in a folder was made, in milliseconds since 1970; 0 if there is none. Throws the system's errors. */
 export async function newestBackupAt(folder: string, now: number): Promise<number> {
   const { backups } = await candidatesIn(folder);
   for (const { path, at } of newestFirst(backups, now)) if (!(await isUnverified(path))) return at;

@@ -1,4 +1,4 @@
-// Checks of certificates: the one in the file of `tls`, and the one that the base URL shows to everybody.
+// Checks of certificates: the one in the file of `tls`, and the one that the base URL serves.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -83,12 +83,12 @@ export function expiryVerdict(end: number, now: number, where: string): Verdict 
 
 type Presented = { validTo: number; distrust: string | undefined } | { fault: string };
 
-/** The certificate that whoever connects to an https URL is shown. */
+/** The certificate that an https URL serves. */
 function presented(url: string, deadlineMs: number): Promise<Presented> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
-    // Whether it is trusted is looked at afterwards: of one that is not, the end is told too.
+    // Trust is checked afterwards, so that the end of an untrusted certificate is reported too.
     const socket = connect({
       host,
       port: Number(port || 443),

@@ -97,7 +97,7 @@ export interface InstallationSettings extends KeyPlace {
   written: WhereWritten;
 }
 
-/** An address that is listened on, and what is told apart there by the host name a request asks for. */
+/** A listening address, and the sites that requests choose there by host name. */
 interface InstallationListener {
   host: string;
   port: number;
@@ -175,7 +175,7 @@ export function isDecisive({ always, firstStart }: Check, { settings }: Installa
 /** Production does not start like this. The message is one line: where, what is wrong, how to fix it. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused';
-  /** Whether the same start may work later, though nobody changes anything. */
+  /** Whether the same start may work later without a change by a person. */
   readonly mayPass: boolean;
 
   constructor(verdict: Verdict) {
@@ -189,7 +189,7 @@ export interface SettingsCheck extends Check {
   look(subject: Omit<Installation, 'env'>): Verdict;
 }
 
-/** A look into the store, or what is said where there is none. */
+/** Reads of the store, or the finding to report if there is none. */
 export const intoStore =
   (look: (database: Database, subject: Subject) => Verdict | Promise<Verdict>): Check['look'] =>
   (subject) =>

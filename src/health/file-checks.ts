@@ -34,7 +34,7 @@ const configuration_private: Check = {
       return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
     const folder = dirname(file);
     const around = statSync(folder);
-    // Where the sticky bit is set (/tmp), nobody replaces another's file.
+    // With the sticky bit (/tmp), an account cannot replace another account's file.
     if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
       const judge = (around.mode & 0o002) !== 0 ? failed : warning;
       return judge(

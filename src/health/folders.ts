@@ -15,7 +15,7 @@ const SERVED_NAMES = new Set([
   'inetpub',
 ]);
 const SERVED_FOLDERS = ['/srv/http', '/usr/share/nginx', '/Library/WebServer'];
-/** Files that only somebody who wants a folder served puts there. */
+/** Files that are put only into a folder that is meant to be served. */
 const SERVED_SIGNS = ['index.html', 'index.htm', 'index.php', '.htaccess'];
 const WRITABLE_BY_ANYBODY = 0o002;
 
@@ -28,7 +28,7 @@ export function servedSign(folder: string): string | undefined {
     if (known) return `it is in ${known}`;
     for (const above of ways(path)) {
       const sign = SERVED_SIGNS.find((one) => existsSync(join(above, one)));
-      // Where anybody may put a file, one that lies there says nothing; and nobody shall stop a service with one.
+      // In a folder that every account may write to, a file proves nothing; and no account may stop a service by putting one there.
       if (sign && !isWritableByAnybody(above)) return `${join(above, sign)} is there`;
     }
   }

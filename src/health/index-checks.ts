@@ -1,4 +1,4 @@
-// The check that proves every index by its table. It reads the whole store, so it is made only where somebody asks for it.
+// The check that proves every index against its table. It reads the whole store, so it runs only on request.
 import { type Check, failed, intoStore, ok, skipped } from './check.ts';
 
 const indexes: Check = {

@@ -10,7 +10,7 @@ const REMEMBERED_MS = MINUTE_MS;
 export interface Finding extends Verdict {
   id: string;
   about: string;
-  /** Whether production would not start like this, told in development, where it is a warning. */
+  /** Whether production would refuse to start for this. In development it is shown as a warning. */
   beforeProduction: boolean;
 }
 

@@ -60,7 +60,7 @@ const UNREADABLE: Record<string, [problem: string, fix: string]> = {
 
 function read(part: Part, file: string): Buffer {
   try {
-    // Looked at first: whoever opens a pipe waits for somebody to write.
+    // Checked first, because opening a pipe waits for a writer.
     const found = statSync(file);
     if (found.isDirectory()) throw new KeyPairUnfit(part, file, 'is a folder', 'name the file in it');
     if (!found.isFile()) throw new KeyPairUnfit(part, file, 'is no regular file', 'name one');

@@ -1,4 +1,4 @@
-// Checks of the process that serves: who it runs as, what Node was told, and how many connections it may hold.
+// Checks of the serving process: its account, its Node options, and how many connections it may hold.
 import { url as debuggerUrl } from 'node:inspector';
 import { descriptorLimit } from '../lib/descriptors.ts';
 import { type Check, failed, ok, skipped } from './check.ts';

@@ -1,4 +1,4 @@
-// What keeps a service in production from starting: the first check that fails, told in one line.
+// Refuses to start in production: the first check that fails, in one line.
 import { type Check, isDecisive, type Stage, StartRefused, type Subject } from './check.ts';
 import { CHECKS } from './checks.ts';
 

@@ -17,7 +17,7 @@ export const tables: Check = {
     if (!(await isOurVersion(database)))
       return skipped("The schema is another version's, which is not compared");
     const faults = await schemaFaults(database, database.engine);
-    // SQLite keeps a table as the text that made it: what changed in it is told by its columns.
+    // SQLite stores a table as its create statement, so what changed in it is found by its columns.
     const told = faults.filter(
       ({ kind, is, name }) =>
         !(kind === 'table' && is === 'changed' && faults.some((one) => one.name.startsWith(`${name}.`))),

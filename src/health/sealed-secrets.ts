@@ -19,8 +19,8 @@ export async function sealedSecrets(database: Reader): Promise<SealedSecret[]> {
 }
 
 /**
- * Seals every secret with the ring's current key. Returns how many rows it changed, and the holders of rows that it left, because
- * somebody changed them in the store itself. Throws `unavailable`, `DatabaseError`.
+ * Seals every secret with the ring's current key. Returns how many rows it changed, and the holders of rows that it skipped because they
+ * were changed in the store itself. Throws `unavailable`, `DatabaseError`.
  */
 export async function resealSecrets(
   database: Database,

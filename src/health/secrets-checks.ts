@@ -1,4 +1,4 @@
-// Checks of the keys for secrets: that this node has each that the store counts, that nobody else reads them, and that all is sealed.
+// Checks of the keys for secrets: this node has all that the store counts, no other account can read them, and all secrets are sealed.
 import { statSync } from 'node:fs';
 import { counted } from '../lib/counted.ts';
 import { keyPlaceName, SecretKeysUnfit } from '../secrets/key-file.ts';

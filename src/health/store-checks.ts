@@ -24,7 +24,7 @@ import { tables } from './schema-check.ts';
 
 /** How far this machine's clock may lie behind the newest entry. */
 const CLOCK_MAXIMUM_MS = MINUTE_MS;
-/** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
+/** A checkpoint is signed every minute. A history without one for longer than this is a warning. */
 const UNSIGNED_MAXIMUM_MS = 5 * MINUTE_MS;
 
 const store: Check = {
@@ -113,7 +113,7 @@ const history_clock: Check = {
   }),
 };
 
-/** The newest seal; undefined where there is none, or no table of them yet. */
+/** The newest seal. Undefined if there is none, or if the table does not exist yet. */
 export const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
 
 const administrators: Check = {

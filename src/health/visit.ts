@@ -1,4 +1,4 @@
-// Calls an address as anybody would, for the checks of what an installation shows to others.
+// Calls an address as any client would, for the checks of what an installation shows to others.
 import { SECOND_MS } from '../lib/time.ts';
 
 /** More of an answer than this is not looked at. */

@@ -48,7 +48,7 @@ export function asOperationalError(error: unknown): OperationalError | undefined
   return known && new OperationalError(...known);
 }
 
-/** A body that is too large, by no more than this, is taken off the wire: its sender is told in peace. */
+/** A body that is too large by no more than this is still received, so that its sender gets the answer. */
 const READ_THROUGH_BYTES = 1024 * 1024;
 
 /** Logs and counts an unexpected error of ours, which a request of this id met. */
@@ -68,7 +68,7 @@ export function noteError(request: FastifyRequest, { code, details, limit }: Ope
   if (details) noteFields(request, details);
 }
 
-/** Answers with an error as JSON; a defect is logged and shown as `internal_error`, nothing of it told. */
+/** Answers with an error as JSON. A defect is logged and shown as `internal_error` without details. */
 export function sendError(
   error: unknown,
   request: FastifyRequest,
@@ -129,7 +129,7 @@ type Busy = Socket & { _httpMessage?: ServerResponse | null };
 /** How long a refused client may take to read its answer and hang up. Node's own timeouts no longer look at it. */
 const LINGER_MS = 1000;
 
-/** Writes an error where there is no request the framework knows of, and closes the connection. */
+/** Writes an error for a connection without a request of the framework, and closes it. */
 function writeRawError(socket: Socket, error: OperationalError): void {
   if (socket.bytesWritten > 0 && (socket as Busy)._httpMessage?.headersSent) {
     socket.destroy();

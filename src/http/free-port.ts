@@ -1,4 +1,4 @@
-// Finds out which ports nobody listens on, by listening for a moment.
+// Finds free ports by listening on them for a moment.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
@@ -6,8 +6,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 export const PORTS_TRIED = 20;
 
 /**
- * The first port from `port` on that nobody listens on and nobody is about to (`spokenFor`), undefined where all are taken; 0 lets the
- * system choose one. Throws the system's errors where `host` cannot be listened on.
+ * The first free port from `port` on that is not in `spokenFor`, or undefined if all are taken; 0 lets the system choose one. Throws the
+ * system's errors if `host` cannot be listened on.
  */
 export async function freePort(
   host: string,

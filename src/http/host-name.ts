@@ -15,8 +15,8 @@ export function trustedPeers(networks: readonly string[]): (address: string | un
 }
 
 /**
- * The host name that a request asks for, in lower case and without its port; empty where it names none. X-Forwarded-Host counts
- * when it comes from a trusted peer, and of several the last: those before it the peer was only told.
+ * The host name that a request asks for, in lower case and without its port; empty if it names none. X-Forwarded-Host counts if it comes
+ * from a trusted peer, and of several values the last: the peer did not write those before it.
  */
 export function hostNameOf(
   { headers, socket }: IncomingMessage,

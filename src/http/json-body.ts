@@ -4,9 +4,9 @@ import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
 
 /**
- * Has every route of `scope` take JSON alone; what was sent is `request.body`, bytes or nothing. Its hook runs behind those
- * added before, so that who is asking is known by then. With `mayBeMissing` a request without a body need not say that it is JSON.
- * Throws `unsupported_media_type` in requests.
+ * Lets every route of `scope` take JSON only; the body is `request.body`, bytes or undefined. Its hook runs behind those added before, so
+ * that the caller is authenticated by then. With `mayBeMissing` a request without a body needs no content type. Throws
+ * `unsupported_media_type` in requests.
  */
 export function takeJson(scope: FastifyInstance, { mayBeMissing = false } = {}): void {
   scope.addHook('onRequest', async (request) => {

@@ -80,12 +80,12 @@ export function listText(items: readonly string[], next: string | null): string 
   return `{"data":[${items.join(',')}],"has_more":${next !== null},"next_cursor":${JSON.stringify(next)}}`;
 }
 
-/** A cursor says where the last page ended, in a form that invites nobody to build one. */
+/** A cursor holds the end of the last page, encoded so that clients do not build one. */
 export function toCursor(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 
-/** What a cursor says, or undefined where it is none of ours. */
+/** The position of a cursor, or undefined if it was not made here. */
 export function fromCursor(cursor: string): string | undefined {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   return toCursor(text) === cursor ? text : undefined;

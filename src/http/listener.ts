@@ -40,8 +40,8 @@ export class Listener {
   }
 
   /**
-   * Builds the sites and listens, with TLS where there is a key pair. The first site answers to all host names that are no other's;
-   * `isTrusted` says whose X-Forwarded-Host names one. Throws the system's errors (`EADDRINUSE`).
+   * Builds the sites and listens, with TLS if there is a key pair. The first site answers for all host names that no other has.
+   * `isTrusted` says whose X-Forwarded-Host counts. Throws the system's errors (`EADDRINUSE`).
    */
   static async open(
     { host, port, sites, connections }: ListenerParts,
@@ -74,7 +74,7 @@ export class Listener {
     return listener;
   }
 
-  /** Shows another certificate to whoever connects from now on; connections that are open go on. */
+  /** Uses another certificate for new connections. Open connections go on. */
   renew(keyPair: KeyPair): void {
     this.#each((server) => (server as Server & Secure).setSecureContext(secureContext(keyPair)));
   }

@@ -4,7 +4,7 @@ import { hmac } from '../lib/secrets.ts';
 
 /** What an IPv6 subscriber has for themselves (RFC 6177). */
 const SUBSCRIBER_BITS = 64;
-/** What an organisation has, and anybody who asks a tunnel broker (RFC 6177): 65,536 of the former. */
+/** The size that an organisation gets, and anyone from a tunnel broker (RFC 6177): 65,536 of the former. */
 const SITE_BITS = 48;
 /** Of an IPv6 address. */
 const GROUPS = 8;
@@ -15,7 +15,7 @@ export function network(ip: string): string {
   return prefixOf(ip, SUBSCRIBER_BITS);
 }
 
-/** The same, but a whole allocation of IPv6: for what one who has many networks must not take more of. */
+/** The same for a whole IPv6 allocation: for limits that the owner of many networks must not exceed. */
 export function site(ip: string): string {
   return prefixOf(ip, SITE_BITS);
 }

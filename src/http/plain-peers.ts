@@ -5,8 +5,8 @@ import { trustedPeers } from './host-name.ts';
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /**
- * Whether who is at the other end of a connection may speak plain HTTP; decided once for each connection. `trustProxy`: IP addresses,
- * and networks such as 10.0.0.0/8.
+ * Whether the peer of a connection may speak plain HTTP; decided once for each connection. `trustProxy`: IP addresses, and networks such
+ * as 10.0.0.0/8.
  */
 export function plainPeers(trustProxy: readonly string[]): (socket: Socket) => boolean {
   const isListed = trustedPeers([...LOOPBACK, ...trustProxy]);

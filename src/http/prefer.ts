@@ -1,7 +1,7 @@
 // What a client prefers of how its request is handled (RFC 7240).
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What an answer says for whom it was strict: `Preference-Applied` (RFC 7240, section 3). */
+/** The header of an answer that honoured strict handling: `Preference-Applied` (RFC 7240, section 3). */
 export const STRICT_APPLIED = { 'preference-applied': 'handling=strict' } as const;
 
 /** Returns the seconds of the first `Prefer: wait=…` (RFC 7240, section 4.3); undefined if there is none. */
@@ -11,7 +11,7 @@ export function preferredWait({ prefer }: IncomingHttpHeaders): number | undefin
   return seconds === undefined ? undefined : Number(seconds);
 }
 
-/** `Prefer: handling=strict` (RFC 7240, section 4.4): fields that nobody knows are to be refused. */
+/** `Prefer: handling=strict` (RFC 7240, section 4.4): unknown fields are refused. */
 export function prefersStrictHandling({ prefer }: IncomingHttpHeaders): boolean {
   return (
     prefer !== undefined &&

@@ -1,4 +1,4 @@
-// How often one merchant may call in a mode: a token bucket for reads and one for writes, told in the fields that clients read.
+// How often one merchant may call in a mode: a token bucket for reads and one for writes, reported in response headers.
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { OperationalError } from '../lib/errors.ts';
@@ -25,8 +25,8 @@ const BURST_S = 2;
 const REMEMBERED = 20_000;
 
 /**
- * One node's part of what one merchant may send: full at first, and refilled all the time. What it holds is counted in whole numbers
- * (milliseconds × requests a second), so that nothing is lost to rounding: who waits as long as they were told is served.
+ * One node's token bucket of one merchant: full at first, and refilled continuously. Its content is counted in whole numbers
+ * (milliseconds × requests a second), so that rounding loses nothing: a client that waits for `Retry-After` is served.
  */
 export class TokenBucket {
   /** The most it holds, in requests. */

@@ -1,4 +1,4 @@
-// Keys and tokens that were refused, counted by where they came from: who sends many is told to wait, and learns nothing else.
+// Counts refused keys and tokens by network. A network that sends many is told to wait, and learns nothing else.
 import type { FastifyRequest } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
@@ -21,10 +21,10 @@ export interface Refuse {
 }
 
 /**
- * Returns what refuses keys and tokens: `unauthorized` with its message, and `rate_limited` in the same words for all where too many came
- * from the address; never the latter where `limits` is null, or to whoever sent no credentials at all. Only what was found wrong
- * comes here: a right key is taken from any address as soon as this node knows it, so that the misses of others who call from there do
- * not lock it out.
+ * Returns the function that refuses keys and tokens: with `unauthorized` and its message, or with `rate_limited` in the same words for
+ * all if too many came from the network. It is never `rate_limited` if `limits` is null, or for a request without credentials. Only wrong
+ * keys are counted: a right key is taken from any address as soon as this node knows it, so wrong keys of others in its network do not
+ * lock it out.
  */
 export function refuser(limits: RateLimits | null, clock: Clock): Refuse {
   const counts = limits && refusalCounts(limits, clock);

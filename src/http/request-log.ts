@@ -25,7 +25,7 @@ export interface Noted {
     | 'wrong_factor'
     | 'must_wait'
     | 'expired';
-  /** Whose account it is, where that is known though nobody proved to be them. */
+  /** The account that a request is about, although the caller did not prove to be its owner. */
   merchant?: string;
   key?: string;
   administrator?: string;

@@ -1,4 +1,4 @@
-// GET /.well-known/security.txt: whom to tell of a weakness in this installation (RFC 9116).
+// GET /.well-known/security.txt: where to report a weakness of this installation (RFC 9116).
 import type { FastifyInstance } from 'fastify';
 import { type Clock, DAY_MS } from '../lib/time.ts';
 import { contactAddress } from '../lib/web-address.ts';
@@ -6,7 +6,7 @@ import { API_HEADERS } from './headers.ts';
 
 const SECURITY_TEXT_PATH = '/.well-known/security.txt';
 
-/** RFC 9116 recommends less than a year. Counted from the day of the request, so that nobody has to renew the file. */
+/** RFC 9116 recommends less than a year. Counted from the day of the request, so that the file needs no renewal. */
 const VALID_DAYS = 180;
 
 /** What the file says: an e-mail address, phone number or https URL; the address of a policy; language tags. */

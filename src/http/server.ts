@@ -65,7 +65,7 @@ export function connectionsMaximum(addresses: number): number {
   return Math.max(1, Math.floor(Math.min(LIMITS.connections, share)));
 }
 
-/** A server that does not listen yet; it speaks TLS where there is a key pair. Requests that are well-formed HTTP go to `listener`. */
+/** A server that does not listen yet, with TLS if there is a key pair. Well-formed requests go to `listener`. */
 export function httpServer(listener: RequestListener, keyPair: KeyPair | undefined): Server {
   let closing: number | undefined; // since when, milliseconds
   const options = {
@@ -79,16 +79,16 @@ export function httpServer(listener: RequestListener, keyPair: KeyPair | undefin
   };
   const taken = inCohorts(listener);
   const server = keyPair ? tlsServer(options, taken, keyPair) : createServer(options, taken);
-  // Who has sent all and ended their side is answered all the same; Node would end the other side as soon as it reads that.
+  // A client that has sent all and closed its side still gets its answer. Node would close the other side as soon as it reads the end.
   Object.assign(server, { httpAllowHalfOpen: true });
-  server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be told
+  server.maxHeadersCount = LIMITS.headers + 1; // one more than allowed, so that too many can be reported
   const closeIdle = server.closeIdleConnections.bind(server);
   // Every close begins with this call, and the listener repeats it until all are gone.
   server.closeIdleConnections = () => {
     closing ??= monotonicMs();
     if (monotonicMs() - closing >= LAST_REQUEST_MS) setImmediate(closeIdle); // when what has arrived by now is read
   };
-  // A server that stood still is told of time that has passed before it reads what came meanwhile: that may be the next request.
+  // After the process was stopped, timers fire before the sockets are read. The next request may be among what arrived meanwhile.
   server.on('timeout', (socket) => {
     const { bytesRead } = socket;
     setImmediate(() => {
@@ -127,7 +127,7 @@ function tlsServer(options: object, listener: RequestListener, keyPair: KeyPair)
     },
     listener,
   );
-  // Node's own cut leaves out whoever has not finished the handshake, and would wait for them.
+  // Node's own method skips connections whose TLS handshake is not finished, and would wait for them.
   const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     connections.add(socket);

@@ -13,7 +13,7 @@ import { LIMITS } from './server.ts';
 export interface ShellParts extends RequestLog {
   /** Addresses and networks whose X-Forwarded-For is believed. */
   trustProxy: readonly string[];
-  /** Whether all of it is reached by https: browsers are then told to come by nothing else. */
+  /** Whether all of it is reached by https. Browsers are then told to use https only (HSTS). */
   https: boolean;
   /** Who may come by plain HTTP, where https alone is promised and this server does not speak it; undefined where all may. */
   plainHttp: PlainHttp | undefined;
@@ -21,16 +21,16 @@ export interface ShellParts extends RequestLog {
   server(handler: FastifyInstance['routing']): Server;
   /** Logs and counts an unexpected error of ours. */
   defect: Defect;
-  /** Told of each request that was answered, where somebody measures. */
+  /** Called for each answered request, if metrics are on. */
   observe: Observe | undefined;
 }
 
-/** `route` is the pattern, undefined where there is no such route; `seconds` from the request's headers to the answer's end. */
+/** `route` is the pattern, or undefined if no route matches. `seconds` from the request's headers to the answer's end. */
 export type Observe = (route: string | undefined, method: string, status: number, seconds: number) => void;
 
 interface PlainHttp {
   mayCome(socket: Socket): boolean;
-  /** What anybody may ask all the same: load balancers look at a node's health from addresses of their own. */
+  /** Paths that are also served over plain http: load balancers check a node's health from addresses of their own. */
   openRoutes: ReadonlySet<string>;
 }
 
@@ -95,10 +95,10 @@ export function createShell(parts: ShellParts): FastifyInstance {
   return app;
 }
 
-/** Whoever comes past the proxy sends keys and passwords in the clear, and would go on doing so if it worked. */
+/** A client that goes past the proxy sends keys and passwords in the clear, and would go on doing so if it worked. */
 const overPlainHttp = () => new OperationalError('forbidden', 'This service is reached over https alone.');
 
-/** What is wrong with a request before anybody asks what it wants (RFC 9112, sections 3 and 5). */
+/** The fault of a request that is found before routing (RFC 9112, sections 3 and 5). */
 function syntaxFault(
   rawHeaders: readonly string[],
   httpVersion: string,

@@ -48,7 +48,7 @@ function written(value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }
 
-const SALT_CHARACTERS = 16; // 80 bits: nobody tries those out
+const SALT_CHARACTERS = 16; // 80 bits, too many to try out
 
 /** A row's salt: what keeps the digests of a row that was erased from telling what it held. */
 export function newSalt(): string {

@@ -29,7 +29,7 @@ export class BackgroundVerification {
   /** What the newest came to, since this node started. */
   newest: BackgroundOutcome | undefined;
 
-  /** `report` is told of failures that are no finding. */
+  /** `report` is called with failures that are no finding. */
   constructor(
     parts: { database: Database; storage: string; clock: Clock },
     rowChecks: readonly RowCheck[],
@@ -104,7 +104,10 @@ export class BackgroundVerification {
     }
   }
 
-  /** Rests, as long as was worked since the last time: signatures and hashes are checked, and SQLite read, while nobody else is served. */
+  /**
+   * Pauses as long as it has worked since the last pause. Because: checking signatures and hashes, and reading SQLite, block the event
+   * loop.
+   */
   #rests(): () => Promise<void> {
     let since = monotonicMs();
     return async () => {

@@ -94,7 +94,7 @@ async function wholeLines({ handle }: Opened, from: number, bytes: number): Prom
   const { bytesRead } = await handle.read(piece, 0, bytes, from);
   const lines = piece.toString('utf8', 0, bytesRead).split('\n');
   lines.pop();
-  if (from > 0) lines.shift(); // of a line that begins before, or right here: nobody asks for that one
+  if (from > 0) lines.shift(); // the rest of a line that begins before the part that was read
   return lines;
 }
 

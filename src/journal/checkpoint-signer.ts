@@ -128,7 +128,7 @@ export class CheckpointSigner {
     this.#last = line === undefined ? undefined : checkpointFault(line, this.#key, undefined);
   }
 
-  /** When the newest checkpoint was signed, milliseconds since 1970; undefined where there is none. */
+  /** When the newest checkpoint was signed, in milliseconds since 1970, or undefined. */
   newestAt(): number | undefined {
     return typeof this.#last === 'object' ? Date.parse(this.#last.signed_at) : undefined;
   }

@@ -23,7 +23,7 @@ const LONGEST_LINE = 64 * 1024;
 
 export interface CheckpointReading {
   checkpoints: Checkpoint[];
-  /** The first line that is not right, where there is one; nothing behind it was read. */
+  /** The first line that is invalid, if any. Nothing behind it was read. */
   fault?: { line: number; problem: string };
   /** The name of the public key they are signed with, where one is there. */
   key?: string;
@@ -73,7 +73,7 @@ class Reading implements CheckpointReading {
   }
 }
 
-/** What is to take the file, or what is known without it. */
+/** The file to write, or what is known without it. */
 function beginReading(file: string, publicKeyFile: string): Reading | CheckpointReading {
   const isThere = existsSync(file);
   try {
@@ -86,7 +86,7 @@ function beginReading(file: string, publicKeyFile: string): Reading | Checkpoint
   }
 }
 
-/** Reads a directory's checkpoints in order, while nobody else gets a turn. Throws the system's errors. */
+/** Reads a directory's checkpoints in order, without giving up the event loop. Throws the system's errors. */
 export function readCheckpoints(directory: string): CheckpointReading {
   const { file, publicKeyFile } = checkpointFiles(directory);
   return readCheckpointFile(file, publicKeyFile);

@@ -13,7 +13,7 @@ const TOGETHER_MS = 20;
 const PAGE = 500;
 
 export interface FeedListener {
-  /** Whether nobody listens at the moment: entries need not be read. */
+  /** Whether it has no subscribers at the moment, so that entries need not be read. */
   readonly isIdle: boolean;
   /** Takes new entries, in order. If it throws, all listeners get the same entries again. */
   hear(entries: readonly AuditEntry[]): Promise<void> | void;

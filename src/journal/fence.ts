@@ -13,15 +13,15 @@ export class Fence implements HostGuard {
   readonly #log: Pick<Logger, 'error'>;
   #newest: Known | undefined;
 
-  /** `checkpoint`: the newest, where there is one. */
+  /** `checkpoint`: the newest, or undefined. */
   constructor(checkpoint: Checkpoint | undefined, log: Pick<Logger, 'error'>) {
     this.#log = log;
     if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
   }
 
   /**
-   * Takes a seal that stands: one of an acknowledged commit, or one that was read before such a commit. What is merely seen a
-   * failover may take back, and whoever took it for known would be kept from the right store for ever.
+   * Takes a seal that stands: one of an acknowledged commit, or one that was read before such a commit. A seal that was only read may be
+   * taken back by a failover. A node that relied on it would refuse the right store for ever.
    */
   know({ number, hash }: Known): void {
     if (!this.#newest || number > this.#newest.number) this.#newest = { number, hash };

@@ -1,4 +1,4 @@
-// Follows the journal, whichever node wrote it: hands entries about some subjects to whoever keeps something in memory.
+// Follows the journal of all nodes and passes entries about given subjects to in-memory caches.
 import type { Reader } from '../database/database.ts';
 import { type Logger, Outage } from '../lib/log.ts';
 import type { AuditEntry } from './audit-entry.ts';
@@ -9,7 +9,7 @@ const EVERY_MS = 500;
 const PAGE = 500;
 
 export interface JournalListener {
-  /** What the subjects of the entries begin with that it is told of. */
+  /** The prefix of the subjects whose entries it gets. */
   prefix: string;
   /** Takes what the store holds by now: at the start, before anything else is done. */
   load(): Promise<void>;

@@ -44,8 +44,8 @@ export class Journal {
   #defects: Defects = { inARow: 0, at: Number.NEGATIVE_INFINITY };
 
   /**
-   * `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. `onCommit` is told of each commit, and how
-   * many works it held; `onSeal` of its seal, where it has one.
+   * `largestBatch` 1 gives one commit for each work, for the benchmark's comparison. `onCommit` is called after each commit with the
+   * number of its works, `onSeal` with its seal, if it has one.
    */
   constructor(database: Database, clock: Clock, options: JournalOptions = {}) {
     this.#database = database;
@@ -70,9 +70,8 @@ export class Journal {
   }
 
   /**
-   * The newest seal, whoever made it, read in a commit that makes sure of it: no failover takes back what it says. Answers after
-   * `close`, too, for the last checkpoint, but then waits for no store that the last works have waited for in vain. Rejects as
-   * `commit` does.
+   * The newest seal of all nodes, read in a commit that confirms it: no failover takes it back. Works after `close` too, for the last
+   * checkpoint, but then fails at once if the last works have waited for the store in vain. Rejects as `commit` does.
    */
   newestSeal(): Promise<Seal | undefined> {
     if (this.#closed && this.#newest?.stands === false) return Promise.reject(unavailable());
@@ -184,7 +183,7 @@ export class Journal {
       await this.#run(batch, run + 1);
     } else if (failure !== 'conflict' && failure !== 'fault') {
       this.#newest = { stands: false, at: monotonicMs() };
-      // Whoever waits behind is told now: a work done when its caller has long given up would be a surprise.
+      // Refuse the waiting works now. A work that is done after its caller has given up would be a surprise.
       for (const waiting of [...batch, ...this.#queue.take(Number.POSITIVE_INFINITY)]) {
         waiting.reject(Object.assign(unavailable(), { cause: error }));
       }

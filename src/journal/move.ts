@@ -52,8 +52,8 @@ export interface Moved {
 type Told = (done: number, total: number) => void;
 
 /**
- * Moves a store. The source is not changed, and nobody writes to it meanwhile. The target is a store only once all of it was
- * compared and verified; cut before, the same move goes on where it was. Throws `MoveRefused`, `DatabaseError`.
+ * Moves a store. The source is not changed and must have no writers. The target counts as a store only when all of it was compared and
+ * verified. An interrupted move goes on when it is run again. Throws `MoveRefused`, `DatabaseError`.
  */
 export function moveStore(parts: MoveParts): Promise<Moved> {
   const { source, target, onProgress = () => {} } = parts;
@@ -77,7 +77,7 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
       resumed: found !== 'nothing',
       moved_before: found === 'store',
     });
-    // It had come to its end, and nobody was told: cut right then, or asked for again.
+    // The move was complete, but its end was not reported: it was interrupted right then, or is run again.
     if (found === 'store')
       return target.snapshot(end).catch((error) => {
         throw error instanceof MoveRefused ? new MoveRefused(TAKEN) : error;
@@ -90,14 +90,14 @@ export function moveStore(parts: MoveParts): Promise<Moved> {
       await transaction.insert(last.name, await pageAfter(view, last, undefined));
       await endMove(target);
       const moved = await end(transaction);
-      // Whoever came meanwhile would go on writing to what is the store no more.
+      // A session that connected meanwhile would go on writing to the old store.
       await requireUnused(source);
       return moved;
     });
   });
 }
 
-/** Throws `MoveRefused` where anybody else is connected who could write to a source, and `DatabaseError`. */
+/** Throws `MoveRefused` if another session could write to a source, and `DatabaseError`. */
 export async function requireUnused(source: Database): Promise<void> {
   const sessions = await sessionsOpen(source);
   if (sessions.length === 0) return;

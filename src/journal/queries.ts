@@ -36,7 +36,7 @@ export async function touchHead(database: Reader): Promise<void> {
   await database.query('update journal_head set entries = entries where id = 1 returning id');
 }
 
-/** The head: one row with id 1, unless somebody else had a hand in it. */
+/** The head: one row with id 1, unless the table was changed by hand. */
 export function readHeads(database: Reader): Promise<{ id: number; entries: number; seals: number }[]> {
   return database.query('select id, entries, seals from journal_head order by id');
 }
@@ -50,7 +50,7 @@ export async function findSeal(database: Reader, number: number): Promise<Seal |
   )[0];
 }
 
-/** The seal over entry `number`; the first behind it where none is. */
+/** The seal over entry `number`, or the first one behind it. */
 export async function sealHolding(database: Reader, number: number): Promise<Seal | undefined> {
   return (
     await database.query<Seal>(
@@ -120,7 +120,7 @@ export function entriesBySubject(
   );
 }
 
-/** The number of the newest entry; 0 where there is none. */
+/** The number of the newest entry, or 0. */
 export async function newestEntry(database: Reader): Promise<number> {
   return (await readHeads(database))[0]?.entries ?? 0;
 }
@@ -185,7 +185,7 @@ export function searchEntries(
   );
 }
 
-/** When entry `number` was made; undefined where there is none. */
+/** When entry `number` was made, or undefined. */
 export async function momentOfEntry(database: Reader, number: number): Promise<number | undefined> {
   return (await database.query<{ at: number }>('select at from audit_entries where number = ?', number))[0]
     ?.at;

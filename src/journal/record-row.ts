@@ -29,10 +29,7 @@ export function recordRow<R extends { id: string }>(
 /** Reads rows and entries: a transaction, or a database outside of one. */
 export type RecordReader = Pick<Transaction, 'query'> & Partial<Pick<Transaction, 'entryBefore'>>;
 
-/**
- * Whether a row is as its newest entry left it. If not, somebody changed it in the store itself. Throws `HistoryBroken` and
- * `DatabaseError`.
- */
+/** Whether a row is as its newest entry left it. If not, it was changed in the store itself. Throws `HistoryBroken` and `DatabaseError`. */
 export async function isAsRecorded<R extends { id: string }>(
   database: RecordReader,
   { columns }: Table<R>,

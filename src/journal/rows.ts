@@ -62,12 +62,12 @@ interface RowTable<R extends object> {
   mayBeGone?(told: Told): boolean;
 }
 
-/** The facts of an entry, read. Throws `HistoryBroken` where they are none: somebody else wrote them. */
+/** The facts of an entry, parsed. Throws `HistoryBroken` if they are no JSON object: the program did not write them. */
 export function entryFacts({ number, subject, facts }: Pick<AuditEntry, 'number' | 'subject' | 'facts'>) {
   try {
     const read: unknown = JSON.parse(facts);
     if (typeof read === 'object' && read !== null) return read as Record<string, unknown>;
-  } catch {} // told below
+  } catch {} // throws below
   throw new HistoryBroken(`the facts of entry ${number} are not the JSON of an object`, {
     entry: number,
     subject,
@@ -126,7 +126,7 @@ export async function compareRows<R extends object>(
   return rows;
 }
 
-/** What is wrong with a row, or with its being gone if `row` is undefined. `told` is undefined if no entry speaks of it. */
+/** What is wrong with a row, or with its absence if `row` is undefined. `told` is what its newest entry says, or undefined. */
 function faultOf<R extends object>(
   table: RowTable<R>,
   row: R | undefined,

@@ -1,4 +1,4 @@
-// Signs the newest seal every minute and at the stop, whoever made it.
+// Signs the newest seal of all nodes every minute and at the stop.
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
@@ -19,8 +19,8 @@ export interface CheckpointRounds {
 }
 
 /**
- * Signs until stopped; a round that fails is logged and tried again by the next. `onSeal` is told of the newest seal that each
- * round reads. Throws `CheckpointKeyLost` at the start alone.
+ * Signs until stopped. A round that fails is logged and tried again by the next. Calls `onSeal` with the newest seal that each round
+ * reads. Throws `CheckpointKeyLost` at the start alone.
  */
 export function startCheckpoints(
   storage: string,

@@ -80,7 +80,7 @@ export class Transaction {
     this.probing = true;
   }
 
-  /** Says that nobody is answered with what this work finds: its commit need not make sure that it stands. */
+  /** Declares that no answer rests on what this work reads, so its commit need not confirm that it stands. */
   glance(): void {
     this.glancing = true;
   }

@@ -22,7 +22,7 @@ interface VerifyOptions {
   onAcknowledged?(acknowledgement: Acknowledgement): void;
   /** The first entry whose seal is recomputed; 1 unless given. Rows are held to their entries all the same. */
   since?: number | undefined;
-  /** Checkpoints that somebody kept elsewhere. Read before those of the server. */
+  /** Checkpoints that were kept elsewhere. Read before those of the server. */
   copy?: CheckpointReading | undefined;
 }
 
@@ -103,7 +103,7 @@ function verifyState(
         trusted_seals: trusted?.number ?? 0,
       });
     Object.assign(result, await checkRows(view, rowChecks, tick, options));
-    // Last: whoever took a trigger away and then changed something is told what was changed.
+    // Last, so that a change made after a trigger was dropped is reported itself.
     requireGuards(faults);
     onProgress(total, total);
     return result;
@@ -157,7 +157,7 @@ function requireCopyHeld(reading: CheckpointReading, copy: CheckpointReading): v
   }
 }
 
-/** First: what is read through a view, or a table that somebody changed, need not be what is stored. */
+/** First: a view, or a table that was altered, may show other rows than are stored. */
 function requireSchema(faults: readonly SchemaFault[]): void {
   const fault = faults.find(({ isGuard }) => !isGuard);
   if (fault)
@@ -165,8 +165,8 @@ function requireSchema(faults: readonly SchemaFault[]): void {
 }
 
 /**
- * The history proves itself without its triggers. But nobody takes them away who means to leave it as it is, and without them a
- * slip of an operator's hand breaks it.
+ * The history proves itself without its triggers. But a missing trigger is suspect, and without it a slip of an operator's hand breaks
+ * the history.
  */
 function requireGuards([guard]: readonly SchemaFault[]): void {
   if (guard)

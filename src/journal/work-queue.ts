@@ -7,7 +7,7 @@ import type { Work } from './transaction.ts';
  * cost more than it spares, since a client that is refused is back at once, and refusals leave no time for works.
  */
 const LONGEST_QUEUE = 16_384;
-/** A work that has less left when its turn comes is refused: its caller is about to give up, and it would be done for nobody. */
+/** A work that has less time left when its turn comes is refused: its caller is about to give up. */
 const LEAST_LEFT_MS = 3000;
 /** Works that are run together while the commit before is flushed; fewer wait for its end, because together each costs less. */
 const RUN_WHILE_FLUSHING = 32;
@@ -25,7 +25,7 @@ export interface Waiting {
 export class WorkQueue {
   readonly #largestBatch: number;
   readonly #works: Waiting[] = [];
-  /** Called when `RUN_WHILE_FLUSHING` works wait, while somebody waits for them. */
+  /** Called when `RUN_WHILE_FLUSHING` works wait during a flush. */
   #onMany: (() => void) | undefined;
   /** Called when a batch is full, while one is gathered. */
   #onFull: (() => void) | undefined;

@@ -10,8 +10,8 @@ export function boundName(name: string, baseUrl: string): string {
 }
 
 /**
- * The Set-Cookie line of such a cookie, which lasts for `seconds`; as long as the browser is open where they are not said. A
- * `Lax` one also comes along when somebody follows a link from another site.
+ * The Set-Cookie line of such a cookie, which lasts for `seconds`, or until the browser is closed if undefined. A `Lax` one is also sent
+ * when a link of another site is followed.
  */
 export function boundCookie(
   name: string,

@@ -1,4 +1,4 @@
-// The digits of any script as 0–9: not everybody's keyboard writes those.
+// Converts the digits of any script to 0–9: not every keyboard writes those.
 
 /** A text with its decimal digits of any script as 0–9: Unicode lays each script's ten out in a row, zero first, apart from the next. */
 export function asciiDigits(text: string): string {

@@ -1,4 +1,4 @@
-// Files and folders that are on the disk before anybody relies on them, and what tells two files apart.
+// Writes files and folders that are on the disk before they are used, and compares files.
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -13,7 +13,7 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** The digest of `file`; `onBytes` is told of each piece. Throws the system's errors. */
+/** The digest of `file`. Calls `onBytes` with each piece. Throws the system's errors. */
 export async function digestFile(
   file: string,
   onBytes: (bytes: number) => void = () => {},
@@ -67,12 +67,12 @@ export async function sync(path: string): Promise<void> {
   await withFile(path, 'r', (handle) => handle.sync());
 }
 
-/** The same while nobody else gets a turn. Throws the system's errors. */
+/** The same, synchronously. Throws the system's errors. */
 export function syncNow(path: string): void {
   useFile(path, 'r', fsyncSync);
 }
 
-/** Lends a file, which is its owner's alone where it is made, while nobody else gets a turn. Throws the system's errors. */
+/** Lends a file synchronously. A new file is readable by its owner alone. Throws the system's errors. */
 export function useFile<T>(file: string, flags: string, use: (descriptor: number) => T): T {
   const descriptor = openSync(file, flags, 0o600);
   try {

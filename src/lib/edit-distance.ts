@@ -1,4 +1,4 @@
-// How far two words are from one another: what finds the name that somebody meant and mistyped.
+// The edit distance of two words. It finds the name that a mistyped one was meant to be.
 
 /**
  * How many letters must be put in, taken out, changed or swapped with their neighbour to turn one word into the other (optimal string

@@ -33,7 +33,7 @@ const ENTITIES: Record<string, string> = {
 const SPECIAL = /[&<>"']/;
 const ALL_SPECIAL = /[&<>"']/g;
 
-/** A value as it is inserted: markup as it stands, lists joined, anything else escaped; undefined where there is none. */
+/** A value as it is inserted: markup unchanged, lists joined, anything else escaped. Undefined for nothing. */
 export function escaped(value: Insertable): string {
   if (value instanceof Markup) return value.text;
   if (value === null || value === undefined || value === false) return '';
@@ -70,7 +70,7 @@ export function attributes(
   return new Markup(text) as unknown as Html;
 }
 
-/** Fields of a form that nobody sees; those that are `null` are left out. */
+/** Hidden fields of a form. Those that are `null` are left out. */
 export function hidden(fields: Readonly<Record<string, string | null>>): Html {
   const field = (name: string, value: string) => html`<input type="hidden" name="${name}" value="${value}">`;
   return html`${Object.entries(fields).map(([name, value]) => value !== null && field(name, value))}`;

@@ -1,4 +1,4 @@
-// Identifiers nobody can guess: time first where an index wants locality, random characters after.
+// Identifiers that cannot be guessed: the time first if an index needs locality, then random characters.
 import { randomFillSync } from 'node:crypto';
 
 /** Crockford's base 32, lower case: no i, l, o or u to misread. Five bits a character. */

@@ -4,7 +4,7 @@ import { OperationalError, validationFailed } from './errors.ts';
 /** Stands where a number stood whose digits JavaScript cannot hold. No schema takes it for anything else. */
 export const INEXACT = Symbol('inexact number');
 
-/** How deep objects and lists may lie in one another, and what is said of deeper ones. */
+/** The deepest nesting of objects and lists, and the error beyond it. */
 export const DEPTH_MAXIMUM = 100;
 export const TOO_DEEP = `Must be nested at most ${DEPTH_MAXIMUM} levels deep.`;
 

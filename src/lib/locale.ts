@@ -59,7 +59,7 @@ export class Locale<Key extends string> implements Language {
   #moments: Intl.DateTimeFormat | undefined;
   readonly #timeZone: string;
 
-  /** `timeZone` is the one in which moments are told. */
+  /** `timeZone`: the one that moments are shown in. */
   constructor(language: Language, messages: Readonly<Record<Key, string>>, timeZone: string) {
     this.tag = language.tag;
     this.name = language.name;

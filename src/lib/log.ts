@@ -98,7 +98,7 @@ class StandardOutput implements DestinationStream {
   }
 
   #tell(problem: string, code?: string): void {
-    if (this.#told || code === 'EPIPE') return; // who has gone wants no more of it: that is no failure
+    if (this.#told || code === 'EPIPE') return; // the reader has closed the pipe: that is no failure
     this.#told = true;
     try {
       writeSync(2, `counterfoil: log lines are dropped: ${problem}\n`);

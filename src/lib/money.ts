@@ -57,8 +57,8 @@ export function parseAmount(amount: number, currency: string): { minor: number }
 const GROUPED = /^\d{1,3}([.,٬'’ ])\d{3}(?:\1\d{3})*(?!\1)(?:[.,٫]\d{1,2})?$/;
 
 /**
- * Hundredths of an amount as people and banks write it: `1000`, `49,90`, `1.200,00`, `٤٩٫٩٠`. A point or comma before exactly three digits
- * groups: `1.200` is 1200. Undefined where it is none.
+ * Parses an amount as people and banks write it, into hundredths: `1000`, `49,90`, `1.200,00`, `٤٩٫٩٠`. A point or comma before exactly
+ * three digits groups: `1.200` is 1200. Undefined if it is none.
  */
 export function parseTypedAmount(text: string): number | undefined {
   const typed = asciiDigits(text).trim();

@@ -22,7 +22,7 @@ export function hmac(key: string | Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** Whether what somebody sent is `right`, in a time that tells nothing of how much of it was. */
+/** Whether `sent` is `right`, compared in constant time. */
 export function isSame(given: string, right: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(right)];
   return one.length === other.length && timingSafeEqual(one, other);

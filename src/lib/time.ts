@@ -110,7 +110,7 @@ function dayStart(timeZone: string, ms: number): number {
   return within;
 }
 
-/** The first moment of a day written as `2026-11-20` in a time zone, and of the day after it; undefined where there is no such day. */
+/** The first moment of a day written as `2026-11-20` in a time zone, and of the day after it. Undefined if there is no such day. */
 export function dayBounds(date: string, timeZone: string): { from: number; to: number } | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(date)) return undefined;
   try {

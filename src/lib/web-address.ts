@@ -3,7 +3,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are among what is refused
 const FORBIDDEN_RAW = /[\s\\\u0000-\u0020\u007f-\u009f]/u;
 
-/** Whether a host is this machine itself, where plain http harms nobody. Takes `URL.hostname`. */
+/** Whether a host is this machine itself, so that plain http is safe. Takes `URL.hostname`. */
 export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -53,7 +53,7 @@ export function withinLife(
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Who made a key: the id of the key it was made with, else the kind of actor; nothing for whoever registered. */
+/** The maker of a key: the id of the key it was made with, else the kind of actor. Undefined for the first key of a registration. */
 export function makerOf({ actor, key }: KeyAct): string | null {
   if (key) return key.id;
   const kind = actor.split(':', 1)[0]!;

@@ -20,8 +20,8 @@ export const OVERLAPS_MS = { '0': 0, '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY
 export type Overlap = keyof typeof OVERLAPS_MS;
 
 /**
- * How many keys of one merchant and mode may work at the same time: enough for anybody, few enough for a list. Those that run out
- * beside their successors come on top, so that a key can be replaced when there are that many.
+ * How many keys of one merchant and mode may be active at the same time. Replaced keys that still run out count extra, so that a key can
+ * be replaced at this limit.
  */
 export const WORKING_KEYS_MAXIMUM = 50;
 /** How many keys of one merchant and mode are made within a day, rotations among them: a program that goes astray stops there. */
@@ -38,20 +38,20 @@ interface KeyWish {
   mode: Mode;
   name: string | null;
   expires_at: number | null;
-  /** The key itself, of 256 bits that nobody else knows; without it one is made here. */
+  /** The key itself, 256 bits that only the caller knows. Made here if undefined. */
   key?: string;
 }
 
-/** A key as it is told once, and its row. */
+/** A key as it is shown once, and its row. */
 export interface IssuedKey {
   key: string;
   row: StoredKey;
 }
 
 /**
- * Makes a key; it is told nowhere else. One that is made with a key ends with that at the latest. Throws `validation_failed` where its
- * name or its end is not right, `conflict` where the merchant has too many that work or made too many today, and for the key
- * that it is made with `unauthorized` and `forbidden`.
+ * Makes a key; it is returned this once. A key made with another key ends with that one at the latest. Throws `validation_failed` if its
+ * name or its end is invalid, `conflict` if the merchant has too many active ones or made too many today, and for the key that it is made
+ * with `unauthorized` and `forbidden`.
  */
 export async function issueKey(transaction: Transaction, wish: KeyWish, act: KeyAct): Promise<IssuedKey> {
   const { merchantId, mode, expires_at } = wish;
@@ -69,7 +69,7 @@ export async function issueKey(transaction: Transaction, wish: KeyWish, act: Key
   return write(transaction, { ...wish, name, expires_at: withinLife(expires_at, act, acting) }, act);
 }
 
-/** Writes a new key. It is in the table at once, so that whoever counts next, in the same commit too, counts it. */
+/** Writes a new key. It is in the table at once, so that a later work of the same commit counts it. */
 async function write(
   transaction: Transaction,
   { merchantId, mode, name, expires_at, key = newSecret(KEY_PREFIX[mode]) }: KeyWish,
@@ -126,11 +126,11 @@ export function recordApiKey(
 }
 
 /**
- * Makes a key in the place of `old`, which works on for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
- * has the old one's name unless another is given, and no end; made with a key, it keeps the old one's end, and ends with the key it
- * is made with at the latest. Throws `invalid_status` where the old one is over or was replaced already, `validation_failed` for the
- * name, `conflict` where too many keys of the merchant run out at the same time or were made today, and for the key that it is
- * done with `unauthorized` and `forbidden`.
+ * Makes a key in the place of `old`, which stays active for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
+ * has the old one's name unless another is given, and no end; made with a key, it has the old one's end, and ends with the key it is made
+ * with at the latest. Throws `invalid_status` if the old one is inactive or was replaced already, `validation_failed` for the name,
+ * `conflict` if too many keys of the merchant run out at the same time or were made today, and for the key that it is made with
+ * `unauthorized` and `forbidden`.
  */
 export async function rotateKey(
   transaction: Transaction,
@@ -166,8 +166,8 @@ export async function rotateKey(
 }
 
 /**
- * Revokes a key now and for good. Throws `invalid_status` where it is over already, and for the key that it is done with
- * `unauthorized` and `forbidden`.
+ * Revokes a key now and for good. Throws `invalid_status` if it is inactive already, and for the key that it is done with `unauthorized`
+ * and `forbidden`.
  */
 export async function revokeKey(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// Brands that customers trust with money: whoever registers by themselves cannot be called like one.
+// Brands that customers trust with money. A merchant that registers without an invitation cannot take such a name.
 import { looksOf } from './look.ts';
 
 /** No other business has such a word in its name. */

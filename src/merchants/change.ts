@@ -4,7 +4,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 
-/** How often a change looks anew; each time somebody else's got through. */
+/** How often a change is tried again after a conflict; each time another change was first. */
 const ATTEMPTS = 4;
 
 /** Thrown by a work that found the row it had read changed by the time it wrote. */

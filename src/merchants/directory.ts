@@ -32,9 +32,9 @@ interface KeptMerchant {
 }
 
 /**
- * Merchants and keys as they stand now. The configuration's are replaced whole when it is read again; the store's are put one
- * by one, in whatever order they are read: a row never takes the place of a newer one. Where both name a merchant, the
- * configuration says what it is called. Keys that are over are let go, but for those that the configuration names.
+ * Merchants and keys in memory. Those of the configuration are replaced as a whole when it is read again. Those of the store are put one
+ * by one, in any order: a row never takes the place of a newer one. If both name a merchant, the configuration decides its name. Inactive
+ * keys are dropped, except those that the configuration names.
  */
 export class Directory {
   /** Whether every key makes test payments. */
@@ -50,7 +50,7 @@ export class Directory {
   /** Made when it is first asked for, and again when a merchant may have another name. */
   #names: NamesInUse | undefined;
 
-  /** Whether keys that are over are kept. */
+  /** Whether inactive keys are kept. */
   readonly keepsOver: boolean;
 
   /** With `testOnly`, as in development, every key makes test payments. With `keepsOver` all keys are kept, to be listed. */
@@ -65,8 +65,8 @@ export class Directory {
   }
 
   /**
-   * Puts `merchants` in place of those of the configuration. `replaceConfigured` does it where there is a store, which may know that
-   * some of their keys are over.
+   * Puts `merchants` in place of those of the configuration. With a store, use `replaceConfigured`: the store may know that some of their
+   * keys are inactive.
    */
   replace(merchants: readonly MerchantWithKeys[]): void {
     this.#configured = new Map(merchants.map((merchant) => [merchant.id, merchant]));
@@ -160,7 +160,7 @@ export class Directory {
       );
   }
 
-  /** The ways to pay that a merchant chose: nothing where there is no such merchant, null where it chose all. */
+  /** The payment methods that a merchant chose. Undefined if there is no such merchant, null if it chose all. */
   methodsOf(merchantId: string): readonly string[] | null | undefined {
     return this.#profile(merchantId)?.methods;
   }
@@ -212,7 +212,7 @@ export class Directory {
   }
 
   #callerOf(digest: string): Caller | undefined {
-    // Everybody knows that key: it works where the configuration itself names it, which production refuses, whatever the store says.
+    // The development key is public. It is active only if the configuration names it, whatever the store says; production refuses it.
     if (digest === DEVELOPMENT_DIGEST && !this.#configuredKeys.has(digest)) return undefined;
     const key = this.key(digest);
     const merchant = key && this.#profile(key.merchant_id);

@@ -21,8 +21,8 @@ import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
 const PAGE = 500;
 
 /**
- * For `followJournal`: what was revoked, suspended or made on another node is so here within a second. Keys come first: who revokes
- * one must not wait behind a crowd of new merchants. `clock` says which keys are over by now.
+ * For `followJournal`: what was revoked, suspended or made on another node holds here within a second. Keys come first, so that a
+ * revocation does not wait behind many new merchants. `clock` decides which keys are inactive.
  */
 export function directoryListeners(database: Reader, directory: Directory, clock: Clock): JournalListener[] {
   const keys: JournalListener = {
@@ -68,7 +68,7 @@ async function pages<R extends { id: string }>(
 
 const subjectsOf = (entries: readonly AuditEntry[]) => [...new Set(entries.map(({ subject }) => subject))];
 
-/** Takes what the store says of the keys that the configuration names, those that are over too. */
+/** Takes the rows of the keys that the configuration names, inactive ones too. */
 async function loadConfigured(database: Reader, directory: Directory): Promise<void> {
   const ids = directory.configuredKeyIds;
   for (let i = 0; i < ids.length; i += PAGE)
@@ -111,8 +111,8 @@ export async function lookUpCaller(
 }
 
 /**
- * A key by its id, as the store and the configuration have it now, whichever node changed it; undefined where there is none.
- * Throws `DatabaseError`.
+ * A key by its id, as the store and the configuration have it now, whichever node changed it. Undefined if there is none. Throws
+ * `DatabaseError`.
  */
 export async function keyById(
   database: Reader,

@@ -27,7 +27,7 @@ export function listInvites(database: Reader, limit?: number): Promise<Invite[]>
     : database.query<Invite>(`${invites} limit ? + 0`, limit);
 }
 
-/** Uses an invitation up for a merchant. Nothing where it is over, used or revoked. */
+/** Uses an invitation for a merchant. Undefined if it is expired, used or revoked. */
 export async function takeInvite(
   transaction: Transaction,
   id: string,
@@ -45,7 +45,7 @@ export async function takeInvite(
   return rows[0];
 }
 
-/** Revokes an invitation. Nothing where there is none that could still be used. */
+/** Revokes an invitation. Undefined if there is none that could still be used. */
 export async function endInvite(transaction: Transaction, id: string): Promise<Invite | undefined> {
   const { now } = transaction;
   const rows = await transaction.change<Invite>(

@@ -26,7 +26,7 @@ export function isInviteCode(text: string): boolean {
   return isWholeSecret(INVITE_PREFIX, text);
 }
 
-/** What is asked of a new invitation. `code`: the code itself, of 256 bits that nobody else knows; without it one is made. */
+/** The fields of a new invitation. `code`: the code itself, 256 bits that only the caller knows. Made here if undefined. */
 interface InviteWish {
   mode: Mode;
   note: string | null;
@@ -34,10 +34,7 @@ interface InviteWish {
   code?: string;
 }
 
-/**
- * Makes an invitation for `days` days; its code is told nowhere else. Throws `validation_failed` where the note or the days are
- * not right.
- */
+/** Makes an invitation for `days` days; its code is returned this once. Throws `validation_failed` if the note or the days are invalid. */
 export function createInvite(
   transaction: Transaction,
   { mode, note, days, code = newSecret(INVITE_PREFIX) }: InviteWish,
@@ -70,7 +67,7 @@ export function createInvite(
   return { code, row };
 }
 
-/** The invitation of `code` as far as it can still be used: whether its time is over, using it tells. */
+/** The invitation of `code` if it is neither used nor revoked. Using it checks whether it is expired. */
 export async function findUsableInvite(database: Seen, code: string): Promise<Invite | undefined> {
   if (!isInviteCode(code)) return undefined;
   const found = await findNow(database, (state) => findInviteByDigest(state, sha256Hex(code)));
@@ -91,8 +88,8 @@ export async function useInvite(
 }
 
 /**
- * Revokes an invitation for good. Throws `not_found` where there is none with this id, `invalid_status` where it was used, revoked or
- * is over.
+ * Revokes an invitation for good. Throws `not_found` if there is none with this id, `invalid_status` if it was used, revoked or is
+ * expired.
  */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
   const revoked = await endInvite(transaction, id);

@@ -1,19 +1,19 @@
-// The keys of the store that a node keeps in memory: those that work, and of those that are over the ones it cannot do without.
+// The keys of the store that a node caches in memory: active ones, and the inactive ones that it needs.
 import { LRUCache } from 'lru-cache';
 import { isInactive, type StoredKey } from './stored-key.ts';
 
 /**
- * How many keys that are over are remembered for a while: a row that was read before the end and arrives behind it must not
- * bring a key back.
+ * How many inactive keys are remembered for a while: a row that was read before the key's end and arrives after it must not make the key
+ * active again.
  */
 const REMEMBERED = 10_000;
 
 export class KeptKeys {
-  /** Whether a key stays although it is over, by its digest. */
+  /** Whether a key, by its digest, is kept although it is inactive. */
   readonly #keepsInactive: (digest: string) => boolean;
   /** By their digests. */
   readonly #keys = new Map<string, StoredKey>();
-  /** Those that are over, by their digests: the ones heard of last. */
+  /** Inactive ones by their digests, the most recent. */
   readonly #inactive = new LRUCache<string, StoredKey>({ max: REMEMBERED });
   /** The digests of each merchant's keys. */
   readonly #digests = new Map<string, Set<string>>();
@@ -47,7 +47,7 @@ export class KeptKeys {
     return row;
   }
 
-  /** Keeps those again that are over and remembered, of `digests`. */
+  /** Keeps those of `digests` again that are inactive and remembered. */
   recall(digests: Iterable<string>): void {
     for (const digest of digests) {
       const over = this.#inactive.get(digest);
@@ -55,7 +55,7 @@ export class KeptKeys {
     }
   }
 
-  /** Lets those go that are over at `now`. */
+  /** Drops those that are inactive at `now`. */
   forgetInactive(now: number): void {
     for (const row of this.#keys.values())
       if (isInactive(row, now) && !this.#keepsInactive(row.digest)) this.#letGo(row);

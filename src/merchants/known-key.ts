@@ -7,19 +7,19 @@ export interface ConfiguredKey extends ApiKey {
   merchant_id: string;
 }
 
-/** A key with what is known of it. Times in milliseconds since 1970. */
+/** A key and what is known about it. Times in milliseconds since 1970. */
 export interface KnownKey
   extends Omit<ConfiguredKey, 'name'>,
     Pick<StoredKey, 'name' | 'last_four' | 'replaced_by' | 'revoked_at' | 'made_by'> {
-  /** Nothing for one that came from the configuration: nobody wrote down when. */
+  /** Undefined for a key of the configuration, which does not hold this time. */
   created_at: number | null;
   /** Whether the configuration names it. */
   isConfigured: boolean;
 }
 
 /**
- * Puts together what both say of one key. The configuration says whose it is and in which mode; it ends as soon as either says so.
- * With `testOnly` it makes test payments, whatever it was made for. Nothing where neither names it.
+ * Merges what the configuration and the store say about one key. The configuration decides its merchant and mode; the earlier end holds.
+ * With `testOnly` it makes test payments, whatever its mode. Undefined if neither names it.
  */
 export function knownKey(
   configured: ConfiguredKey | undefined,

@@ -25,8 +25,8 @@ interface KeyList {
 }
 
 /**
- * At most `limit` keys of a merchant behind `after`: newest first, those of unknown age last, by their ids. One that is over is listed
- * for 30 days after its end. Throws `DatabaseError`.
+ * At most `limit` keys of a merchant behind `after`: newest first, those of unknown age last, by their ids. An inactive one is listed for
+ * 30 days after its end. Throws `DatabaseError`.
  */
 export async function listKeys(
   database: Reader,
@@ -45,7 +45,7 @@ export async function listKeys(
   return [...keys, ...ageless.filter(isBehind)].slice(0, limit);
 }
 
-/** The keys of a merchant that the configuration names or once named, by their ids: as few as somebody wrote down. */
+/** The keys of a merchant that the configuration names or once named, by their ids. They are few, because they were written by hand. */
 async function keysOfUnknownAge(
   database: Reader,
   directory: Directory,

@@ -3,7 +3,7 @@ import { isWholeSecret, sha256Hex } from '../lib/secrets.ts';
 
 export type Mode = 'live' | 'test';
 
-/** Whoever creates payments. `name` is the business name that checkout shows. */
+/** A merchant creates payments. `name` is the business name that checkout shows. */
 export interface Merchant {
   id: string;
   name: string;
@@ -21,7 +21,7 @@ export interface ApiKey {
   name?: string | null;
 }
 
-/** Who is asking: a merchant, by one of its keys, in that key's mode. */
+/** The caller of the API: a merchant, by one of its keys, in that key's mode. */
 export interface Caller {
   merchant: Merchant;
   key: ApiKey;

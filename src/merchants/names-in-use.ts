@@ -6,7 +6,7 @@ import type { Merchant } from './merchant.ts';
 /** How many names are read before other work has its turn: some 3 ms. */
 const PIECE = 100;
 
-/** Names of merchants, and those that somebody registers with just now. */
+/** Names of merchants, and those of registrations that are running. */
 export class NamesInUse {
   /** The ids of merchants by the looks of their names. */
   readonly #ids = new Map<string, string[]>();

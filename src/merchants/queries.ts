@@ -33,7 +33,7 @@ export function merchantsAfter(database: Reader, after: string, limit: number): 
   );
 }
 
-/** Has every other node that wants this merchant's row wait until this transaction is over; undefined where it has none. */
+/** Locks the merchant's row: every other node that wants it waits for the end of this transaction. Undefined if it has no row. */
 export async function lockMerchant(
   transaction: Transaction,
   id: string,
@@ -134,8 +134,8 @@ export async function countKeysSince(
 }
 
 /**
- * The keys that were made with a key, or with one that was made with it, and so on, and that work at `now`; oldest first. Whoever
- * ends a key that leaked sees here what it leaves behind.
+ * The active keys at `now` that were made with a key, or with one that was made with it, and so on; oldest first. They show what a leaked
+ * key leaves behind.
  */
 export function keysMadeBy(
   database: Reader,
@@ -158,7 +158,7 @@ export function keysMadeBy(
   );
 }
 
-/** Ends a key: at `expiresAt` where it is replaced, now where it is revoked. Nothing where it was changed meanwhile. */
+/** Ends a key: at `expiresAt` if it is replaced, now if it is revoked. Undefined if it was changed meanwhile. */
 export async function endKey(
   transaction: Transaction,
   { id, version, expires_at, revoked_at, replaced_by }: StoredKey,

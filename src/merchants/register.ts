@@ -1,4 +1,4 @@
-// New merchants of the store: whoever registers, and those that are taken over from the configuration.
+// New merchants of the store: by registration, and taken over from the configuration.
 import type { Reader } from '../database/database.ts';
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -42,7 +42,7 @@ export interface RegistrationParts {
   journal: Journal;
   directory: Directory;
   mode: RegistrationMode;
-  /** Whom to ask where nobody may register. */
+  /** Where to ask if registration is closed. */
   contact: string | undefined;
 }
 
@@ -55,11 +55,10 @@ export interface Registered extends IssuedKey {
 export type KeyByMode = Readonly<Record<Mode, string>>;
 
 /**
- * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. An e-mail
- * address that is known already changes nothing of it: it makes another merchant. Without an invitation the key makes test payments.
- * With `keys`, which nobody else may know, the key is one of them, and a merchant that has it already is given instead of another.
- * Throws `validation_failed` where a field or the invitation is not right, `forbidden` where nobody may register, and what the journal
- * throws.
+ * Makes a merchant with its first key. Without an invitation its name must look like no other merchant's and no known brand. A known
+ * e-mail address makes another merchant and changes nothing of the first. Without an invitation the key makes test payments. With `keys`,
+ * which only the caller knows, the key is one of them, and a merchant that has it already is returned instead. Throws `validation_failed`
+ * if a field or the invitation is invalid, `forbidden` if registration is closed, and what the journal throws.
  */
 export async function registerMerchant(
   { database, journal, directory, mode, contact }: RegistrationParts,
@@ -98,7 +97,7 @@ async function claimName(
   name: string,
   contact: string | undefined,
 ): Promise<() => void> {
-  const { looksLikeBrand } = await import('./brands.ts'); // its list is made only where somebody registers
+  const { looksLikeBrand } = await import('./brands.ts'); // loaded at the first registration
   const release = looksLikeBrand(name) ? undefined : await names.claim(name);
   if (!release) throw taken(contact);
   return release;
@@ -175,8 +174,8 @@ export function recordMerchant(
 }
 
 /**
- * Takes a merchant of the configuration over into the store, with its keys. What is there already stays. Returns what was
- * written: nothing where the store has all of it. Throws what the journal throws.
+ * Takes a merchant of the configuration over into the store, with its keys. Existing rows stay. Returns what was written: undefined if
+ * the store has all of it. Throws what the journal throws.
  */
 export async function importMerchant(
   journal: Journal,

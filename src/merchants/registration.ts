@@ -1,4 +1,4 @@
-// What somebody says who registers as a merchant, and what may be wrong with it.
+// The form of a registration: its fields, and what may be wrong with them.
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, OperationalError } from '../lib/errors.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
@@ -7,7 +7,7 @@ import { BUSINESS_NAME_MAXIMUM, businessNameFault, plainBusinessName } from './b
 import { isInviteCode } from './invite.ts';
 import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
 
-/** Who may register: anybody, whoever has an invitation, nobody. */
+/** Who may register: everyone, those with an invitation, or no one. */
 export type RegistrationMode = 'open' | 'invite' | 'closed';
 
 export interface Registration {
@@ -91,20 +91,17 @@ function websiteFault(website: string): RegistrationFault | undefined {
   return message === undefined ? undefined : { kind: 'form', message };
 }
 
-/** Whoever names a merchant by its id must not find a stranger who is called like that. */
+/** A name that looks like an id is refused: a caller that names a merchant by its id must not find another one. */
 const idFault = (name: string) =>
   name.toLowerCase().startsWith(MERCHANT_ID_PREFIX)
     ? `Must not begin with ${MERCHANT_ID_PREFIX}, as ids do.`
     : undefined;
 
-/** A code that is cut or mistyped is none, which nobody need look up. */
+/** A code that is cut or mistyped is refused without a look-up. */
 const inviteFault = (code: string): RegistrationFault | undefined =>
   isInviteCode(code) ? undefined : UNUSABLE_INVITE;
 
-/**
- * What registering failed for that had to be looked up: its invitation, or a name like its own. Nothing where it failed for
- * something else.
- */
+/** The fault of a registration that only a look-up finds: the invitation, or a name like another one. Undefined for any other failure. */
 export function lookedUpFaults(error: unknown, contact: string | undefined): RegistrationFaults | undefined {
   if (!(error instanceof OperationalError)) return undefined;
   if (error.details?.invite !== undefined) return { invite: UNUSABLE_INVITE };
@@ -112,12 +109,12 @@ export function lookedUpFaults(error: unknown, contact: string | undefined): Reg
   return undefined;
 }
 
-/** The same faults as a program is told them. */
+/** The same faults in the words of the JSON API. */
 export function detailsOf(faults: RegistrationFaults): ErrorDetails {
   return Object.fromEntries(Object.entries(faults).map(([field, { message }]) => [field, message]));
 }
 
-/** Throws `forbidden` where nobody may register, saying whom to ask where that is known. */
+/** Throws `forbidden` if registration is closed. The message says where to ask, if that is configured. */
 export function refuseIfClosed(mode: RegistrationMode, contact: string | undefined): void {
   if (mode !== 'closed') return;
   const whom = contact === undefined ? 'whoever runs this service' : contact;

@@ -2,7 +2,7 @@
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import type { Merchant, MerchantLimits, Profile } from './merchant.ts';
 
-/** One change of a merchant's state: who made it, why, and the entry of the history it is told in. */
+/** One change of a merchant's state: its actor, its reason, and the number of its audit entry. */
 export interface StateChange {
   act: 'suspended' | 'resumed';
   /** `adm_…`, or `operator`. */

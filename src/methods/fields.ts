@@ -12,7 +12,7 @@ export interface Field {
   keptAs: string | null;
   /** Longest text taken, in code points. */
   maximum: number;
-  /** What a longer text is told; `long` where nothing stands here. */
+  /** The error text of a longer field; `long` if undefined. */
   tooLong?: FieldFault;
   attributes: Readonly<Record<string, string>>;
   lines?: number;
@@ -24,7 +24,7 @@ export interface Field {
   secret?: true;
   /** Reads text that is neither empty nor too long, at `now` (milliseconds since 1970). */
   read?(text: string, now: number): Reading;
-  /** What may be shown to whoever holds the payment's link. */
+  /** What may be shown to everyone with the payment's link. */
   mask?(kept: string): string;
 }
 
@@ -128,13 +128,13 @@ function holdsCard(text: string, separators: RegExp = GROUPED): boolean {
 /** Reads one field's text as it came. Spaces around it do not count; a line break is a line feed. */
 export function readField({ name, required }: FieldUse, raw: string, now: number): Reading {
   const field: Field = FIELDS[name];
-  // Numbers pasted from elsewhere bring marks of direction along that nobody sees.
+  // Pasted numbers contain invisible direction marks.
   const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
   const typed = visible.replace(/\r\n?/g, '\n').trim();
   const text = field.separators ? asciiDigits(typed) : typed;
   if (text === '') return required ? { fault: 'empty' } : { kept: null };
-  // A card number typed where none belongs would be kept: it is refused before anything else, and not written back either.
-  // As typed, too: `asciiDigits` reads ² as a digit, behind which a number would be a longer one.
+  // A card number in another field would be stored, so it is refused before anything else and not shown again. The text as typed is
+  // checked too: `asciiDigits` reads ² as a digit, which would make a number longer.
   const written = text === typed ? [text] : [text, typed];
   if (!field.takesCardNumber?.(text) && written.some((one) => holdsCard(one, field.separators)))
     return { fault: 'card' };

@@ -1,4 +1,4 @@
-// What may be shown of what a customer typed to whoever holds the payment's link.
+// Masks what a customer typed, for everyone with the payment's link.
 import { compactAccount, looksLikeIban } from './transfer/payer-account.ts';
 
 const FIRST_LETTER = /^\P{M}\p{M}*/u;

@@ -17,8 +17,8 @@ export interface Payable {
 }
 
 /**
- * What the customer is told to do. It is kept with what they send, so that the account they were shown stays the one they
- * are shown, whatever the configuration says by then.
+ * What the customer is told to do. It is stored with the submission, so that the customer goes on seeing the account they were shown,
+ * whatever the configuration says by then.
  */
 export type Instructions =
   | { kind: 'transfer'; account: Account; reference: string }

@@ -17,7 +17,7 @@ const FALLBACK = details({ id: 'details', name: null });
 /** Whether a method is there only because no configured one fits. */
 export const isFallback = (method: Method): boolean => method === FALLBACK;
 
-/** Who knows which methods a merchant chose, by their ids: null where it chose all, undefined where there is no such merchant. */
+/** Looks up the methods that a merchant chose, by their ids: null if it chose all, undefined if there is no such merchant. */
 interface Choices {
   methodsOf(merchantId: string): readonly string[] | null | undefined;
 }

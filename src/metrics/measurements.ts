@@ -1,4 +1,4 @@
-// What is measured of one node, for Prometheus: what happens is counted as it does, what is there is read when somebody asks.
+// The metrics of one node, for Prometheus: events are counted as they happen, states are read at each scrape.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseFailure } from '../database/database.ts';
 import type { EventStreams } from '../events/streams.ts';
@@ -16,7 +16,7 @@ import { type WebhooksMeasured, watchWebhooks } from './webhook-metrics.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const WORKS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/** Methods by their name; any other that somebody thinks of is one value, so that nobody can make new ones. */
+/** HTTP methods by their name. All unknown ones share one label value, so that clients cannot make new ones. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Defaults of prom-client that promtool objects to: gauges that are called totals. */
@@ -26,7 +26,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-/** What is read when somebody asks. */
+/** Values that are read at each scrape. */
 export interface Measured extends WebhooksMeasured {
   journal: Journal;
   checkpoints: CheckpointRounds;
@@ -45,7 +45,7 @@ export interface Measured extends WebhooksMeasured {
   lastVerification(): LastVerification | undefined;
 }
 
-/** The measurements of one node. Labels have few values: patterns of routes, never addresses, and nothing of anybody. */
+/** The metrics of one node. Labels have few values: patterns of routes, never addresses, and no personal data. */
 export class Measurements {
   readonly #registry = new Registry();
   readonly #reads = new ReadMetrics(this.#registry);
@@ -102,7 +102,7 @@ export class Measurements {
   /** Counts an unexpected error. */
   readonly defect = (): void => this.#defects.inc();
 
-  /** Adds what is read when somebody asks. Once. */
+  /** Adds the values that are read at each scrape. Call it once. */
   watch(measured: Measured): void {
     const { journal, checkpoints, sweeper, certificateEndsAt } = measured;
     this.#reads.total(

@@ -1,4 +1,4 @@
-// Forms that browsers send: read as fields, and told from those of other sites.
+// Reads forms that browsers send, and tells them from those of other sites.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';

@@ -5,7 +5,7 @@ import { type Clock, MINUTE_MS } from '../lib/time.ts';
 
 const BODY_BYTES = 16 * 1024;
 const REPORTS_MAXIMUM = 10;
-/** Reports logged in a minute, so that nobody fills the log with them. */
+/** The most reports logged in a minute, so that they cannot fill the log. */
 const LOGGED_A_MINUTE = 60;
 
 interface PolicyReport {
@@ -36,7 +36,7 @@ export async function policyReports(
   });
 }
 
-/** What a body reports; undefined where it is none of the two forms. */
+/** The report in a body. Undefined if it has neither of the two forms. */
 function reportsIn(body: string): PolicyReport[] {
   let value: unknown;
   try {

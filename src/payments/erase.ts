@@ -64,8 +64,8 @@ export async function erasePayment(transaction: Transaction, id: string, act: Ac
 }
 
 /**
- * The ids of all payments whose customer was named with this e-mail address, or who gave it at checkout; letter case does not
- * count. Reads every payment, a page in memory at a time; `onProgress` is told how many are done. Throws `DatabaseError`.
+ * The ids of all payments with this e-mail address, from the merchant or from checkout; letter case does not count. Reads every payment,
+ * a page in memory at a time. Calls `onProgress` with the number read so far. Throws `DatabaseError`.
  */
 export async function findByEmail(
   database: Reader,

@@ -1,4 +1,4 @@
-// The sweeper: writes down that payments whose time has passed are cancelled. What anybody sees does not wait for it.
+// The sweeper: stores that overdue payments are cancelled. Reads show it before, by the time alone.
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { type Logger, Outage } from '../lib/log.ts';
@@ -50,7 +50,7 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Runs the sweeper each second until stopped; a round that fails is tried again by the next, and told of once until one does not. */
+/** Runs the sweeper each second until stopped. A round that fails is tried again by the next, and logged once until one succeeds. */
 export function startSweeper(journal: Journal, clock: Clock, log: Logger): Sweeper {
   const counters: Sweeper['counters'] = { expired: 0, finishedAt: undefined };
   const outage = new Outage();

@@ -92,7 +92,7 @@ export type PaymentFacts = Pick<
   'id' | 'merchant_id' | 'mode' | 'merchant_reference' | 'amount_minor' | 'currency'
 >;
 
-/** The facts of some payments, whoever they belong to, by id. */
+/** The facts of some payments of any merchant, by id. */
 export function paymentFacts(database: Reader, ids: readonly string[]): Promise<PaymentFacts[]> {
   return database.query<PaymentFacts>(
     `select id, merchant_id, mode, merchant_reference, amount_minor, currency from payments

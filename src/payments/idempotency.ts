@@ -50,8 +50,8 @@ export class Idempotency {
   }
 
   /**
-   * Runs `work` once for a claim and keeps its answer; gives the kept one, byte for byte, to whoever comes again.
-   * Throws `idempotency_key_reused`, `idempotency_in_progress`, and whatever the work or the journal does: errors are not kept.
+   * Runs `work` once for a claim and stores its response. A repeated request gets the stored response, byte for byte. Throws
+   * `idempotency_key_reused`, `idempotency_in_progress`, and what the work or the journal throws: errors are not stored.
    */
   async once(claim: IdempotencyClaim, work: Work<Answer>): Promise<Answer & { replayed: boolean }> {
     const scope = sha256(JSON.stringify([claim.merchant_id, claim.mode, claim.route, claim.key]));
@@ -107,7 +107,7 @@ export class Idempotency {
       }, row);
     } catch (error) {
       if (isLast || !(error instanceof DatabaseError && error.failure === 'conflict')) throw error;
-      // Another node's, kept since our look; or an old one that is over but not swept away yet.
+      // Another node stored it since our look, or it is an expired one that was not swept yet.
       await forgetOldAnswers(this.#journal, scope);
       return undefined;
     }
@@ -172,8 +172,8 @@ async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /**
- * Forgets some hundreds of the answers whose time is over, the one kept under `scope` alone where that is given. Returns how
- * many. The entry says up to when answers were forgotten, so that their absence is honest.
+ * Deletes some hundreds of expired responses, or only the one under `scope` if that is given. Returns how many. The entry says up to
+ * which time responses were deleted, so that `audit verify` knows why they are absent.
  */
 export function forgetOldAnswers(journal: Journal, scope?: string): Promise<number> {
   return journal.commit(async (transaction) => {

@@ -49,7 +49,7 @@ export function checkMetadata(metadata: object, faults: ErrorDetails): void {
 
   visit(metadata, ['metadata'], 1);
   if (keys > KEYS_MAXIMUM) faults.metadata = `Must have at most ${KEYS_MAXIMUM} names in all.`;
-  // Only what is known to be shallow is serialised: the serialiser recurses.
+  // Only shallow values are serialised, because the serialiser recurses.
   if (!faults.metadata && Buffer.byteLength(JSON.stringify(metadata)) > BYTES_MAXIMUM) {
     faults.metadata = TOO_LARGE;
   }

@@ -14,8 +14,8 @@ interface MoveRule {
 }
 
 /**
- * Every move there is. The customer, the merchant and the clock make the first three. An administrator makes the others: `record`
- * because money arrived that nobody had announced, or that came late.
+ * All moves. The first three are made by the customer, the merchant and the clock, the others by an administrator: `record` because money
+ * arrived unannounced or late.
  */
 export const MOVES: Readonly<
   Record<'submit' | 'cancel' | 'expire' | 'record' | 'approve' | 'reject', MoveRule>
@@ -29,7 +29,7 @@ export const MOVES: Readonly<
 };
 export type Move = keyof typeof MOVES;
 
-/** Why a payment was cancelled, opened again or rejected, as its merchant is told. */
+/** Why a payment was cancelled, opened again or rejected, as the API shows it to its merchant. */
 export const STATUS_REASONS = [
   'expired',
   'cancelled_by_merchant',
@@ -61,7 +61,7 @@ export const PAYMENTS = table('payments', {
   cancel_url: textOrNull(),
   customer: textOrNull(),
   metadata: textOrNull(),
-  /** What the customer sent, masked: for the merchant, and for whoever holds the link. */
+  /** What the customer sent, masked: for the merchant, and for everyone with the link. */
   payment_details: textOrNull(),
   /** Random, so that the digests in the history tell nothing about an erased row. */
   salt: text(),
@@ -86,7 +86,7 @@ export const PAYMENTS = table('payments', {
   decided_at: integerOrNull(),
   /** What administrators did and wrote, as JSON text (`ReviewAct[]`): for them alone. */
   review: textOrNull(),
-  /** `adm_…` who has taken it to review, until `claimed_until`. */
+  /** `adm_…` of the administrator who claims it for review until `claimed_until`. */
   claimed_by: textOrNull(),
   claimed_until: integerOrNull(),
   /** The id of the way to pay, from when it was sent for review. */

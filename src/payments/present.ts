@@ -11,7 +11,7 @@ const timestamp = z
   .describe('ISO 8601 with a numeric UTC offset.');
 const optionalText = z.string().nullable();
 
-/** What of a submission everybody with the link may see; a field that was not filled in is not there. */
+/** The part of a submission that everyone with the link may see. An empty field is absent. */
 const paymentDetailsSchema = z.looseObject({
   method: z.string().describe("The method's id in the configuration."),
   type: z.string().describe('`bank_transfer`, `manual`, `details` or `test_card`.'),

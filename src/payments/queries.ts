@@ -183,7 +183,7 @@ export function paymentsAfter(database: Reader, id: string | undefined, limit: n
   );
 }
 
-/** Some payments, whoever they belong to. */
+/** Some payments of any merchant. */
 export function findPayments(database: Reader, ids: readonly string[]): Promise<Payment[]> {
   return database.query<Payment>(
     `select ${COLUMNS} from payments where id in (${ids.map(() => '?').join(', ')})`,

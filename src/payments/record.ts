@@ -18,8 +18,8 @@ export function recordPayment(
 }
 
 /**
- * Whether a payment, as it was just read, is as its newest entry left it. If not, somebody changed it in the store itself. Throws
- * `DatabaseError` and `HistoryBroken`.
+ * Whether a payment that was just read is as its newest entry left it. If not, it was changed in the store itself. Throws `DatabaseError`
+ * and `HistoryBroken`.
  */
 export async function isPaymentAsRecorded(database: RecordReader, payment: Payment): Promise<boolean> {
   if (await isAsRecorded(database, PAYMENTS, payment)) return true;
@@ -33,8 +33,8 @@ export async function isPaymentAsRecorded(database: RecordReader, payment: Payme
 }
 
 /**
- * Throws `conflict` where a payment was changed in the store itself, and nobody has acknowledged that: the entry of a further change
- * would record the changed row, and verifying could not find it any more.
+ * Throws `conflict` if a payment was changed in the store itself and the change is not acknowledged. Because: the entry of a further
+ * change would record the changed row, and `audit verify` could not find it any more.
  */
 export async function refuseChangedOutside(database: RecordReader, payment: Payment): Promise<void> {
   if (await isPaymentAsRecorded(database, payment)) return;

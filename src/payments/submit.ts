@@ -9,13 +9,13 @@ import { changePayment, findPayment, type Written } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
 import { transition } from './transition.ts';
 
-/** What a customer sent by one method: whole for the reviewer, masked for the merchant and for whoever holds the link. */
+/** What a customer sent by one method: whole for the reviewer, masked for the merchant and for everyone with the link. */
 export interface Submission {
   /** The method's id. */
   method: string;
   whole: object;
   masked: object;
-  /** Whom and what it can be found by, as far as the customer told. */
+  /** Values by which reviewers find the payment, as far as the customer gave them. */
   payer: { name: string | null; email: string | null; account: string | null };
 }
 

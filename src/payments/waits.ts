@@ -81,7 +81,7 @@ export class Waits implements FeedListener {
     }
   }
 
-  /** Answers all that wait, and lets nobody wait any more. */
+  /** Answers all waiting requests, and refuses new ones. */
   stop(): void {
     this.#stopped = true;
     for (const wakes of this.#wakes.values()) for (const wake of wakes) wake();

@@ -21,7 +21,7 @@ export function newBrowserSecret(baseUrl: string): { secret: string; cookie: str
   return { secret, cookie: boundCookie(COOKIE, secret, baseUrl) };
 }
 
-/** The fields of a new form that nobody sees: a seed of its own, and the token that shows the seed to be ours and this browser's. */
+/** The hidden fields of a new form: a seed, and the token that proves that the seed is ours and was given to this browser. */
 export function formSeed(secret: string): { seed: string; token: string } {
   const seed = newRandom();
   return { seed, token: tokenOf(secret, statement(seed)) };

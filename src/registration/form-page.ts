@@ -1,4 +1,4 @@
-// The page of the form to register with, and what stands in its place where nobody may.
+// The page of the registration form, and the page that says that registration is closed.
 import { type Html, hidden, html } from '../lib/html.ts';
 import { INVITE_PREFIX } from '../merchants/invite.ts';
 import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
@@ -77,7 +77,7 @@ function hintOf(words: Words, name: RegistrationField): Html {
   }
 }
 
-/** What stands in the form's place where nobody may register. */
+/** Shown in the form's place if registration is closed. */
 export function closedPage(visit: RegistrationVisit, contact: string | undefined): string {
   const { words } = visit;
   const content = html`<h1>${words.html('register.closed.heading')}</h1>

@@ -1,4 +1,4 @@
-// The form of registration: what somebody typed into it, and what of that is wrong, in their language.
+// The registration form: the values that were typed, and their faults in the reader's language.
 import { type Html, html } from '../lib/html.ts';
 import {
   MAXIMA,
@@ -10,7 +10,7 @@ import {
 import type { FormFault } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
 
-/** The order of the form, and of what is said of it. */
+/** The order of the fields, and of their faults. */
 export const FORM_FIELDS = [
   'business_name',
   'email',
@@ -30,7 +30,7 @@ export function typedIn(sent: URLSearchParams): TypedRegistration {
   >;
 }
 
-/** What somebody says who typed that: without the spaces around it, which copying leaves behind. */
+/** The value of a field without the spaces around it, which copying brings along. */
 export function wantedBy(typed: TypedRegistration): Registration {
   return {
     business_name: typed.business_name.trim(),

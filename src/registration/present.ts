@@ -20,7 +20,7 @@ export const registrationAnswerSchema = z.strictObject({
   }),
 });
 
-/** The answer to who has registered with a key of `mode`. */
+/** The answer to a registration, with a key of `mode`. */
 export function presentRegistered(
   { key, row, merchant }: Registered,
   mode: Mode,

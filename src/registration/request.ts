@@ -48,7 +48,7 @@ export function parseRegistration(
   return wanted;
 }
 
-/** The fields as far as they are text: what is not is told as a fault already. */
+/** The fields that are text. The others are reported as faults already. */
 function wantedIn({ business_name, email, website, invite }: Record<string, unknown>): Registration {
   const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
   return {

@@ -24,7 +24,7 @@ export function storedSecretKeys(database: Reader): Promise<StoredSecretKey[]> {
   return database.query(`select ${SECRET_KEY} from secret_keys order by created_at, id`);
 }
 
-/** Returns whether the store counts a key. If so, nobody removes it until the transaction ends. */
+/** Returns whether the store counts a key. If so, the key cannot be removed until the transaction ends. */
 export async function holdStoredKey(transaction: Transaction, id: string): Promise<boolean> {
   const sql =
     'update secret_keys set removed_at = removed_at where id = ? and removed_at is null returning id';

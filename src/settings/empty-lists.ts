@@ -1,4 +1,4 @@
-// Lists that nothing is left of, as whoever removes the last line of one leaves them in the file.
+// Lists without elements, as they are left in the file when their last line is removed.
 
 /** Settings without the lists that nothing is left of: YAML reads `merchants:` with no line below it as null. */
 export function withoutEmpty(values: unknown): unknown {

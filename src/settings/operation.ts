@@ -1,4 +1,4 @@
-// The settings of how the service is reached, by whom it is joined, and how much it takes.
+// The settings of addresses, nodes and limits.
 import { z } from 'zod';
 import { webAddressFault } from '../lib/web-address.ts';
 import {

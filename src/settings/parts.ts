@@ -1,4 +1,4 @@
-// The pieces that several settings are made of, and what is said of those that do not fit.
+// The pieces that several settings are made of, and the messages about values that do not fit.
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isEmailAddress, textFault } from '../lib/text.ts';

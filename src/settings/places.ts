@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts';
 /** What may be kept apart: the API with checkout and registration, the console, and the administrators' API. */
 type Surface = 'public' | 'console' | 'admin';
 
-/** Surfaces that are told apart from others on the same address by the host name a request asks for. */
+/** Surfaces that share a listening address with others and are chosen by host name. */
 export interface Site {
   /** In lower case. */
   hostNames: string[];

@@ -44,7 +44,7 @@ export async function openListeners(
   return opened;
 }
 
-/** Listens for whoever reads the measurements. Throws the system's errors (`EADDRINUSE`). */
+/** Listens on the address of the metrics. Throws the system's errors (`EADDRINUSE`). */
 export async function openMetrics(
   address: { host: string; port: number },
   measurements: Measurements,

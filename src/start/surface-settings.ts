@@ -1,4 +1,4 @@
-// What the surfaces are told of the configuration, in their own words.
+// The part of the configuration that each surface gets.
 import type { AppParts } from '../app.ts';
 import type { Configuration } from '../config.ts';
 import { addressForLog } from '../http/network.ts';

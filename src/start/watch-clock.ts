@@ -4,7 +4,7 @@ import { type ClockStep, STEP_MS, type SteadyClock } from '../lib/steady-clock.t
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 
 const EVERY_MS = SECOND_MS;
-/** A service so far ahead nears the clock in weeks at best: that is said again each hour until somebody restarts it. */
+/** A service whose time is so far ahead nears the clock in weeks. So the warning is logged each hour until a restart. */
 const AHEAD_MS = MINUTE_MS;
 const REMIND_EACH_MS = HOUR_MS;
 

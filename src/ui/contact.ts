@@ -1,4 +1,4 @@
-// Where somebody can be asked, as a link that a press opens.
+// A support contact as a link.
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import { contactAddress } from '../lib/web-address.ts';
 

@@ -31,7 +31,7 @@ export interface FieldMarkup {
   attributes?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
-/** A field that a form asks: with its label, its hint and, where there is one, its fault. */
+/** A form's field: its label, its hint and its fault, if any. */
 export function fieldMarkup(name: string, parts: FieldMarkup): Html {
   const { label, hint, fault, value = '', lines, idPrefix = '' } = parts;
   const id = idPrefix + name;

@@ -41,7 +41,7 @@ export function messagesOf(tag: string): Record<Key, string> {
   return JSON.parse(readFileSync(new URL(`languages/${tag}.json`, import.meta.url), 'utf8'));
 }
 
-/** All languages, with moments told in `timeZone`. */
+/** All languages, with moments shown in `timeZone`. */
 export class Languages {
   static readonly #byTimeZone = new Map<string, Languages>();
 
@@ -57,7 +57,7 @@ export class Languages {
 
   readonly #timeZone: string;
   readonly #messages = new Map(TAGS.map((tag) => [tag, messagesOf(tag)]));
-  /** Those that somebody asked for: formats take some time and memory to make. */
+  /** Those that were requested so far: creating formats takes time and memory. */
   readonly #locales = new Map<string, Words>();
   readonly #chosen = new LRUCache<string, Words | 'none'>({ max: HEADERS_REMEMBERED });
 

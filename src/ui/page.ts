@@ -71,7 +71,7 @@ interface PageParts {
   header: Html | undefined;
   /** Everything within `main`. */
   content: Html;
-  /** Whether `main` has two columns where there is room. */
+  /** Whether `main` has two columns on wide screens. */
   wide?: boolean;
   footer: Html;
   /** What stands beside `main`: the console's navigation. */

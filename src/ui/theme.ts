@@ -1,4 +1,4 @@
-// Light or dark, as somebody chose over what their system says: kept in a cookie, so that it needs no script.
+// The visitor's colour theme, stored in a cookie so that no script is needed.
 import { boundCookie, boundName, valueIn } from '../lib/cookie.ts';
 
 export const THEMES = ['light', 'dark'] as const;

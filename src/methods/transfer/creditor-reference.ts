@@ -92,8 +92,9 @@ export function grouped(reference: string): string {
 }
 
 /**
- * The payment ids that may have `reference`, of any of its forms: `low <= id && id < high`, bytewise. Which of them has it is told
- * by computing theirs. Nothing where no payment can have it: check digits are wrong, or it was not made here.
+ * The range of payment ids that may have `reference`, in any of its forms: `low <= id && id < high`, bytewise. Computing the references
+ * of these payments decides which of them has it. Undefined if no payment can have it: its check digits are wrong, or it was not made
+ * here.
  */
 export function idRangeOf(reference: string): [low: string, high: string] | undefined {
   const written = electronic(reference);

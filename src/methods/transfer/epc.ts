@@ -19,9 +19,9 @@ interface CreditTransfer {
 }
 
 /**
- * The code's UTF-8 text: service tag BCD, SEPA credit transfer, structured reference; lines end with a line feed, the last
- * without. A name that is too long is cut. Nothing where the guidelines have no room: an amount outside 0.01–999999999.99,
- * no name, or no BIC outside the European Economic Area.
+ * The code's UTF-8 text: service tag BCD, SEPA credit transfer, structured reference. Lines end with a line feed, except the last. A name
+ * that is too long is cut. Undefined if the guidelines do not allow it: an amount outside 0.01–999999999.99, no name, or no BIC outside
+ * the European Economic Area.
  */
 export function epcPayload({
   holder,

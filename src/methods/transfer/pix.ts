@@ -24,8 +24,8 @@ interface PixTransfer {
 }
 
 /**
- * The code's text, ASCII: name and city are folded and cut to 25 and 15 characters. Nothing where it has no room: an amount
- * outside 0.01–9999999999.99, a txid of other characters, or nothing left of the name or city.
+ * The code's text in ASCII. Name and city are folded and cut to 25 and 15 characters. Undefined if it does not fit: an amount outside
+ * 0.01–9999999999.99, a txid of other characters, or nothing left of the name or city.
  */
 export function pixPayload({ holder, city, pix_key, amount_minor, txid }: PixTransfer): string | undefined {
   if (amount_minor !== undefined && (amount_minor < 1 || amount_minor > MAXIMUM_MINOR)) return undefined;
@@ -36,7 +36,7 @@ export function pixPayload({ holder, city, pix_key, amount_minor, txid }: PixTra
   const text = [
     field('00', '01'),
     field('26', field('00', 'br.gov.bcb.pix') + field('01', pix_key)),
-    field('52', '0000'), // merchant category: not told
+    field('52', '0000'), // merchant category: not given
     field('53', '986'), // BRL, ISO 4217
     amount_minor === undefined ? '' : field('54', formatAmount(amount_minor)),
     field('58', 'BR'),

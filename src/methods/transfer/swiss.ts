@@ -41,9 +41,9 @@ export function isSwissText(text: string): boolean {
 }
 
 /**
- * The code's text, 31 lines parted by line feeds. The holder is cut to 70 characters; a message that needs other characters is
- * left out. Nothing where the guidelines have no room: another currency or country, an amount outside 0.01–999999999.99,
- * a reference that is not the account's kind, or a name or address in other characters or without its required parts.
+ * The code's text: 31 lines with line feeds between. The holder is cut to 70 characters. A message that needs other characters is left
+ * out. Undefined if the guidelines do not allow it: another currency or country, an amount outside 0.01–999999999.99, a reference that
+ * does not fit the account, or a name or address in other characters or without its required parts.
  */
 export function swissPayload(transfer: SwissTransfer): string | undefined {
   const { iban, address, amount_minor, currency, reference } = transfer;
