@@ -48,7 +48,7 @@ export function auditVerifyCommand(): Command {
     .action(verify);
 }
 
-/** The checkpoints that somebody kept elsewhere. Throws `Failure` where a file is not there. */
+/** The checkpoints that were kept elsewhere. Throws `Failure` if a file does not exist. */
 function readCopy({ checkpoints, key }: VerifyCommandOptions) {
   if (checkpoints === undefined) {
     if (key !== undefined) throw new UsageError('--key is the key of --checkpoints: give both');
@@ -144,7 +144,7 @@ function toldRows(rows: number, [, ...faults]: readonly RowFault[]): string {
   ].join('\n');
 }
 
-/** The faults that an operator acknowledged: they are told at each verification. Empty if there are none. */
+/** The faults that an operator acknowledged. Every verification reports them. Empty if there are none. */
 function toldKnown(acknowledgements: readonly Acknowledgement[]): string {
   if (acknowledgements.length === 0) return '';
   const lines = acknowledgements.map(
@@ -154,7 +154,7 @@ function toldKnown(acknowledgements: readonly Acknowledgement[]): string {
   return `\nKnown: ${counted(acknowledgements.length, 'fault')} acknowledged.\n${lines.join('\n')}`;
 }
 
-/** What is told of rows where there are any, in the order of telling: the name of their number, and of one. */
+/** The kinds of rows that are reported if there are any, in this order: the name of their number, and of one. */
 const ROWS_TOLD = [
   ['merchants', 'merchant'],
   ['api_keys', 'API key'],

@@ -13,7 +13,7 @@ import { Failure, shownPath } from './terminal.ts';
 const LIST = 'backup.json';
 /** What is not finished, or about to be deleted, is called so: no backup is. */
 const UNFINISHED = '.unfinished-';
-/** After so long nobody is at work on it any more. Another node's, or another machine's, cannot be asked. */
+/** After so long, no process works on it any more. A process of another node or machine cannot be asked. */
 const ABANDONED_AFTER_MS = 12 * HOUR_MS;
 /** Between two looks for a moment that no folder is named by. */
 const NAME_PAUSE_MS = 100;
@@ -34,11 +34,11 @@ const listSchema = z.object({
   schema: z.int(),
   entries: z.int(),
   seals: z.int(),
-  /** When the newest entry was made; null where there is none. */
+  /** When the newest entry was made, or null. */
   newest_entry_at: z.string().nullable(),
-  /** The hash of the first seal, by which a store is known whatever becomes of it; null where there is none. */
+  /** The hash of the first seal, or null. It identifies a store for ever. */
   first_seal: z.string().nullable(),
-  /** The hash of the newest seal, which vouches for all before it; null where there is none. */
+  /** The hash of the newest seal, or null. It vouches for all before it. */
   newest_seal: z.string().nullable(),
   /** The names of the keys that what it restores needs. Undefined in backups that hold the checkpoint key themselves. */
   keys: z.object({ checkpoint: z.string().nullable(), secrets: z.array(z.string()).default([]) }).optional(),
@@ -149,7 +149,7 @@ export async function deleteOldest(folder: string, keep: number, made: string): 
   const others = readLists(folder).flatMap(({ name }) => (name === made ? [] : [name]));
   const deleted = others.slice(0, Math.max(0, others.length - (keep - 1)));
   for (const name of deleted) {
-    // By then nobody takes what is left of it for a backup.
+    // By then what is left of it cannot be taken for a backup.
     await rename(join(folder, name), unfinishedPath(folder, name));
     await rm(unfinishedPath(folder, name), { recursive: true, force: true });
   }
@@ -165,7 +165,7 @@ export async function deleteAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** What a backup says of itself. Throws `Failure` where it is none. */
+/** The description of a backup (`backup.json`). Throws `Failure` if it has none. */
 export function readList(backup: string): BackupList {
   if (!existsSync(join(backup, LIST))) {
     const inside = existsSync(backup) && statSync(backup).isDirectory() ? backupNames(backup) : [];

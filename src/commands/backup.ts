@@ -93,7 +93,7 @@ async function backUp(folder: string, options: Options): Promise<void> {
   }
 }
 
-/** Says so where another backup bears a later moment than the one just made: which is the newest cannot be told by the names. */
+/** Warns if another backup has a later time in its name than the new one: then the names do not tell which is the newest. */
 function warnOfTimeToCome(folder: string, made: string): void {
   const newest = backupNames(folder).at(-1);
   if (newest !== undefined && newest > made)

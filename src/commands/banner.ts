@@ -26,7 +26,7 @@ function developmentCaller(configuration: Configuration, service: Service): Call
 const isRegistrationOpen = ({ environment, registration }: Configuration) =>
   environment === 'development' && registration.mode === 'open';
 
-/** In development, where to set up whoever reviews, until that is done: a new link at every start. */
+/** In development, the link to set up the first reviewer, until that is done: a new one at every start. */
 export async function setUpLink(configuration: Configuration, service: Service): Promise<string | undefined> {
   if (configuration.environment !== 'development') return undefined;
   const secret = await developmentSetUp(service.database, service.journal);

@@ -1,4 +1,4 @@
-// The command line: which commands there are, and how their failures are told.
+// The command line: the list of commands, and how their failures are reported.
 import { Command, CommanderError } from 'commander';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { DatabaseError, StoreUnfit } from '../database/database.ts';
@@ -69,7 +69,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 /** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
 export async function run(argv: readonly string[]): Promise<void> {
   const program = await commandLine(argv[2]);
-  // Whoever read the output has gone (`… | head`): that is no failure. A full disk is one, but a server goes on without.
+  // The reader of the output has closed it (`… | head`): that is no failure. A full disk is one, but a server goes on without the output.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = report(error);
   });
@@ -100,7 +100,7 @@ Examples:
   return program;
 }
 
-/** The command of a name; all of them where it is no command's: the help lists them, and a mistaken word is told the nearest. */
+/** The command with a name. All commands if there is none with it: the help lists them, and a mistyped name gets the nearest one. */
 function wanted(name = ''): Promise<Command[]> {
   const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
   return Promise.all(loaders.map((load) => load()));

@@ -58,7 +58,7 @@ What each check means: docs/doctor.md.`,
 }
 
 async function doctor(options: { config?: string; deep?: boolean; json?: boolean }): Promise<void> {
-  // What production refuses is told with all else, rather than alone.
+  // Report what production refuses with all other findings, not alone.
   const configuration = readConfiguration(configurationFile(options.config), environment, {
     unfinished: true,
   });
@@ -82,7 +82,7 @@ async function doctor(options: { config?: string; deep?: boolean; json?: boolean
   console.log(report(configuration, findings));
 }
 
-/** What all checks find about an installation, or some. Opens its store where there is one, and makes none. */
+/** The findings of all checks, or of some. Opens the store if there is one, and makes none. */
 export async function inspect(
   configuration: Configuration,
   checks?: readonly Check[],
@@ -142,7 +142,7 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
   }
 }
 
-/** Why this account cannot use what lies in the storage folder; undefined where it can, or where there is none yet. */
+/** Why this account cannot use the files of the storage folder. Undefined if it can, or if there is no folder yet. */
 function unusableStorage({ storage }: Configuration): Verdict | undefined {
   for (const [path, mode] of [
     [storage, constants.R_OK | constants.W_OK | constants.X_OK],

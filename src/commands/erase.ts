@@ -118,7 +118,7 @@ async function search(database: Database, email: string): Promise<string[]> {
   );
 }
 
-/** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
+/** Asks at a terminal. Throws `Failure` without a terminal, or if the answer is no. */
 async function confirm(count: number): Promise<void> {
   const what = `${counted(count, 'payment')} ${count === 1 ? 'has' : 'have'} this e-mail address`;
   if (!canAsk()) throw new Failure(`${what}: add --yes to erase their personal data for good`);
@@ -173,7 +173,7 @@ function reasonOf(error: unknown): string {
   return error.message.slice(0, 1).toLowerCase() + error.message.slice(1, -1); // as part of a line
 }
 
-/** Whether somebody else kept SQLite from putting everything into its one file, and so from overwriting what stood there. */
+/** Whether another reader kept SQLite from checkpointing its log, and so from overwriting the erased text. */
 function isStillOpen({ storage, database_url }: Configuration): boolean {
   return !database_url && statSync(join(storage, WRITE_AHEAD_LOG), { throwIfNoEntry: false }) !== undefined;
 }

@@ -49,7 +49,7 @@ function httpsText({ base_url, proxies, certificate }: Answers): string {
   if (certificate === null)
     return `# The proxies in front, which speak https: they alone are believed when they say who calls.
 trust_proxy: [${(proxies ?? []).map((one) => JSON.stringify(one)).join(', ')}]`;
-  // What cannot be read as an address is told where it is judged.
+  // A value that is no address is reported by its own check.
   const port = URL.canParse(base_url) ? new URL(base_url).port : '';
   return `# The certificate and key to speak https with, PEM. Read again on SIGHUP.
 tls:

@@ -28,7 +28,7 @@ import { answersOf, type InitFlags, QUESTIONS, type Question, questionFault } fr
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION } from './usage.ts';
 
-/** What a new file can be wrong in. Nothing runs yet that could be called, and whoever runs this is seldom who serves. */
+/** The checks that a new file can fail. No service runs yet, and the user is seldom the account that serves. */
 const CHECKED = CHECKS.filter(
   ({ id, stage }) => (stage !== 'later' && id !== 'root') || id === 'certificate_file',
 );
@@ -112,7 +112,7 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   console.error(report(file, merchant, wrong, next));
 }
 
-/** The flags with what was asked for the rest. Throws a usage error where nobody can be asked. */
+/** The flags, completed by questions. Throws a usage error if there is no terminal to ask at. */
 async function answered(options: InitOptions, file: string, command: Command): Promise<InitFlags> {
   const { config: _c, yes, force: _f, json: _j, ...given } = options;
   const flags: InitFlags = { ...given };
@@ -150,7 +150,7 @@ async function answered(options: InitOptions, file: string, command: Command): P
   return flags;
 }
 
-/** Asks at the terminal, again until the answer can be taken. Throws `Failure` where whoever sits there leaves. */
+/** Asks at the terminal until the answer is valid. Throws `Failure` if the user leaves. */
 function terminalAnswers(file: string) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const leave = (): never => {

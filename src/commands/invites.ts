@@ -1,4 +1,4 @@
-// counterfoil invites: links with which somebody registers as a merchant, once.
+// counterfoil invites: links to register as a merchant, each for one use.
 import { Command } from 'commander';
 import type { Configuration } from '../config.ts';
 import { formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';

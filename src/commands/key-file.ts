@@ -33,7 +33,7 @@ export async function addKeyToFile(
   merchant: { id: string; name: string },
   entry: object,
 ): Promise<void> {
-  // What is read from here on nobody changes until it is written: two commands at once would each lose the other's key.
+  // From here on the file is locked until it is written: two commands at once would each lose the other's key.
   const beside = await openBeside(file);
   try {
     const text = textWith(readFileSync(file, 'utf8'), merchant, entry);

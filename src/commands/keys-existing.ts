@@ -108,7 +108,7 @@ export async function revoke(id: string, options: RevokeOptions): Promise<void> 
     const now = systemClock.now();
     await refuseIfUsed(key, used, now, yes);
     const ended: string[] = [];
-    // One that is over already may have left others behind: it is them that are to end then.
+    // An inactive key may have made others: those are to end then.
     if (!(withThoseItMade && isInactive(key, now))) ended.push(await end(store, key, directory));
     const made = await keysMadeBy(database, key, now);
     if (withThoseItMade)
@@ -141,7 +141,7 @@ async function end({ journal }: Store, key: KnownKey, directory: Directory): Pro
   return key.id;
 }
 
-/** Throws `Failure` for a key that was used in the last day, unless `yes` or whoever sits at the terminal says so. */
+/** Throws `Failure` for a key that was used in the last day, unless `yes` is set or the user at the terminal confirms. */
 async function refuseIfUsed(
   key: KnownKey,
   used: number | undefined,

@@ -96,7 +96,7 @@ function lineOf(
   ];
 }
 
-/** Where a key stands of which nobody wrote down when it was made. */
+/** The place of keys of unknown age. */
 function placeOf({ id, isConfigured }: KnownKey, inStore: ReadonlySet<string>): string {
   if (!isConfigured) return 'in the store';
   return inStore.has(id) ? 'in both' : 'in the configuration';

@@ -139,7 +139,7 @@ async function create(options: CreateOptions, command: Command): Promise<void> {
   });
 }
 
-/** `file` itself; says what is missing where there is none. Throws `ConfigurationError`. */
+/** Returns `file`. Throws `ConfigurationError`, which says what is missing, if it does not exist. */
 function existing(file: string): string {
   if (!existsSync(file)) readConfiguration(file);
   return file;
@@ -165,8 +165,8 @@ async function chosen(
 }
 
 /**
- * Asks whether a merchant is the one that is meant where its name alone says so: whoever registers is called what they like, as somebody
- * else is too. Throws `Failure` where nobody says yes.
+ * Asks whether a merchant that was found by its name alone is the right one, because a merchant that registers may take the name of
+ * another. Throws `Failure` unless the user says yes.
  */
 async function confirm({ database }: Store, { id, name }: Merchant, wanted: string): Promise<void> {
   if (wanted === id) return;

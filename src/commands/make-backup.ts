@@ -161,7 +161,7 @@ async function requireVerified(
   }
 }
 
-/** What is told of a history that cannot be read. */
+/** The report about a history that cannot be read. */
 const UNKNOWN: HistoryFacts = {
   schema: knownMigrations().length,
   entries: 0,

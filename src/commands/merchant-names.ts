@@ -15,7 +15,7 @@ const LISTED = 8;
 /** How many rows are read at a time. */
 const PAGE = 500;
 
-/** All merchants and keys: the configuration's, and the store's where there is one. Throws `DatabaseError`. */
+/** All merchants and keys: of the configuration, and of the store if there is one. Throws `DatabaseError`. */
 export async function loadDirectory(
   { merchants, environment }: Configuration,
   database: Reader | undefined,
@@ -48,7 +48,7 @@ export async function merchantsInStore(database: Reader): Promise<ReadonlySet<st
   return ids;
 }
 
-/** The merchant of that id, else of that business name; undefined where there is none. Throws `Failure` where two have the name. */
+/** The merchant with that id, else with that business name, or undefined. Throws `Failure` if two have the name. */
 export function merchantNamed(wanted: string, directory: Directory): Merchant | undefined {
   const { merchants } = directory;
   const named = merchants.find(({ id }) => id === wanted);
@@ -65,7 +65,7 @@ export function merchantNamed(wanted: string, directory: Directory): Merchant | 
   return isLeft ? { id: wanted, name: wanted } : undefined;
 }
 
-/** The same, for a merchant that must be there. Throws `Failure`, which says whom it might have meant. */
+/** The same for a merchant that must exist. Throws `Failure`, which suggests similar names. */
 export function existingMerchant(wanted: string, directory: Directory): Merchant {
   const found = merchantNamed(wanted, directory);
   if (found) return found;

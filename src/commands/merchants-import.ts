@@ -62,7 +62,7 @@ async function importOne(
   merchant: MerchantWithKeys,
   lines: ReadonlyMap<string, Lines>,
 ): Promise<Imported> {
-  // The key that everybody knows stays where production refuses to start with it.
+  // The public development key stays if production refuses to start with it.
   const keys = merchant.keys.filter(({ digest }) => digest !== keyDigest(DEVELOPMENT_KEY));
   const done = await importMerchant(journal, { ...merchant, keys }, OPERATOR);
   const { id, name } = merchant;

@@ -1,4 +1,4 @@
-// counterfoil payments: prints one payment with its story from the history, for whoever is asked about it.
+// counterfoil payments: prints one payment with its story from the history, to answer a question about it.
 import { Command } from 'commander';
 import { wholePayment } from '../admin-api/present.ts';
 import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
@@ -77,7 +77,7 @@ async function show(which: string, options: Options): Promise<void> {
 
 type Reader = Parameters<typeof findPayment>[0];
 
-/** Newest first, one more than is shown where there are so many. Throws `Failure` where there is none. */
+/** Newest first, and one more than is shown if there are so many. Throws `Failure` if there is none. */
 async function paymentsOf(database: Reader, which: string, now: number): Promise<Payment[]> {
   if (REQUEST_ID.test(which)) {
     const entries = await entriesOfRequest(database, which);

@@ -1,4 +1,4 @@
-// counterfoil requests: says what is known of one request: what it left in the history, and its lines in the log.
+// counterfoil requests: prints what is known of one request: its entries in the history, and its lines in the log.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Command } from 'commander';

@@ -86,7 +86,7 @@ function requireFit({ engine, schema, version }: BackupList, { database_url }: C
     );
 }
 
-/** Throws `Failure` where files of a store lie already, and nobody said that they may be moved aside. */
+/** Throws `Failure` if files of a store exist already and `--replace` does not allow to move them aside. */
 function requirePlace(list: BackupList, configuration: Configuration, replace: boolean): void {
   const { storage } = configuration;
   const [found] = displacedFiles(configuration, list);

@@ -1,4 +1,4 @@
-// counterfoil secrets lost: lets a store go on without a key that nobody has any more; what only that key opens is cleared.
+// counterfoil secrets lost: lets a store go on without a lost key. What only that key opens is cleared.
 import { Command } from 'commander';
 import { clearSecrets, sealedSecrets } from '../health/sealed-secrets.ts';
 import { counted } from '../lib/counted.ts';
@@ -82,7 +82,7 @@ async function newCurrent(store: Store, stored: readonly StoredSecretKey[]): Pro
   return id;
 }
 
-/** Asks at a terminal. Throws `Failure` where nobody can be asked, or the answer is no. */
+/** Asks at a terminal. Throws `Failure` without a terminal, or if the answer is no. */
 async function confirm(missing: readonly string[], sealed: number): Promise<void> {
   const what = `${counted(sealed, 'secret')} of authenticator apps and webhook endpoints cannot be used without ${missing.join(', ')}`;
   if (!canAsk())

@@ -1,4 +1,4 @@
-// counterfoil serve: runs the service until it is told to stop.
+// counterfoil serve: runs the service until it is stopped.
 import { Command } from 'commander';
 import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
 import { type Subject, skipped } from '../health/check.ts';
@@ -49,7 +49,7 @@ async function serve(file: string, options: { deep?: boolean; json?: boolean }):
   watchClock(systemClock, log);
   const subject = { ...subjectOf(configuration), deep: options.deep };
   await refuseToStart(subject, 'start');
-  const { startService } = await import('../main.ts'); // whoever is refused by now has not waited for it
+  const { startService } = await import('../main.ts'); // clients that are refused by now have not waited for it
   const service = await startService(configuration, {
     log,
     clock: systemClock,
@@ -78,7 +78,7 @@ async function serve(file: string, options: { deep?: boolean; json?: boolean }):
   const hadTerminal = interactive && controllingTerminal();
   process.on('SIGHUP', () => {
     if (hadTerminal && !controllingTerminal())
-      stop(); // its window was closed: nobody is left to press Ctrl-C
+      stop(); // its terminal was closed: Ctrl-C is not possible any more
     else {
       renewCertificate(configuration, service, log);
       reread(file, configuration, service, log);

@@ -1,4 +1,4 @@
-// Lends a command the store, for changes that a running server lets happen beside it, and finds in it whom one names.
+// Lends a command the store, for changes beside a running server, and finds rows by the names that operators use.
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Administrator } from '../administrators/administrator.ts';
@@ -38,10 +38,10 @@ export async function withStore<T>({ config }: StoreOptions, use: (store: Store)
 }
 
 /**
- * Lends the store to `use` and closes it. It is not held: a commit of the journal is one transaction of the database, which
- * takes its numbers from the head of the history, so that those of a server and of a command stand in a line on SQLite as on
- * PostgreSQL; the server sees the rows within a tenth of a second. Throws `Failure` where there is no store, its schema is
- * not this program's, or `use` throws an `OperationalError`.
+ * Lends the store to `use` and closes it. The store is not locked. A commit of the journal is one transaction of the database, which
+ * takes its numbers from the head of the history, so commits of a server and of a command are in one order, on SQLite as on PostgreSQL.
+ * The server sees the rows within a tenth of a second. Throws `Failure` if there is no store, if its schema is not this program's, or if
+ * `use` throws an `OperationalError`.
  */
 export async function lendStore<T>(
   configuration: Configuration,
@@ -61,7 +61,7 @@ export async function lendStore<T>(
   }
 }
 
-/** The configuration of a command that reads a store. Throws `Failure` where there is none. */
+/** The configuration of a command that reads a store. Throws `Failure` if there is none. */
 export function configured(file: string | undefined): Configuration {
   const configuration = readConfiguration(configurationFile(file));
   requireStore(configuration);
@@ -118,7 +118,7 @@ export function databaseShown({ storage, database_url }: StoreSettings): string 
     : `the database of database_url (${databaseName(database_url)})`;
 }
 
-/** Throws `Failure` where there is no store, and says whether it is lost. Makes nothing. Throws what `storeIsThere` does as well. */
+/** Throws `Failure` if there is no store, and says whether it is lost. Makes nothing. Also throws what `storeIsThere` does. */
 export function requireStore(configuration: Configuration): void {
   const isThere = storeIsThere(configuration);
   const lost = lostDatabaseFile(configuration);
@@ -154,7 +154,7 @@ export async function named(database: Database, email: string): Promise<Administ
   );
 }
 
-/** What an operator is told of a refusal; anything else as it is. */
+/** Formats a refusal for the operator. Returns other errors unchanged. */
 function told(error: unknown): unknown {
   if (!(error instanceof OperationalError)) return error;
   if (error.cause instanceof DatabaseError) return error.cause;

@@ -5,7 +5,7 @@ import { environment } from '../config.ts';
 import type { Logger } from '../lib/log.ts';
 import { formatTimestamp, monotonicMs, systemClock } from '../lib/time.ts';
 
-/** A command's own failure, told in its one line; exit code 1. */
+/** A command's own failure, reported in one line; exit code 1. */
 export class Failure extends Error {
   override readonly name: string = 'Failure';
 }
@@ -125,7 +125,7 @@ export async function withProgressBar<T>(label: string, use: (told: Progress) =>
   }
 }
 
-/** What ends a command midway: Ctrl-C, and whoever stops it. */
+/** What ends a command midway: Ctrl-C, and signals. */
 const INTERRUPTIONS = ['SIGINT', 'SIGTERM'] as const;
 /** What a shell's exit code begins with where a signal ended a process. */
 const SIGNALLED = 128;
@@ -141,7 +141,7 @@ export async function tellInterrupted<T>(line: string, use: () => Promise<T>, on
     console.error(`${drawn ? '\n' : ''}counterfoil: interrupted: ${line}`);
     onEnd();
     process.kill(process.pid, signal);
-    // Still here: as process 1, to which the kernel delivers no signal that nobody listens for.
+    // Still running: as process 1, which gets no signal without a handler.
     process.exit(SIGNALLED + constants.signals[signal]);
   };
   for (const signal of INTERRUPTIONS) process.on(signal, end);

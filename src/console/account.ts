@@ -1,4 +1,4 @@
-// Everybody's own account: who they are here, what they sign in with, and where they are signed in.
+// The signed-in administrator's own account: their name and role, their factors, and their sessions.
 import { Readable } from 'node:stream';
 import {
   changePassword,

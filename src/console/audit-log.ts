@@ -56,7 +56,7 @@ function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFi
   };
 }
 
-/** Whether the history was verified, and what somebody else needs to do so. */
+/** Whether the history was verified, and the links for verifying it elsewhere. */
 function proof(context: Context): Html {
   const { address, token, verification } = context;
   const { running, newest } = verification;

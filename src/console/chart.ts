@@ -1,4 +1,4 @@
-// A chart of what was decided day by day, drawn as SVG, with the same numbers as a table for whoever does not see it.
+// A chart of decisions day by day, drawn as SVG, with the same numbers as a table for screen readers.
 import { type Html, html } from '../lib/html.ts';
 
 /** A day as it is written, and what was decided on it. */
@@ -16,7 +16,7 @@ const HEIGHT = 100;
 /** Space on both sides of the line, so that a day with one decision is seen beside one with a thousand. */
 const LEAST = 2;
 
-/** Approved above the line, rejected below it: told apart without their colours. `title` says what it is of. */
+/** Approved above the line, rejected below it, so that colours are not needed. `title` names the chart. */
 export function decisionChart(title: string, days: readonly ChartDay[]): Html {
   const highest = Math.max(1, ...days.map(({ approved }) => approved));
   const lowest = Math.max(...days.map(({ rejected }) => rejected));

@@ -29,8 +29,8 @@ const FORM_BYTES = 32 * 1024;
 /** The files of one form, with what the form puts around them. */
 const FILES_BYTES = FILE_BYTES_MAXIMUM + 1024 * 1024;
 /**
- * How many times as many sign-in forms with a recovery code or a passkey one address may send: guessing those is hopeless and costs no
- * password hash, so that they are limited apart and nobody can use up the forms of somebody else.
+ * How many times as many sign-in forms with a recovery code or a passkey one address may send. They cannot be guessed and cost no
+ * password hash. So they are limited apart, and a stranger cannot use up the forms of an administrator.
  */
 const STRONG_SHARE = 50;
 
@@ -66,7 +66,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
     showFailure(place, request, reply, status, refusal),
   );
 
-  /** A form of a page that is shown before anybody is signed in. `isWhole`: whether it may hold a strong second factor. */
+  /** A form of a page that is shown before the sign-in. `isWhole`: whether it may hold a strong second factor. */
   const door =
     (take: Door, stale: Door, isWhole = false) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
@@ -144,7 +144,7 @@ function waysToPages({ pages }: ConsolePlace): Route[] {
 
 type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>;
 
-/** The form of somebody whose browser did not send the cookie that came with the page: it was closed, or takes none. */
+/** A form without the cookie that came with its page: the browser was closed, or takes no cookies. */
 const signInAgain: Door = (visit, form) => {
   const told =
     'This page was older than your browser remembers. Sign in again; if you see this twice, allow cookies for this site.';

@@ -1,4 +1,4 @@
-// The console's cookies: who is signed in, whose form it is before anybody is, which browser it is, and what somebody prefers.
+// The console's cookies: the session, the secret of forms before the sign-in, the known browser, and preferences.
 import { DEVICE_MS } from '../administrators/device.ts';
 import { boundCookie, boundName, valueIn } from '../lib/cookie.ts';
 import { SECOND_MS } from '../lib/time.ts';
@@ -28,7 +28,7 @@ export function readCookieOf(
   return valueIn(header, boundName(NAMES[name], baseUrl));
 }
 
-/** Whether single letters are keys, which they are until somebody says otherwise. */
+/** Whether single letters are keys. They are unless the administrator switched them off. */
 export function wantsKeys(header: string | undefined, baseUrl: string): boolean {
   return valueIn(header, boundName(KEYS_COOKIE, baseUrl)) !== 'off';
 }

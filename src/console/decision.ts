@@ -24,7 +24,7 @@ export async function paymentOf({ database, params }: Context): Promise<Payment>
   return payment;
 }
 
-/** What a form sent, or the draft of whoever had to sign in before it could be taken. */
+/** The values of a form, or of the draft that was kept during a sign-in. */
 const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
 
 export async function question(context: Context, act: Act): Promise<Outcome> {
@@ -48,7 +48,7 @@ interface Asked {
 /** A form's first button is what Enter in a field presses. A disabled one sends nothing, so that Enter approves nothing by accident. */
 const NO_DEFAULT = html`<button disabled hidden></button>`;
 
-/** The page that asks once more; where there is nothing to decide, the page that says why. */
+/** The page that asks once more, or the page that says why there is nothing to decide. */
 async function asking(context: Context, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
   const people = await peopleFor(context, [payment]);
   const obstacle = obstacleTo(context, act, payment, people);
@@ -96,7 +96,7 @@ const wayBack = (context: Context, { id }: Payment, carried: Carried): Html =>
 /** Phones would scroll past what decides to a field that has the focus. */
 const isPhone = ({ request }: Context) => request.headers['sec-ch-ua-mobile'] === '?1';
 
-/** The form that approves, with what decides before it, or beside it where there is room. */
+/** The form that approves, with the facts that decide before it, or beside it on wide screens. */
 async function besideEvidence(context: Context, payment: Payment, people: People, form: Html): Promise<Html> {
   return html`<div class="columns">
 <div class="column">
@@ -123,7 +123,7 @@ function buttons({ money }: Context, act: Act, { amount_minor, currency }: Payme
 <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`;
 }
 
-/** What comes of it, as whoever decides should know. */
+/** The consequences of the decision. */
 function consequence({ fourEyesAbove }: Context, act: Act, payment: Payment, { barred }: People): string {
   if (act === 'reject')
     return 'The customer’s page says that it was not accepted, and your message; never the reason or the note.';
@@ -163,7 +163,7 @@ function obstacleTo(context: Context, act: Act, payment: Payment, people: People
   return undefined;
 }
 
-/** The page of whoever came too late or may not: what is the case, that nothing was done, and the ways on. */
+/** The page for a decision that is too late or not allowed: the state of the payment, that nothing was done, and the links on. */
 export async function undecided(
   context: Context,
   payment: Payment,

@@ -19,7 +19,7 @@ export async function doneNotice(context: Context): Promise<Html | undefined> {
   return payment && notice(html`<p>${await doneLine(context, payment)}</p>`);
 }
 
-/** What was done last, said after it was done; told from what stands in the store, whatever the address says. */
+/** The notice about the last act. It is read from the store, whatever the address says. */
 async function doneLine(context: Context, payment: Payment): Promise<Html> {
   const people = await peopleFor(context, [payment]);
   const { status } = payment;

@@ -1,4 +1,4 @@
-// What somebody had typed when they had to sign in first: carried in the pages themselves, never in an address or a store.
+// Drafts: what was typed before a sign-in was needed. They are carried in the pages, never in an address or a store.
 import { z } from 'zod';
 
 /** A form that is to be shown on its page again. */
@@ -18,13 +18,13 @@ const packedDraft = z.object({
 /** Longer ones are let go; the longest that a form of ours takes is about half of it. */
 const DRAFT_MAXIMUM = 24 * 1024;
 
-/** Fields that are not typed into another page: what proves who somebody is, and what makes a form ours. */
+/** Fields that are not part of a draft: credentials and form tokens. */
 const SECRET = /password|code|credential|secret|token|ticket|link/;
 
 const TARGET_MAXIMUM = 2048;
 /** A path and a query as they are written; no `//`, no backslash, nothing that leads upwards. */
 const TARGET = /^\/(?:[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*)?(?:\?[\w.~%&=+:@!*'(),;/-]*)?$/;
-/** Where nobody is led back to: they lead in and out. */
+/** Pages that a sign-in does not lead back to: those of signing in and out. */
 const DOORS = /^\/(?:sign-in|sign-out|set-up)\b/;
 
 /** `text` if it is the path of a page of the console (below its address, perhaps with a query), to go to after signing in. */

@@ -58,8 +58,8 @@ function nothingSent(payment: Payment): string {
 }
 
 /**
- * How a transfer is to arrive: as the customer was told when they sent the form, else as checkout tells it now. Null where no transfer is
- * expected, and of an erased payment, because erasing changes what its reference is made of.
+ * The expected transfer: as the customer was told when they sent the form, else as checkout shows it now. Null if no transfer is
+ * expected, and for an erased payment, because erasing changes what its reference is made of.
  */
 export async function instructionsFor(
   { database, offer, now }: Context,
@@ -76,7 +76,10 @@ export async function instructionsFor(
   return all.find((one) => one?.kind === 'transfer') ?? null;
 }
 
-/** What decides an approval, so that nobody has to go back for it: what to look for on the statement, and facts that want a second look. */
+/**
+ * The facts that decide an approval, so that the reviewer need not go back for them: what to look for on the statement, and facts that
+ * want a second look.
+ */
 export async function decisive(context: Context, payment: Payment, people: People): Promise<Html> {
   const facts = await factsOf(context.database, payment, context.now, context.money);
   const submission = submissionOf(payment);

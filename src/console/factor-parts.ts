@@ -20,7 +20,7 @@ export type { NewPasskey };
 const SECRET = /^[A-Z2-7]{32}$/;
 export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
 
-/** The field of the password somebody has now. */
+/** The field of the current password. */
 export function currentPasswordField(faults: Faults): Html {
   return field({
     name: 'current-password',

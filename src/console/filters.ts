@@ -18,7 +18,7 @@ export function askedOf<Name extends string>(
   return asked;
 }
 
-/** From when to when a list is asked for, milliseconds since 1970, in days of `timeZone`; what is no day is told in `faults`. */
+/** The time range of a list in milliseconds since 1970, from days in `timeZone`. Invalid days are in `faults`. */
 export function daysAsked(
   asked: { from?: string; to?: string },
   timeZone: string,

@@ -1,4 +1,4 @@
-// The frame of the console's pages: the way through them, who is signed in, and the choice of light or dark.
+// The frame of the console's pages: navigation, the signed-in administrator, and the choice of the theme.
 import type { Principal } from '../administrators/administrator.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Language } from '../lib/locale.ts';
@@ -33,7 +33,7 @@ export interface Setting {
   nonce: string;
   /** Whether single letters are keys on this page. */
   keys: boolean;
-  /** Who is signed in, the hidden field of their forms, and how many payments wait for review. */
+  /** The signed-in administrator, the hidden field of their forms, and how many payments wait for review. */
   signedIn: { principal: Principal; token: Html; waiting: number } | undefined;
 }
 

@@ -44,8 +44,8 @@ const WHY = {
 } as const;
 
 /**
- * Shows the page of a form filled in with `draft`: what was sent while nobody was signed in (`late`), or with a token of another
- * session (`stale`). Because it only fills in, that is safe for a form of any origin.
+ * Shows the page of a form filled in with `draft`: sent without a session (`late`), or with a token of another session (`stale`). It only
+ * fills in, so it is safe for a form of any origin.
  */
 export async function showDraft(
   visit: Visit,

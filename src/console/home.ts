@@ -1,4 +1,4 @@
-// The console's first page: what waits, what was decided, and what somebody should look after.
+// The console's first page: what waits, what was decided, and what needs attention.
 
 import { newestSeal } from '../journal/queries.ts';
 import { duration } from '../lib/duration.ts';
@@ -16,7 +16,7 @@ import { lastDecisionLine } from './queue.ts';
 import type { Context, Outcome } from './route.ts';
 
 const LINKS_SHOWN = 10;
-/** A history whose end nobody vouched for longer than this wants looking after; one is signed every minute. */
+/** A checkpoint is signed every minute. A history without one for longer than this needs attention. */
 const UNSIGNED_MS = 5 * MINUTE_MS;
 
 export async function homePage(context: Context): Promise<Outcome> {
@@ -94,7 +94,7 @@ ${said(payment.merchant_name)}${customerName(payment) && html` · ${said(custome
   )}</ul>`;
 }
 
-/** What somebody should look after, as far as it can be seen from here. */
+/** What needs attention, as far as this node knows. */
 async function health({
   database,
   checkpoints,

@@ -4,7 +4,7 @@ import type { Directory } from '../merchants/directory.ts';
 import { MERCHANT_ID_PREFIX } from '../merchants/stored-merchant.ts';
 import { filterChoice, filterField } from './filters.ts';
 
-/** More than these are a list that nobody finds anything in, and a page that nobody waits for. */
+/** With more than these, a list of choices is too long to find anything in, and slow. */
 const CHOICES_MAXIMUM = 100;
 
 /**

@@ -1,4 +1,4 @@
-// What the pages of keys are made of: the list of them, what is known of one, and a new one, which is shown once.
+// The parts of the pages about keys: the list, one key, and a new key, which is shown once.
 import { may } from '../administrators/administrator.ts';
 import { counted } from '../lib/counted.ts';
 import { ago } from '../lib/duration.ts';
@@ -11,7 +11,7 @@ import { type Column, records } from '../ui/table.ts';
 import { literal, moment, notice, rows, said } from './parts.ts';
 import type { Context, Shown } from './route.ts';
 
-/** How many keys that are over are listed. */
+/** How many inactive keys are listed. */
 export const KEYS_OVER_SHOWN = 20;
 
 export const MODE_NAMES = { live: 'Live', test: 'Test' } as const;
@@ -67,7 +67,7 @@ export function keyFacts(context: Context, key: KnownKey, used: number | undefin
   ]);
 }
 
-/** The keys that were made with one and still work: whoever ends it because it leaked must know of them. */
+/** The active keys that were made with this one. They matter if it has leaked. */
 export function madeWithIt({ address }: Context, made: readonly StoredKey[]): Html | null {
   if (made.length === 0) return null;
   const linkOf = ({ id, merchant_id }: StoredKey) => address(`/merchants/${merchant_id}/keys/${id}/revoke`);

@@ -36,7 +36,7 @@ const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
   '7d': 'For a week',
 };
 
-/** The merchant that the path names, whom the configuration or the store knows. Throws `not_found`. */
+/** The merchant that the path names, of the configuration or the store. Throws `not_found`. */
 function merchantOf({ directory, params }: Context): Merchant {
   const merchant = directory.merchant(params.merchant_id!);
   if (!merchant) throw new OperationalError('not_found', 'There is no such merchant.');
@@ -203,7 +203,7 @@ export async function revokeMerchantKey(context: Context): Promise<Outcome> {
   try {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));
   } catch (error) {
-    // Somebody may have been quicker; only where the key is over is that as good.
+    // Another administrator may have been first. If the key is inactive, the result is the same.
     const isDone = isInactive((await keyOf(context)).key, context.clock.now());
     if (!(error instanceof OperationalError && error.code === 'invalid_status' && isDone)) throw error;
   }

@@ -197,7 +197,7 @@ export async function changeState(context: Context, act: Act): Promise<Outcome> 
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
     if (error.code === 'validation_failed') return stateQuestion(context, act, error.details);
-    // Somebody may have been quicker with the same, or with the opposite, which must not pass for done.
+    // Another administrator may have been first, with the same or with the opposite, which must not be reported as done.
     const { isSuspended } = await found(context);
     if (error.code !== 'invalid_status' || isSuspended !== (act === 'suspend')) throw error;
   }

@@ -44,7 +44,7 @@ ${may(principal.role, 'administer') && html`<a class="secondary" href="${address
   return { title: 'Merchants', content, place: '/merchants' };
 }
 
-/** Says that the names of others look like a merchant's: whoever gives one a live key must see which it is. */
+/** Warns that a merchant's name looks like another's, because a live key must go to the right one. */
 async function sameName({ directory }: Context, { id, name }: Merchant): Promise<Html | null> {
   const others = (await directory.names.idsLike(name)).filter((one) => one !== id);
   const [first] = others;
@@ -53,7 +53,7 @@ async function sameName({ directory }: Context, { id, name }: Merchant): Promise
   return html` <span class="muted">same name as ${literal(first)}${more}</span>`;
 }
 
-/** The merchants whose name or id holds `text`, in either case; all where there is none. */
+/** The merchants whose name or id holds `text`, in either case; all if it is empty. */
 function merchantsCalled(merchants: readonly Merchant[], text: string): Merchant[] {
   if (text === '') return [...merchants];
   const wanted = text.toLowerCase();

@@ -1,4 +1,4 @@
-// A payment as a reviewer sees it before deciding: who is at it, what may be done, facts that help, and all that was sent.
+// A payment as a reviewer sees it before deciding: its claim, the possible acts, facts that help, and the submission.
 import { may } from '../administrators/administrator.ts';
 import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
 import { type Html, html } from '../lib/html.ts';
@@ -29,7 +29,7 @@ export function block(name: string, heading: string, level: Level): Html {
 /** Administrators' names, by their ids. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Everybody who has to do with some payments: what they are called, and who of them may not decide any more. */
+/** The administrators in the story of some payments: their names, and which of them may not decide any more. */
 export interface People {
   names: Names;
   barred: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export function nameOf({ principal }: Context, names: Names, id: string): Html {
 export const addressOfPayment = ({ address }: Context, id: string, carried?: Carried) =>
   address(`/payments/${id}`, carried);
 
-/** The amount large, for whom it is and from whom. */
+/** The amount in large type, the customer and the merchant. */
 export function heading(context: Context, payment: Payment, level: 'h1' | 'h2', words?: string): Html {
   const money = context.money(payment.amount_minor, payment.currency);
   const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
@@ -66,13 +66,13 @@ ${payment.mode === 'test' && html`<p class="ribbon">Test payment: no money moves
 </div>`;
 }
 
-/** From whom to whom. */
+/** The customer and the merchant. */
 export function parties(payment: Payment): Html {
   const from = customerName(payment);
   return html`${from === null ? 'Somebody unnamed' : said(from)} to ${said(payment.merchant_name)}`;
 }
 
-/** Who is at it, how far it is, and the ways on. Whoever may not decide sees no forms. */
+/** The claim, the state and the possible acts. Administrators who may not decide see no forms. */
 export function doings(context: Context, payment: Payment, people: People, place: PanelPlace): Html | null {
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
@@ -101,7 +101,7 @@ ${!isOthers && html`${approving} ${rejecting} `}${claimForms(context, payment, p
 </div>`;
 }
 
-/** The way to record money that nobody announced, or that comes late. */
+/** The link to record money that came unannounced or late. */
 function recording({ address }: Context, { id, version }: Payment, { carried }: PanelPlace): Html {
   const target = address(`/payments/${id}/record`, { ...carried, version: String(version) });
   return html`<div class="doings">

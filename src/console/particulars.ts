@@ -44,7 +44,7 @@ export function methodName(payment: Payment): string | null {
   return sent && (sent.name ?? METHOD_TYPES[sent.type] ?? sent.method);
 }
 
-/** Whoever pays, as they named themselves, else as the merchant did, else by their address. */
+/** The payer: the name in the submission, else the one from the merchant, else the e-mail address. */
 export function customerName(payment: Payment): string | null {
   const sent = submissionOf(payment);
   const { name, email } = customerOf(payment);
@@ -52,7 +52,7 @@ export function customerName(payment: Payment): string | null {
   return (texts.find((text) => typeof text === 'string' && text !== '') as string | undefined) ?? null;
 }
 
-/** What of a submission is told elsewhere than in its rows of fields. */
+/** The values of a submission that are shown elsewhere than in its rows of fields. */
 const TOLD = new Set(['method', 'type', 'name', 'language', 'submitted_at', 'instructions', 'card']);
 
 const FIELDS: Record<string, [label: string, show: (text: string) => Html]> = {
@@ -102,7 +102,7 @@ function told(instructions: Instructions, level: 2 | 3): Html {
 ${rows(transferRows(instructions))}`;
 }
 
-/** The reference that the customer was told to transfer with; null where they were told none. */
+/** The reference that the customer was told to transfer with, or null. */
 export function toldReference(payment: Payment): string | null {
   const instructions = submissionOf(payment)?.instructions;
   return instructions?.kind === 'transfer' ? instructions.reference : null;

@@ -17,7 +17,7 @@ const STATUS: Record<Payment['status'] | 'expired', [IconName, string]> = {
   expired: ['late', 'Expired'],
 };
 
-/** A payment's status as it is at `now`: expiry is told apart from being cancelled. */
+/** A payment's status at `now`. Expired is distinguished from cancelled. */
 export function statusStamp(payment: Payment, now: number): Html {
   const { status, status_reason } = asOf(payment, now);
   const shown = status_reason === 'expired' ? 'expired' : status;

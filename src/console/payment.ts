@@ -51,7 +51,7 @@ const backTo = (context: Context, carried: Carried): Html | undefined =>
   carried.list &&
   html`<p class="ways"><a href="${addressOfList(context, carried)}">Back to the ${carried.list}</a></p>\n`;
 
-/** What was changed outside the service: as long as nobody has acknowledged it, nobody can act on the payment. */
+/** The warning that the payment was changed outside the service. Until that is acknowledged, no act on it is possible. */
 async function warnings(
   { database, address }: Context,
   payment: Payment,

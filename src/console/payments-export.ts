@@ -1,4 +1,4 @@
-// The payments that a search finds, as a file: streamed, and told in the history before its first byte.
+// Exports the payments that a search finds: streamed, and recorded in the history before the first byte.
 import { OperationalError } from '../lib/errors.ts';
 import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';

@@ -37,7 +37,7 @@ export function foreign(path: string): Shown {
   };
 }
 
-/** What is at odds with how things are: `message` is a sentence made for whoever reads it. */
+/** A conflict with the current state. `message` is shown to the user. */
 export function refused(path: string, status: number, message: string, back = path): Shown {
   const title = status === 409 ? 'This was not done' : 'This cannot be done';
   return {
@@ -60,7 +60,7 @@ export function busy(path: string, until: string): Shown {
   };
 }
 
-/** A failure of ours; `requestId` leads whoever runs this to the log. */
+/** An internal error. `requestId` leads the operator to the log. */
 export function failure(path: string, status: number, requestId: string): Shown {
   return {
     title: 'Something went wrong on our side',

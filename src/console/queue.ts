@@ -207,7 +207,7 @@ async function emptyList(
   return html`<div class="empty"><p>Nothing to review.${last && html` ${await lastDecisionLine(context, last, names)}`}</p></div>`;
 }
 
-/** When the last decision was made and by whom. */
+/** The time of the last decision, and who made it. */
 export async function lastDecisionLine(
   context: Context,
   { at, by, payment }: LastDecision,

@@ -61,8 +61,8 @@ export interface Context extends ConsoleParts {
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /**
-   * What a form sent. With GET it is empty, or the draft of somebody who had to sign in before it could be taken: a page with a
-   * form takes the first values of its fields from here.
+   * The values of a form. With GET it is empty, or the draft that was kept during a sign-in: a page with a form takes the first values of
+   * its fields from here.
    */
   form: URLSearchParams;
   /**
@@ -97,11 +97,11 @@ export interface Shown extends Sent {
   content: Html;
   /** Which entry of the navigation this is: the path of one of its pages, or `/account`. */
   place?: string;
-  /** Whether it has two columns where there is room. */
+  /** Whether it has two columns on wide screens. */
   wide?: boolean;
-  /** 200, or 422 if there are faults, where none is given. */
+  /** 200, or 422 if there are faults, if undefined. */
   status?: number | undefined;
-  /** Faults of a form that it shows, by the ids of their fields: told in a summary above the content. */
+  /** The faults of its form, by the ids of their fields: shown in a summary above the content. */
   faults?: Readonly<Record<string, string>>;
   /** Why it shows nothing else, for the log. */
   code?: ErrorCode;
@@ -137,7 +137,7 @@ export interface Route {
   page: string;
   /** Set if each GET is recorded in the history. Such a page answers no HEAD, which would be recorded too. */
   isTold?: true;
-  /** Set if its form brings files (`FilesForm`): the body is read only for who is signed in. */
+  /** Set if its form brings files (`FilesForm`): the body is read only after the session was checked. */
   takesFiles?: true;
   /** Set if the script asks by itself: that keeps no session alive. */
   isBackground?: true;

@@ -36,8 +36,8 @@ export async function showSetUp(visit: Visit): Promise<FastifyReply> {
 }
 
 /**
- * The frame of nobody, whoever is signed in: the link is somebody else's then. Without the choice of light or dark, whose links
- * would hold the set-up link once more.
+ * A frame without an account, even if a session exists: the link belongs to another administrator then. Without the choice of the theme,
+ * whose links would hold the set-up link once more.
  */
 function nobody(visit: Visit): Visit {
   return { ...visit, principal: undefined, here: undefined };

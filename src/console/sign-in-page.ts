@@ -1,4 +1,4 @@
-// The pages of signing in: the password, then the second factor; what somebody was about to do goes along through both.
+// The pages of signing in: the password, then the second factor. The draft of a form is carried through both.
 import type { FastifyReply } from 'fastify';
 import type { Administrator } from '../administrators/administrator.ts';
 import type { Passkey, Place as PasskeyPlace } from '../administrators/passkey.ts';
@@ -27,8 +27,8 @@ ${draft !== undefined && html`<input type="hidden" name="draft" value="${draft}"
 }
 
 /**
- * Answers whoever is not signed in, the same at every address whether there is a page or not: GET is led to the sign-in page, and a
- * form is answered by it, 401, with `sent`, what was typed.
+ * Answers a request without a session, the same at every address whether or not there is a page. GET is redirected to the sign-in page. A
+ * form is answered by that page with status 401, and with `sent`, the values that were typed.
  */
 export function askToSignIn(visit: Visit, sent?: Draft): FastifyReply | Promise<FastifyReply> {
   const { request, place, target } = visit;

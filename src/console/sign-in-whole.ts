@@ -44,7 +44,7 @@ export async function takeWhole(visit: Visit, whole: Whole, carried: Carried): P
   return show(visit, wholePage(visit, { carried, email, faults }, administrator));
 }
 
-/** Notes for the log why a sign-in was refused, and for whose account, if it is anybody's. */
+/** Logs why a sign-in was refused, and for which account, if there is one. */
 export function noteRefusal(
   { request }: Visit,
   {
@@ -59,7 +59,7 @@ export function noteRefusal(
   else note(request, { sign_in: refused === 'wrong' ? wrong : 'expired' });
 }
 
-/** The sign-in page that takes the second factor as well. `administrator`: who has the address in `parts`, if anybody. */
+/** The sign-in page that takes the second factor as well. `administrator`: the owner of the address in `parts`, or undefined. */
 export function wholePage(visit: Visit, parts: SignInParts, administrator: Administrator | undefined): Shown {
   const { place } = visit;
   const challenge = newChallenge(place.ring, parts.email ?? '', administrator, visit.now);
@@ -82,7 +82,7 @@ export function tooMany(
   return show(visit, wholePage(visit, { ...parts, faults, status: 429 }, administrator));
 }
 
-/** A moment as the minute after it, so that whoever waits until then is let in. */
+/** A time rounded up to the minute, so that a client that waits until then is let in. */
 export function timeOfDay(timeZone: string, ms: number): string {
   const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
   return new Intl.DateTimeFormat('en-GB', timeFormat(timeZone)).format(minute);

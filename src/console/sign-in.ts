@@ -91,7 +91,7 @@ async function askFactor(
   const { place, now } = visit;
   const opened = await openTicket(place, ticket, now);
   if (!opened) return beginAgain(visit, carried);
-  // Without an app there is no field for its code: what is wrong is told at the one there is.
+  // Without an app there is no field for its code, so the fault is shown at the field there is.
   const { code, ...others } = faults;
   const shown =
     code === undefined || opened.administrator.totp_secret !== null

@@ -1,4 +1,4 @@
-// What a browser brings to signing in, and what it takes away: cookies, and the way to where somebody was going.
+// What a browser brings to a sign-in and gets from it: cookies, and the address that it asked for before.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Administrator } from '../administrators/administrator.ts';
 import { claimedOwner, knownDevice, newDevice } from '../administrators/device.ts';
@@ -23,7 +23,7 @@ export function callerOf({ request, place }: Visit): SignInClient {
   };
 }
 
-/** What tells the browser of a request from others, where somebody has signed in with it. Throws `DatabaseError`. */
+/** The device of a request's browser, if an administrator has signed in with it before. Throws `DatabaseError`. */
 export async function deviceOf(
   { database, clock, baseUrl, ring }: ConsolePlace,
   { headers }: FastifyRequest,
@@ -34,7 +34,7 @@ export async function deviceOf(
   return administrator && knownDevice(ring, administrator, cookie, clock.now());
 }
 
-/** The cookies of a browser with which somebody has just proved who they are. */
+/** The cookies of a browser after a sign-in. */
 export function signedInCookies(
   { baseUrl, ring }: Pick<ConsolePlace, 'baseUrl' | 'ring'>,
   { secret, session, administrator }: SignedIn,
@@ -55,7 +55,7 @@ export function deviceCookie(
   return setCookie('device', newDevice(ring, administrator, now), baseUrl);
 }
 
-/** Lets somebody in, with a new session's cookie, and leads to where they were going. */
+/** Completes a sign-in: sets a new session's cookie, and redirects to the address that was asked for before. */
 export async function enter(
   visit: Visit,
   signedIn: SignedIn,

@@ -1,4 +1,4 @@
-// How often forms that prove who somebody is are taken from one network or known browser.
+// Limits forms with credentials, by network and by known browser.
 import type { FastifyRequest } from 'fastify';
 import { fromNetwork, Throttle } from '../http/throttle.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';

@@ -59,7 +59,7 @@ export interface Visit {
   here: string | undefined;
 }
 
-/** Who comes. Throws `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
+/** The session of a request. Throws `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
 export async function visitOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -101,12 +101,15 @@ function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: str
   return { kind: 'form', secret };
 }
 
-/** The headers of the console's pages: those of all pages, with a script of its own, and Origin told to itself (see `isSameOrigin`). */
+/**
+ * The headers of the console's pages: those of all pages, with a script of its own, and with an Origin header to itself (see
+ * `isSameOrigin`).
+ */
 function headersOf({ baseUrl }: ConsolePlace, nonce?: string): Record<string, string> {
   return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
 }
 
-/** Sends a page, in the frame of whoever is signed in. */
+/** Sends a page, in the frame of the signed-in administrator. */
 export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   const { place, request, reply, theme, keys, principal, formKey, here } = visit;
   if (shown.faults) noteFields(request, shown.faults);

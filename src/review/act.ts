@@ -101,7 +101,7 @@ export async function refuseOtherStatus(
   throw wrongStatus(status, move);
 }
 
-/** Throws `conflict` where somebody else has claimed a payment, saying who and until when. */
+/** Throws `conflict` if another administrator has claimed a payment, with their name and the end of the claim. */
 export async function refuseOthersClaim(
   transaction: Transaction,
   payment: Payment,

@@ -1,4 +1,4 @@
-// How long a payment is somebody's to review, and whose it is at a moment.
+// How long a claim lasts, and who holds it at a moment.
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 
@@ -12,7 +12,7 @@ export interface Claim {
   until: number;
 }
 
-/** Who is at a payment, if anybody still is at `now` (milliseconds since 1970). */
+/** The administrator who claims a payment at `now` (milliseconds since 1970), or undefined. */
 export function claimOf(
   { claimed_by, claimed_until }: Pick<Payment, 'claimed_by' | 'claimed_until'>,
   now: number,

@@ -8,9 +8,9 @@ import { CLAIM_MS, claimOf } from './claim-time.ts';
 export { CLAIM_MS, type Claim, claimOf } from './claim-time.ts';
 
 /**
- * Takes a payment under review, or renews one's own claim; `force` takes it from whoever has it, which the history says. Commit it
- * with the payment's id as `row`. Throws `not_found`, `invalid_status` (who decided, when), `conflict` where another has it
- * (who, until when).
+ * Claims a payment for review, or renews one's own claim; `force` takes it from another administrator, which the history says. Commit it
+ * with the payment's id as `row`. Throws `not_found`, `invalid_status` (who decided, when), `conflict` if another has it (who, until
+ * when).
  */
 export function claim(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// Approves and rejects: one statement decides, whoever else is at it, and who comes too late is told by whom and when.
+// Approves and rejects. One statement decides, so a second reviewer is refused and reads who decided and when.
 import type { Principal } from '../administrators/administrator.ts';
 import { barredAmong } from '../administrators/reviewer-queries.ts';
 import type { Facts } from '../journal/record-row.ts';
@@ -46,7 +46,7 @@ export async function approve(
   const payment = await actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseUnlessFree(transaction, seen, principal, version, 'approve');
     const before = approvalsOf(seen, await barredAmong(transaction, reviewersOf([seen])));
-    // Who has approved already confirms nobody's approval but their own, wherever the limit lies by now.
+    // A second approval by the same administrator is refused, even if the limit has changed since.
     const own = before.find(({ by }) => by === principal.id);
     if (own && before.every(({ by }) => by === principal.id))
       throw new OperationalError(
@@ -87,7 +87,7 @@ export async function reject(
   return { payment, outcome: 'rejected' };
 }
 
-/** Decided first, then claimed, then changed: what matters most to whoever comes second is said. */
+/** Decided, then claimed, then changed: the most important reason is given. */
 async function refuseUnlessFree(
   transaction: Transaction,
   payment: Payment,
@@ -104,7 +104,7 @@ function decided({ now }: Transaction, done: Pick<Written, 'review' | 'bank_refe
   return { decided_at: now, ...done, ...UNCLAIMED };
 }
 
-/** The reason as the merchant and its customer are told it: a suspicion is not told. */
+/** The reason as the merchant and the customer see it. A suspicion of fraud is not shown to them. */
 export function toldReason(reason: RejectReason): StatusReason {
   return reason === 'suspected_fraud' ? 'other' : reason;
 }

@@ -1,4 +1,4 @@
-// A fact about a payment that helps to decide, as it is told.
+// A fact about a payment that helps to decide, as it is shown.
 
 export interface Fact {
   kind:

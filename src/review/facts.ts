@@ -145,7 +145,7 @@ interface Alike {
   rejected: number;
 }
 
-/** The newest other payments that share something, or undefined where none does. */
+/** The newest other payments that share something, or undefined. */
 async function alike(
   database: Reader,
   trait: Trait,

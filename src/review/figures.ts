@@ -5,7 +5,7 @@ import { type Clock, lastDays, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import { countQueue, decidedBetween, type LastDecision, lastDecision, type QueueCount } from './queries.ts';
 
 const DAYS = 30;
-/** Nodes' clocks differ a little, and a commit takes its time: a day is over a while after it ended. */
+/** Nodes' clocks differ a little, and a commit takes its time. So a day is final a while after it ended. */
 const SETTLING_MS = 15 * MINUTE_MS;
 /** So long the count may be behind what other nodes commit; what this one commits is counted at once. */
 const COUNTED_MS = 2 * SECOND_MS;
@@ -30,7 +30,7 @@ interface Parts {
 export class ReviewFigures {
   readonly #parts: Parts;
   #counted: { at: number; commits: number; count: Promise<QueueCount> } | undefined;
-  /** Days that are over: they never change. */
+  /** Days that are final: they never change. */
   readonly #over = new Map<string, DayFigures>();
 
   constructor(parts: Parts) {
@@ -69,7 +69,7 @@ export class ReviewFigures {
     return figures;
   }
 
-  /** The newest decision; undefined where none was made. Throws `DatabaseError`. */
+  /** The newest decision, or undefined. Throws `DatabaseError`. */
   lastDecision(): Promise<LastDecision | null> {
     return lastDecision(this.#parts.database);
   }

@@ -27,7 +27,7 @@ export async function decidedBetween(
   return { approved: count('approved'), rejected: count('rejected') };
 }
 
-/** The newest decision; undefined where none was made. */
+/** The newest decision, or undefined. */
 export async function lastDecision(database: Reader): Promise<LastDecision | null> {
   const [last] = await database.query<Pick<Payment, 'id' | 'status' | 'decided_at' | 'review'>>(
     `select id, status, decided_at, review from payments where decided_at is not null order by decided_at desc limit 1`,

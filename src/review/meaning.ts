@@ -1,4 +1,4 @@
-// What somebody looks for who pastes a text: a payment's number, what a statement shows of a transfer, an amount, a reference.
+// What a pasted search text may mean: a payment's id, a line of a bank statement, an amount, a reference.
 import type { Reader } from '../database/database.ts';
 import { asciiDigits } from '../lib/digits.ts';
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';

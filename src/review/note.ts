@@ -10,8 +10,8 @@ import { reviewActs } from './review.ts';
 const NOTES_MAXIMUM = 50;
 
 /**
- * Adds a note, checked before by `parseNote`, whoever has claimed the payment. Commit it with the payment's id as `row`. Throws
- * `not_found`, and `conflict` where there are too many.
+ * Adds a note, checked before by `parseNote`; a claim of another administrator does not matter. Commit it with the payment's id as `row`.
+ * Throws `not_found`, and `conflict` if there are too many.
  */
 export function addNote(
   transaction: Transaction,

@@ -24,7 +24,7 @@ export interface QueueFilter {
   sent_after?: number | undefined;
   /** What a search looks for, as `meaningOf` gives it. */
   searched?: SearchFilter | undefined;
-  /** `available`: nobody else has it; `mine`; `others`: somebody else has it. As seen by `by` at `now`. */
+  /** `available`: not claimed by another; `mine`: claimed by `by`; `others`: claimed by another. As of `now`. */
   claim?: { is: 'available' | 'mine' | 'others'; by: string; now: number } | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface QueueCount {
 /** How many payments of the queue there are, and what they come to. */
 export async function countQueue(database: Reader, filter: QueueFilter): Promise<QueueCount> {
   const { sql, values } = narrowed(filter);
-  // Sums as floating-point numbers: they are exact as far as a number of ours is, and no sum can be too great to be told.
+  // Sums are floating-point numbers: exact up to 2^53, and larger ones are still shown.
   const groups = await database.query<
     QueueCount['sums'][number] & {
       method: string | null;
@@ -149,7 +149,7 @@ export async function countQueue(database: Reader, filter: QueueFilter): Promise
   return total;
 }
 
-/** The next payment of the queue behind `after` (which may have left it), the first of all where none is; never `after` itself. */
+/** The next payment of the queue behind `after` (which may have left it), or the first. Never `after` itself. */
 export async function nextInQueue(
   database: Reader,
   after: QueuePlace | undefined,

@@ -184,7 +184,7 @@ export function parseRejection(values: Record<string, unknown>): Parsed<Rejectio
   }));
 }
 
-/** Reads the rejection that a developer tries out; its reason is `other` where none is given. */
+/** Parses a rejection in test mode; its reason is `other` if undefined. */
 export function parseTriedRejection(
   values: Record<string, unknown>,
 ): Parsed<Pick<Rejection, 'reason' | 'message'>> {
@@ -209,7 +209,7 @@ export function parse<S extends z.ZodType, T>(
   const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
   refuseCardFields(values, faults);
   const parsed = schema.safeParse(Object.fromEntries(Object.entries(values).map(asTyped)));
-  // A misspelt `version` would take the guard off a decision that nobody can undo.
+  // A misspelt `version` would disable the guard of a decision that cannot be undone.
   addSchemaFaults(faults, parsed.error);
   return parsed.success && Object.keys(faults).length === 0 ? { value: shape(parsed.data) } : { faults };
 }

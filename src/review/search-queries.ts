@@ -7,8 +7,8 @@ import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from '../payme
 const COLUMNS = PAYMENTS.columnList;
 
 /**
- * Payments that one statement looks through at most, of each branch of a search: what no index serves is looked through in windows,
- * so that however rare what is looked for is, nobody else waits for it.
+ * The most payments that one statement of a search reads in each branch. Without an index, payments are read in windows, so that a search
+ * for something rare does not delay others.
  */
 const WINDOW = 2000;
 
@@ -232,7 +232,7 @@ function searchIn(
   range: Range,
   limit: number,
 ): Promise<Payment[]> {
-  // Ids first, out of an index alone where it holds what is asked: SQLite would rather walk the wide rows in their own order.
+  // Ids first, from an index alone if it holds what is searched: else SQLite would read the wide rows in their own order.
   const selects = branches.map((branch) => selectIds(branch, range));
   const parts = selects.map(({ sql }, index) => `select * from (${sql} limit ? + 0) as branch${index}`);
   return database.query<Payment>(

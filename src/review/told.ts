@@ -1,4 +1,4 @@
-// Who did what to a payment and when, in sentences for whoever comes second.
+// Sentences about who did what to a payment and when, for a reviewer who comes second.
 
 import { namesOf } from '../administrators/reviewer-queries.ts';
 import type { Reader } from '../database/database.ts';
@@ -26,7 +26,7 @@ async function nameOf(database: Reader, administrator: string): Promise<string> 
   );
 }
 
-/** What became of a payment that was decided: `Ana approved it on 20 Nov 2026, 14:02 UTC.` An erased one no longer says by whom. */
+/** How a payment was decided: `Ana approved it on 20 Nov 2026, 14:02 UTC.` Without the name if that was erased. */
 export async function whoDecided(database: Reader, payment: Payment): Promise<string> {
   const decision = decisionOf(payment);
   const done = payment.status;
@@ -42,7 +42,7 @@ export async function whoSent(database: Reader, payment: Payment): Promise<strin
     : `It was sent for review on ${momentInUtc(payment.submitted_at ?? payment.updated_at)}.`;
 }
 
-/** Who is at a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
+/** Who has claimed a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
 export async function whoClaimed(database: Reader, { by, until }: Claim): Promise<string> {
   return `${await nameOf(database, by)} has it until ${momentInUtc(until)}.`;
 }

@@ -8,8 +8,8 @@ export function signedAmount(minor: number | bigint): string {
 }
 
 /**
- * What is wrong with the balances: nothing if one of them is missing. `entriesMinor` is the sum of booked entries, credits positive;
- * undefined if an entry could not be read. `line` is where the closing balance stands.
+ * What is wrong with the balances; undefined if one of them is missing. `entriesMinor` is the sum of booked entries, credits positive;
+ * undefined if an entry could not be read. `line` is the line of the closing balance.
  */
 export function balanceFaults(
   opening: Balance | undefined,

@@ -1,4 +1,4 @@
-// Reads a file of statements on a thread of its own: a large one takes seconds, which nobody else should wait.
+// Reads a file of statements in a worker thread, because a large one takes seconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ReadStatements } from './statement.ts';

@@ -21,12 +21,15 @@ const SPECIAL_IPV4 = `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.
   192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24
   198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`;
 
-/** Unicast IPv6 that IANA gave out. What lies outside is nobody's on the Internet. */
+/** Unicast IPv6 that IANA has assigned. Other addresses are not on the Internet. */
 const GLOBAL_IPV6 = '2000::/3';
 /** Within it: protocol assignments with Teredo, documentation, 6to4, AS112, documentation. */
 const SPECIAL_IPV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
 
-/** Where clouds serve credentials to whoever asks from inside. Opened only by an entry for this one address. */
+/**
+ * The addresses of clouds' metadata services, which give credentials to every caller inside. Opened only by an entry for this one
+ * address.
+ */
 const METADATA =
   `169.254.169.254 169.254.170.2 169.254.170.23 169.254.169.253 100.100.100.200 192.0.0.192 168.63.129.16
   fd00:ec2::254 fd00:ec2::23 fd20:ce::254`.split(/\s+/);

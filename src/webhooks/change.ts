@@ -84,8 +84,8 @@ export function changeEndpoint(
 }
 
 /**
- * Disables an endpoint: nothing is sent to it. What waits goes on waiting. Returns an endpoint that is disabled already unchanged.
- * `note` is told to the merchant.
+ * Disables an endpoint: nothing is sent to it, and what waits goes on waiting. Returns a disabled endpoint unchanged. The merchant sees
+ * `note`.
  */
 export async function disableEndpoint(
   transaction: Transaction,
@@ -181,5 +181,5 @@ async function found(transaction: Transaction, id: string): Promise<Endpoint> {
   return endpoint;
 }
 
-/** For an endpoint that is not there, and one of somebody else. */
+/** For an endpoint that does not exist, and one of another merchant. */
 export const endpointNotFound = () => new OperationalError('not_found', 'There is no such webhook endpoint.');

@@ -18,7 +18,7 @@ const DNS_TRIES = 2;
 /** Resolves a host name to IP addresses. Throws `AttemptFailure` where it has none. */
 export type LookUp = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** An attempt that failed for a reason that can be told. `message` is a sentence without its full stop. */
+/** A failed attempt whose reason may be shown. `message` is a sentence without its full stop. */
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 }
@@ -46,7 +46,7 @@ export function lookUpAt(nameServers?: readonly string[]): LookUp {
     signal.removeEventListener('abort', cancel);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    // A name may have no address of one family: that it has none of both is told only where nothing else failed.
+    // A name may have no address of one family. That it has none of both is reported only if nothing else failed.
     const codes = answers.map((answer) =>
       answer.status === 'rejected' ? String(answer.reason.code) : 'ENODATA',
     );
@@ -147,8 +147,8 @@ function connectThroughProxy(url: URL, address: string, proxy: URL, signal: Abor
 }
 
 /**
- * Speaks TLS and verifies the certificate. The handshake itself refuses nothing, because Node forgets the certificate of a handshake that
- * it refused, and its dates are to be told. Nothing is sent before `authorized` is true.
+ * Speaks TLS and verifies the certificate. The handshake itself refuses nothing, because Node forgets the certificate of a refused
+ * handshake, and its dates are to be shown. Nothing is sent before `authorized` is true.
  */
 async function secured(
   socket: Socket,
@@ -193,7 +193,7 @@ const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443
 
 export interface CheckedConnection {
   socket: Socket;
-  /** Whether every address of the name is public: what a private server answers is shown to nobody. */
+  /** Whether every address of the name is public. The replies of private servers are not shown. */
   isPublic: boolean;
 }
 

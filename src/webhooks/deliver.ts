@@ -29,7 +29,7 @@ export interface Attempted {
 
 const ACT = { actor: 'clock', request_id: null };
 
-/** What cannot be sent any more: the store was changed by somebody else. */
+/** An event that cannot be sent any more, because the store was changed from outside. */
 const UNTOLD: AttemptOutcome = {
   ok: false,
   status: null,

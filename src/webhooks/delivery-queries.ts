@@ -94,7 +94,7 @@ export async function findAnyDelivery(database: Reader, id: string): Promise<Del
   return rows[0];
 }
 
-/** A delivery of a tenant's; undefined if it is somebody else's, or its endpoint is gone. */
+/** A delivery of a tenant; undefined if it is another tenant's, or its endpoint is gone. */
 export async function findDelivery(
   database: Reader,
   tenant: Tenant,
@@ -188,8 +188,8 @@ export async function failedDueNow(
 }
 
 /**
- * Removes some hundreds of deliveries that were queued before `until` (milliseconds since 1970) and are over, or whose endpoint is gone,
- * with their attempts. Returns how many.
+ * Removes some hundreds of deliveries that were queued before `until` (milliseconds since 1970) and have ended, or whose endpoint is
+ * gone, with their attempts. Returns how many.
  */
 export async function removeDeliveries(transaction: Transaction, until: number): Promise<number> {
   const rows = await transaction.query<{ id: string }>(

@@ -55,7 +55,7 @@ export async function findEndpoint(database: Reader, id: string): Promise<Endpoi
   return (await database.query<Endpoint>(sql, id))[0];
 }
 
-/** An endpoint that nobody else changes until the transaction ends. */
+/** Locks an endpoint until the transaction ends. */
 export async function lockEndpoint(transaction: Transaction, id: string): Promise<Endpoint | undefined> {
   const sql = `update webhook_endpoints set version = version where id = ? returning ${ENDPOINT}`;
   return (await transaction.query<Endpoint>(sql, id))[0];

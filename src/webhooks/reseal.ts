@@ -51,8 +51,8 @@ export async function resealWebhookSecrets(
 }
 
 /**
- * Clears the secrets that are sealed with keys which nobody has any more, and disables endpoints that are left without one. Returns
- * the ids of those it cleared and of those it left, as `resealWebhookSecrets` does. Throws `unavailable`, `DatabaseError`.
+ * Clears the secrets that are sealed with lost keys, and disables endpoints that are left without one. Returns the ids of those it
+ * cleared and of those it skipped, as `resealWebhookSecrets` does. Throws `unavailable`, `DatabaseError`.
  */
 export async function clearWebhookSecrets(
   database: Database,

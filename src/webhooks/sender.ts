@@ -58,7 +58,7 @@ export class EndpointSender {
     this.#queue = new EndpointQueue(sending.database, node.commits, endpoint, node.id);
   }
 
-  /** Whether somebody woke it and it has not looked since. */
+  /** Whether it was woken since its last look. */
   get isAwake(): boolean {
     return this.#isAwake;
   }
