@@ -311,3 +311,14 @@ test('no exported name means two things in two rooms, but for exceptions that on
   const needless = Object.keys(NAMES_SHARED).filter((name) => !shared.includes(name));
   assert.deepEqual(needless, [], 'take it out of support/exceptions.ts');
 });
+
+test("comments of src/ use the field's terms (docs/style.md)", () => {
+  const words = /\b(whoever|nobody|somebody|nothing where|kept answer|late answer|raises)\b/i;
+  const comments = sources.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .filter((line) => /(^|\s)(\/\/|\/?\*)/.test(line) && words.test(line.slice(line.search(/\/\/|\*/))))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
+  assert.deepEqual(comments, []);
+});

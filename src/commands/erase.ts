@@ -160,7 +160,7 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
   return result;
 }
 
-/** Erases a payment and what the bank wrote on its money. Returns how many kept answers went. Throws as `erasePayment` does. */
+/** Erases a payment and what the bank wrote on its money. Returns how many stored responses were deleted. Throws as `erasePayment` does. */
 async function eraseWhole(transaction: Transaction, id: string, act: Act): Promise<number> {
   const answers = await erasePayment(transaction, id, act);
   await eraseLinesOf(transaction, id, act);

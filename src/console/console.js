@@ -37,7 +37,7 @@ document.addEventListener('submit', (event) => {
   else sentAt = event.timeStamp;
 });
 
-// Says how many payments are new since the page was sent. Asks as long as the page is looked at and somebody is signed in.
+// Says how many payments are new since the page was sent. Asks while the page is visible and its session lasts.
 const news = document.querySelector('[data-news]');
 if (news) {
   const EACH_MS = 20_000;
@@ -55,7 +55,7 @@ if (news) {
   setTimeout(ask, EACH_MS);
 }
 
-// Single letters as keys, unless somebody has switched them off. None decides: what they lead to asks.
+// Single letters as keys, unless the administrator switched them off. None decides: what they lead to asks.
 const help = document.querySelector('[data-keys]');
 if (help) {
   help.hidden = false;

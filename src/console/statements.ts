@@ -1,4 +1,4 @@
-// Bank statements in the console: what came in, the credits that nobody has matched with their best proposal, and the form that imports.
+// Bank statements in the console: what came in, the unmatched credits with their best proposal, and the form that imports.
 import { may } from '../administrators/administrator.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
 import type { Proposal } from '../review/judge-line.ts';

@@ -1,4 +1,4 @@
-// The work that readiness rehearses: it creates a payment, keeps its answer and moves a payment, as requests do.
+// The work that readiness rehearses: it creates a payment, stores its response and moves a payment, as requests do.
 import type { Transaction } from '../journal/transaction.ts';
 import type { Caller } from '../merchants/merchant.ts';
 import { createPayment } from './create.ts';

@@ -116,7 +116,7 @@ export async function approveLine(
 }
 
 /**
- * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that nobody has changed since they
+ * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that are unchanged since they
  * were looked at. Leaves the others, and says why. A payment above the four-eyes limit gets its first approval. Throws `unauthorized`,
  * `forbidden` and `DatabaseError`.
  */
@@ -185,7 +185,7 @@ export async function ignoreLine(
 }
 
 /**
- * Takes back that a line is ignored, or is the money of a payment that nobody has decided. The payment stays as it is. Throws
+ * Takes back that a line is ignored, or is the money of an undecided payment. The payment stays as it is. Throws
  * `not_found`, `invalid_status` and `conflict`.
  */
 export async function reopenLine(

@@ -67,7 +67,7 @@ const NEARLY_QR = /^\d{26,28}$/;
 const STARTS_CHANGE_MS = 32 ** 7;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Whether a line may be the money of a payment: a booked credit that nobody took back. */
+/** Whether a line may be the money of a payment: a booked credit that was not reversed. */
 export const mayMatch = ({ direction, booked, reversal, amount_minor }: BankLine): boolean =>
   direction === 'credit' && booked === 1 && reversal === 0 && amount_minor > 0;
 

@@ -16,7 +16,7 @@ export async function eraseLinesOf(transaction: Transaction, paymentId: string, 
 }
 
 /**
- * Erases lines of days before `day` (YYYY-MM-DD), at most 200; returns how many. Those that somebody changed in the store itself are
+ * Erases lines of days before `day` (YYYY-MM-DD), at most 200; returns how many. Those that were changed in the store itself are
  * left: their entry would make the change good. Throws `DatabaseError`.
  */
 export async function eraseOldLines(transaction: Transaction, day: string): Promise<number> {

@@ -48,8 +48,8 @@ export function importedText({
 
 /**
  * Imports the statements of one file. A line is known again by its fingerprint. A pending line is booked by the line that follows. An
- * entry that is known whole is replaced by its transactions while nobody has said what it is for. Throws `conflict` if
- * somebody changes one of these lines at the same moment, and `DatabaseError` with `conflict` if another node imports the same money.
+ * entry that is known whole is replaced by its transactions while it is open. Throws `conflict` if
+ * a reviewer changes one of these lines at the same moment, and `DatabaseError` with `conflict` if another node imports the same money.
  */
 export async function importStatements(
   transaction: Transaction,

@@ -37,7 +37,7 @@ export const STATEMENTS = table('statements', {
 export type KeptStatement = RowOf<typeof STATEMENTS>;
 
 /**
- * What became of a line. `matched`: it is the money of a payment. `ignored`: somebody said, with a reason, that it is of none.
+ * What became of a line. `matched`: it is the money of a payment. `ignored`: a reviewer said, with a reason, that it is of none.
  * `replaced`: a later file shows its transactions, which are lines of their own.
  */
 export const LINE_STATES = ['open', 'matched', 'ignored', 'replaced'] as const;

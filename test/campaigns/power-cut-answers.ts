@@ -76,7 +76,7 @@ export class Answers {
         losses.push(`${id}, told ${states[known]?.payment ?? 'nothing'}, is ${found ?? 'gone'}`);
     }
     for (const { told, body } of this.#kept)
-      if (told <= cut && !answers.has(body)) losses.push(`a kept answer is gone: ${body}`);
+      if (told <= cut && !answers.has(body)) losses.push(`a stored response is gone: ${body}`);
     return losses;
   }
 }

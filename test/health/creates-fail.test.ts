@@ -114,7 +114,7 @@ const FAULTS: readonly Fault[] = [
     fix: /^run grant update on payments to owner_\w+$/,
   },
   {
-    what: 'the table of kept answers belongs to somebody else',
+    what: 'the table of stored responses belongs to somebody else',
     engines: ['postgres'],
     breaks: 'alter table idempotency_keys owner to postgres',
     check: 'store',
