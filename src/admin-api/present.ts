@@ -33,7 +33,7 @@ export const reviewedPaymentSchema = paymentSchema.extend({
   claim: z
     .strictObject({ by: person, until: moment })
     .nullable()
-    .describe('Who is reviewing it; until then nobody else decides.'),
+    .describe('Who is reviewing it; until then no other reviewer decides.'),
 });
 
 const actSchema = z.strictObject({

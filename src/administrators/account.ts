@@ -55,7 +55,7 @@ async function prove(
   if (principal.session === null)
     throw new OperationalError(
       'forbidden',
-      'An account is changed by whoever is signed in to it, not by a token.',
+      'An account is changed by its administrator in the console, not by a token.',
     );
   const administrator = await findAdministrator(parts.database, principal.id);
   const source = sourceOfSession(principal);

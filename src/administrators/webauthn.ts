@@ -100,7 +100,7 @@ function checkClientData(json: Buffer, type: string, { challenge, origin }: Expe
 function readAuthenticatorData(data: Buffer, rpId: string) {
   if (!data.subarray(0, FLAGS_AT).equals(sha256(rpId))) throw new Error('It is for another host name.');
   const flags = data.readUInt8(FLAGS_AT);
-  if (!(flags & PRESENT)) throw new Error('Nobody was present.');
+  if (!(flags & PRESENT)) throw new Error('The user was not present.');
   if (flags & BACKED_UP && !(flags & ELIGIBLE)) throw new Error('The backup flags contradict each other.');
   let end = CREDENTIAL_AT;
   let credential: { id: Buffer; publicKey: Buffer } | undefined;

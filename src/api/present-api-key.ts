@@ -15,7 +15,7 @@ export const apiKeySchema = z.strictObject({
     .describe('Identifier of the key; no secret.'),
   object: z.literal('api_key'),
   livemode: z.boolean().describe('Whether payments made with it are real.'),
-  name: z.string().nullable().describe('What it is for, in the words of whoever made it.'),
+  name: z.string().nullable().describe('What it is for, in its maker’s words.'),
   prefix: z.enum([KEY_PREFIX.test, KEY_PREFIX.live]).describe('What the key begins with.'),
   last_four: z
     .string()

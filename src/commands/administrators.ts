@@ -34,7 +34,7 @@ They act on the store at once, a running server included.`,
     )
     .addCommand(
       new Command('create')
-        .description('add somebody, and print the link with which they set themselves up')
+        .description('add an administrator, and print the link to set up their account')
         .requiredOption('--email <address>', 'what they sign in with', parseEmail)
         .requiredOption('--name <name>', 'what others see')
         .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory())
@@ -51,12 +51,12 @@ They act on the store at once, a running server included.`,
         .action(list),
     )
     .addCommand(
-      onePerson('disable', 'keep somebody out from now on: sessions end, tokens stop').action(
+      onePerson('disable', 'lock an administrator out: sessions end, tokens stop').action(
         (email: string, options: StoreOptions) => act(email, options, disable, 'is disabled'),
       ),
     )
     .addCommand(
-      onePerson('enable', 'let somebody in again who was disabled').action(
+      onePerson('enable', 'let a disabled administrator in again').action(
         (email: string, options: StoreOptions) => act(email, options, enable, 'may sign in again'),
       ),
     )
@@ -67,7 +67,7 @@ They act on the store at once, a running server included.`,
       ).action(resetOne),
     )
     .addCommand(
-      onePerson('role', 'give somebody another role; their sessions end', ' reviewer')
+      onePerson('role', 'change the role of an administrator; their sessions end', ' reviewer')
         .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
         .action((email: string, role: Role, options: StoreOptions) =>
           act(
@@ -202,7 +202,7 @@ async function list(options: StoreOptions): Promise<void> {
     }
     if (everybody.length === 0) {
       console.log(
-        'There is nobody. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator',
+        'There are no administrators. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator',
       );
       return;
     }

@@ -31,7 +31,7 @@ environment: production`,
 base_url: ${value(answers.base_url)}`,
     httpsText(answers),
     storeText(answers),
-    `# Who may register as a merchant at /register: anybody (open), whoever has an invitation (invite), or nobody (closed).
+    `# Who may register as a merchant at /register: everyone (open), those with an invitation (invite), or no one (closed).
 registration:
   mode: ${answers.registration}`,
     methodsText(answers),

@@ -141,7 +141,7 @@ async function answered(options: InitOptions, file: string, command: Command): P
       else if (yes && otherwise !== undefined) Object.assign(flags, { [question.flag]: otherwise });
       else
         command.error(
-          `error: nobody can be asked here: give ${question.option}${yes ? '' : ', and --yes for the defaults of whatever else has one'}`,
+          `error: there is no terminal to ask at: give ${question.option}${yes ? '' : ', and --yes for the defaults of whatever else has one'}`,
         );
     }
   } finally {

@@ -86,7 +86,7 @@ async function create(options: CreateOptions): Promise<void> {
     console.log(link);
     console.error(`
 Invitation ${row.id} makes one merchant with a ${mode} key, until ${expires_at}.
-Copy the link now: it is shown only this once. Whoever has it can use it, so send it by a way that you trust.${remark(configuration)}
+Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${remark(configuration)}
 To end it: counterfoil invites revoke ${row.id}`);
   });
 }

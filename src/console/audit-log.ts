@@ -69,7 +69,7 @@ ${token}<button class="secondary">Verify now</button></form>`;
   return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">Proof</h2>
 ${newest ? outcome(context, newest) : !running && html`<p>Not verified since this server started.</p>`}
 ${progress ?? button}
-<p class="downloads">For whoever checks it elsewhere:
+<p class="downloads">To verify it elsewhere:
 <a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> ·
 <a class="plain" href="${address('/audit/key')}" download>public key</a></p>
 </section>`;

@@ -82,7 +82,7 @@ ${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 
 /** Expired payments whose customers still want to pay. */
 function linkList(context: Context, payments: readonly Payment[]): Html {
-  if (payments.length === 0) return html`<p class="muted">Nobody has asked for a new link.</p>`;
+  if (payments.length === 0) return html`<p class="muted">No customer has asked for a new link.</p>`;
   const more = payments.length > LINKS_SHOWN;
   return html`<p class="hint">These expired, and their customers still want to pay.
 The merchant makes a new payment${more && html`; the newest ${LINKS_SHOWN} are shown`}.</p>

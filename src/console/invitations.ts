@@ -34,8 +34,8 @@ export async function invitationsPage(context: Context, faults: Faults = {}): Pr
     faults,
     content: html`<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
 <h1>Invitations</h1>
-${all.length === 0 ? html`<p>Nobody was invited yet.</p>` : list(context, all)}
-<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite somebody</h2>
+${all.length === 0 ? html`<p>There are no invitations yet.</p>` : list(context, all)}
+<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite a merchant</h2>
 <form class="narrow" method="post" action="${address(PATH)}#errors" novalidate>
 ${token}${seedField(context)}${field({
   name: 'note',
@@ -128,7 +128,7 @@ function invitationPage(context: Context, code: string, row: Invite): Shown {
     place: '/merchants',
     content: html`<h1>The invitation</h1>
 <pre class="copy code" dir="ltr" translate="no">${registerUrl}?invite=${code}</pre>
-${notice(html`<p>Copy it now: it is shown only this once. Whoever has it can use it, once: send it by a way that you trust.</p>`, 'warn')}
+${notice(html`<p>Copy it now: it is shown only this once. It works for anyone, once: send it by a way that you trust.</p>`, 'warn')}
 <p>It makes one merchant with a ${row.mode} key, until ${moment(context, row.expires_at)}.</p>
 <p class="actions"><a class="primary" href="${address(PATH)}">I have kept it: continue</a></p>`,
   };

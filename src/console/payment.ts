@@ -59,7 +59,7 @@ async function warnings(
 ): Promise<Html | false> {
   if (!(await isPaymentAsRecorded(database, payment)))
     return html`<div class="errors" role="alert"><p><strong>Changed outside the service.</strong>
-What stands here is not what the history says, so nobody can act on the payment. Pay nothing out on it.
+What stands here is not what the history says, so no act on it is possible. Pay nothing out on it.
 Ask the operator to run <code>counterfoil audit verify</code>.</p></div>`;
   const known = items.findLast(({ action }) => action === ACKNOWLEDGED);
   if (!known) return false;

@@ -159,7 +159,7 @@ function usedLink({ place }: Visit): Shown {
     title: 'This link does not work any more',
     status: 404,
     content: html`<h1>This link does not work any more</h1>
-<p>A link to set up an account works once, within 30 minutes. Whoever runs this service makes another with
+<p>A link to set up an account works once, within 30 minutes. The operator of this service makes another with
 <code>counterfoil administrators reset</code> and your email address.</p>
 <p><a class="primary" href="${place.path}/sign-in">Sign in</a></p>`,
   };

@@ -89,7 +89,7 @@ ${whole && wholeFields(whole, faults)}
 <button class="primary">${whole ? 'Sign in' : 'Continue'}</button>
 </form>
 <details class="aside"><summary>Forgot your password?</summary>
-<p>Whoever runs this service makes you a link to set up your account anew,
+<p>The operator of this service makes you a link to set up your account anew,
 with <code>counterfoil administrators reset</code> and your email address.</p>
 </details>`,
   };

@@ -143,7 +143,7 @@ export async function beginMove(target: Database, state: StoreState): Promise<vo
   await target.transaction(async (transaction) => {
     if (target.engine === 'postgres') await target.script(MIGRATING_LOCK);
     if ((await lookAtTarget(transaction, target.engine)) !== 'nothing')
-      throw new MoveRefused('somebody else has just begun to use the target');
+      throw new MoveRefused('another process has just begun to use the target');
     await target.script(
       `create table ${MOVE_TABLE} (id bigint primary key check (id = 1), schema bigint not null, entries bigint not null,
          seals bigint not null, hash text);

@@ -36,7 +36,7 @@ const backups: Check = {
     const { backups: folder, storage, written } = settings;
     if (folder === null)
       return warning(
-        'Nobody says where backups are, so nobody can say how old they are',
+        'The folder of backups is not set, so their age is unknown',
         'set backups to the folder they are put in',
         written.place(['backups']),
       );

@@ -127,7 +127,7 @@ const metrics_address: Check = {
   about: 'Measurements',
   stage: 'start',
   async look({ settings: { metrics, written } }) {
-    if (!metrics) return skipped('Nobody is given measurements: metrics is not set');
+    if (!metrics) return skipped('Metrics are not served: metrics is not set');
     const { host } = metrics;
     const where = written.place(['metrics', 'host']);
     const addresses = await addressesOf(host);

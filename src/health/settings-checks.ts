@@ -180,7 +180,7 @@ const console_apart: SettingsCheck = {
     if (new URL(urls.console).hostname !== new URL(urls.checkout).hostname)
       return ok('The console has a host name of its own');
     return warning(
-      'The console has the same host name as checkout: whoever is sent a payment knows where reviewers sign in',
+      'The console has the same host name as checkout: customers see where reviewers sign in',
       'give it another with console.base_url, and let only your own network reach that',
       settings.written.place(['console']),
     );

@@ -126,7 +126,7 @@ const administrators: Check = {
       return ok(`${counted(active.length, 'person', 'people')} may sign in to the console`);
     return warning(
       active.length === 0
-        ? 'Nobody can review payments: there are no administrators'
+        ? 'Payments cannot be reviewed: there are no administrators'
         : 'No administrator has set up a password yet',
       active.length === 0
         ? 'run counterfoil administrators create --email you@example.org --name "Your Name" --role administrator'
@@ -148,7 +148,7 @@ const second_factors: Check = {
         one.totp_secret === null &&
         !passkeys.has(one.id),
     );
-    if (without.length === 0) return ok('Whoever has a password has a second factor');
+    if (without.length === 0) return ok('Every administrator with a password has a second factor');
     const lack = without.length === 1 ? 'has no second factor' : 'have no second factor';
     return {
       ...failed(

@@ -37,7 +37,7 @@ async function beginningOf(response: Response): Promise<string> {
 }
 
 const EXPIRED = 'its certificate has expired';
-const UNTRUSTED = 'its certificate is signed by nobody that is trusted here';
+const UNTRUSTED = 'its certificate is signed by no authority that is trusted here';
 const CHAIN_MISSING = 'its certificate comes without those that lead to its issuer';
 
 const SAID: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const SAID: Readonly<Record<string, string>> = {
 
 /** How to fix what `faultOf` says: where a certificate is not trusted, the authority may be a private one. */
 export function fixOf(fault: string, otherwise: string): string {
-  if (fault === EXPIRED) return 'renew the certificate, then have whoever shows it read it again';
+  if (fault === EXPIRED) return 'renew the certificate, then reload the server that shows it';
   if (fault !== UNTRUSTED && fault !== CHAIN_MISSING) return otherwise;
   return 'let it be shown with the certificates up to its issuer; if its issuer is a private authority, name the file of that authority in NODE_EXTRA_CA_CERTS, for the service and for doctor';
 }

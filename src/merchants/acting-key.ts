@@ -13,7 +13,7 @@ export interface KeyAct extends Act {
 
 /** In the words of every request that comes with a key that is no good. */
 export const REFUSED_KEY = 'The API key is missing or invalid.';
-export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask whoever runs this service.';
+export const SUSPENDED_MERCHANT = 'This merchant is suspended. Ask the operator of this service.';
 
 /**
  * Takes a merchant's turn: from here on all changes of its keys wait for this one, on every node, where the merchant has a row.

@@ -44,7 +44,7 @@ export const UNUSABLE_INVITE: RegistrationFault = {
 /** Where a name looks like another one: the way on is another name or an invitation, for which `contact` can be asked. */
 export const nameTaken = (contact: string | undefined): RegistrationFault => ({
   kind: 'taken',
-  message: `Looks like the name of another business. Choose another name, or ask ${contact ?? 'whoever runs this service'} for an invitation.`,
+  message: `Looks like the name of another business. Choose another name, or ask ${contact ?? 'the operator of this service'} for an invitation.`,
 });
 
 /** All that is wrong with a registration before its invitation is looked up; undefined where all is right. */
@@ -117,6 +117,6 @@ export function detailsOf(faults: RegistrationFaults): ErrorDetails {
 /** Throws `forbidden` if registration is closed. The message says where to ask, if that is configured. */
 export function refuseIfClosed(mode: RegistrationMode, contact: string | undefined): void {
   if (mode !== 'closed') return;
-  const whom = contact === undefined ? 'whoever runs this service' : contact;
+  const whom = contact === undefined ? 'the operator of this service' : contact;
   throw new OperationalError('forbidden', `Registration is closed. For access ask ${whom}.`);
 }

@@ -40,6 +40,6 @@ export async function refuseChangedOutside(database: RecordReader, payment: Paym
   if (await isPaymentAsRecorded(database, payment)) return;
   throw new OperationalError(
     'conflict',
-    'The payment was changed outside the service, so nobody can act on it. Ask the operator to run counterfoil audit verify.',
+    'The payment was changed outside the service, so no act on it is possible. Ask the operator to run counterfoil audit verify.',
   );
 }

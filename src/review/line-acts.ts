@@ -153,7 +153,7 @@ async function whyNot(
 ): Promise<string | undefined> {
   const line = await findLine(transaction, line_id);
   const payment = await findPayment(transaction, payment_id);
-  if (line?.state !== 'open' || !payment) return 'Somebody was quicker.';
+  if (line?.state !== 'open' || !payment) return 'Another administrator was first.';
   if (payment.version !== version) return 'The payment has changed since you looked at it.';
   if (!(await isAsRecorded(transaction, LINES, line))) return 'The line was changed in the store itself.';
   if (!(await isPaymentAsRecorded(transaction, payment)))
@@ -235,6 +235,6 @@ async function writeLine(
     );
   const changed = await changeLine(transaction, line, written);
   if (!changed)
-    throw new OperationalError('conflict', 'Somebody changed the line a moment ago. Look at it again.');
+    throw new OperationalError('conflict', 'The line was changed a moment ago. Look at it again.');
   recordRow(transaction, { actor, request_id }, action, LINES, changed, facts);
 }

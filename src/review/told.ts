@@ -65,5 +65,5 @@ export async function whatChanged(database: Reader, payment: Payment): Promise<s
     return payment.status_reason === 'expired'
       ? 'It expired, or its customer asked for a new link.'
       : 'It was cancelled.';
-  return 'Its customer sent something, or somebody had taken it and let it go.';
+  return 'Its customer sent something, or a reviewer claimed and released it.';
 }

@@ -39,7 +39,7 @@ export const registrationSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'Who may register as a merchant at /register: anybody, whoever has an invitation (`counterfoil invites create`), or nobody. By default `open` in development and `closed` in production.',
+      'Who may register as a merchant at /register: everyone, those with an invitation (`counterfoil invites create`), or no one. By default `open` in development and `closed` in production.',
     ),
   contact: z
     .string()

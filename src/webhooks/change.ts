@@ -116,7 +116,7 @@ export async function enableEndpoint(transaction: Transaction, id: string, act: 
   if (isOthers && act.actor.startsWith('merchant:'))
     throw new OperationalError(
       'invalid_status',
-      'Whoever runs this service disabled the endpoint: ask them to enable it.',
+      'The operator of this service disabled the endpoint: ask them to enable it.',
     );
   if (before.secret === null)
     throw new OperationalError(

@@ -135,8 +135,8 @@ describe('a production installation that speaks https itself', { skip: !hasOpens
   test('is told that browsers do not trust its certificate, where they do not', async () => {
     const found = await examine(made);
     assert.equal(found.certificate_presented!.outcome, 'failed');
-    assert.match(found.certificate_presented!.says, /signed by nobody that is trusted here\.$/);
-    assert.match(found.reach_api!.says, /its certificate is signed by nobody that is trusted here\.$/);
+    assert.match(found.certificate_presented!.says, /signed by no authority that is trusted here\.$/);
+    assert.match(found.reach_api!.says, /its certificate is signed by no authority that is trusted here\.$/);
     for (const id of ['certificate_presented', 'reach_api'])
       assert.match(found[id]!.fix!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
   });
@@ -375,7 +375,7 @@ test('administrators are looked at: nobody, nobody set up, somebody without a se
   assert.deepEqual((await people()).slice(0, 3), [
     'warning',
     'ok',
-    'Nobody can review payments: there are no administrators.',
+    'Payments cannot be reviewed: there are no administrators.',
   ]);
   const who = { email: 'ana@example.org', name: 'Ana', role: 'administrator' as const };
   const act = { actor: 'operator', request_id: null };

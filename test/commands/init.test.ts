@@ -164,9 +164,9 @@ test('it makes the folder of the file, for its owner alone', async () => {
 describe('where nobody can be asked, a usage error', () => {
   const url = ['--base-url', 'https://pay.example'];
   const wrong: [args: string[], said: RegExp][] = [
-    [[], /^error: nobody can be asked here: give --base-url, and --yes for the defaults/],
-    [['--yes'], /^error: nobody can be asked here: give --base-url\n/],
-    [url, /^error: nobody can be asked here: give --certificate, and --yes/],
+    [[], /^error: there is no terminal to ask at: give --base-url, and --yes for the defaults/],
+    [['--yes'], /^error: there is no terminal to ask at: give --base-url\n/],
+    [url, /^error: there is no terminal to ask at: give --certificate, and --yes/],
     [[...url, '--yes', '--certificate', 'a.pem'], /give --key\n/],
     [[...url, '--yes', '--iban', 'DE75 5121 0800 1245 1261 99'], /give --holder\n/],
     [['--yes', '--base-url', 'http://pay.example'], /^error: --base-url must be an https URL in production/],

@@ -21,7 +21,7 @@ after(() => harness.close());
 test('The first page of a new installation says that nothing waits.', async () => {
   const page = await who.olga.get('/');
   assert.match(page.body, /To review 0 The queue/);
-  assert.match(page.body, /Nobody has asked for a new link/);
+  assert.match(page.body, /No customer has asked for a new link/);
   assert.match(page.text, /aria-label="Decided in the last 30 days: 0 approved, 0 rejected\."/);
   assert.deepEqual(strictly(page.text).faults, []);
 });

@@ -19,7 +19,7 @@ after(async () => {
 test('An administrator makes an invitation whose link registers one merchant, and revokes another.', async () => {
   const ana = await signIn(harness);
   const form = await ana.get('/invitations');
-  assert.match(form.body, /Nobody was invited yet\./);
+  assert.match(form.body, /There are no invitations yet\./);
   const pages = await Promise.all([1, 2].map(() => ana.send(form, { note: 'Corner <Shop>' }, MAKE)));
   const [link] = /http\S+\/register\?invite=cfi_\w{49}/.exec(pages[0]!.text)!;
   assert.ok(

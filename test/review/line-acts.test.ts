@@ -253,7 +253,7 @@ for (const engine of ENGINES) {
         [why(1), why(2), why(3)],
         [
           'The payment has changed since you looked at it.',
-          'Somebody was quicker.',
+          'Another administrator was first.',
           'It is not certain any more.',
         ],
       );
