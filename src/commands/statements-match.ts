@@ -3,26 +3,26 @@ import { counted } from '../lib/counted.ts';
 import { formatAmount } from '../lib/money.ts';
 import { systemClock } from '../lib/time.ts';
 import { MATCH_LEVELS, type Proposal } from '../review/judge-line.ts';
-import { type BankLine, bankLine, mayMatch, unkeptLine } from '../review/line-evidence.ts';
+import { type BankLine, mayMatch, unkeptLine } from '../review/line-evidence.ts';
+import { openLines } from '../review/open-lines.ts';
 import { type LineProposals, propose } from '../review/propose.ts';
-import { listLines } from '../statements/line-queries.ts';
 import { readFile } from './statements-import.ts';
-import { type Store, type StoreOptions, withStore } from './store.ts';
+import { type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 
 interface Options extends StoreOptions {
   prefix?: string[];
 }
 
-/** Open lines of the store that are looked at, the newest. */
-const LINES_MAXIMUM = 1000;
-
 /** `counterfoil statements match`. Throws what `withStore` throws. */
 export async function matchFiles(files: readonly string[], options: Options): Promise<void> {
   await withStore(options, async (store) => {
-    const lines = (files.length > 0 ? linesOfFiles(files) : await openLines(store)).filter(mayMatch);
-    const now = systemClock.now();
-    const matched = await propose(store.database, lines, { now, prefixes: options.prefix ?? [] });
+    const how = { now: systemClock.now(), prefixes: options.prefix ?? [] };
+    const all =
+      files.length > 0
+        ? await propose(store.database, linesOfFiles(files), how)
+        : await openLines(store.database, how);
+    const matched = all.filter(({ line, proposals }) => mayMatch(line) || proposals.length > 0);
     if (options.json) return console.log(JSON.stringify({ lines: matched.map(shown) }));
     for (const one of matched) console.log(`${lineText(one)}\n`);
     const best = ({ proposals }: LineProposals) => proposals[0]?.level;
@@ -30,7 +30,7 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
       (level) => `${matched.filter((one) => best(one) === level).length} ${level}`,
     );
     const without = matched.filter((one) => best(one) === undefined).length;
-    console.log(`${counted(matched.length, 'credit')}: ${counts.join(', ')}, ${without} without a proposal.`);
+    console.log(`${counted(matched.length, 'line')}: ${counts.join(', ')}, ${without} without a proposal.`);
   });
 }
 
@@ -41,15 +41,10 @@ const linesOfFiles = (files: readonly string[]): BankLine[] =>
     ),
   );
 
-async function openLines({ database }: Store): Promise<BankLine[]> {
-  const filter = { state: 'open', direction: 'credit' } as const;
-  return (await listLines(database, filter, undefined, LINES_MAXIMUM)).map(bankLine);
-}
-
 function shown({ line, proposals }: LineProposals) {
-  const { id, day, amount_minor, currency, text, counterparty } = line;
+  const { id, day, direction, amount_minor, currency, text, counterparty } = line;
   return {
-    ...{ id, day, amount: Number(formatAmount(amount_minor)), currency, text, counterparty },
+    ...{ id, day, direction, amount: Number(formatAmount(amount_minor)), currency, text, counterparty },
     proposals: proposals.map(({ payment, ...proposal }) => ({
       ...{ payment_id: payment.id, merchant_reference: payment.merchant_reference },
       ...proposal,

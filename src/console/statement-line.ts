@@ -13,8 +13,8 @@ import {
   lineNotFound,
   reopenLine,
 } from '../review/line-acts.ts';
-import { bankLine } from '../review/line-evidence.ts';
-import { openCredits } from '../review/open-lines.ts';
+import { bankLine, mayMatch } from '../review/line-evidence.ts';
+import { openLines } from '../review/open-lines.ts';
 import { propose } from '../review/propose.ts';
 import { parseApproval } from '../review/review.ts';
 import type { KeptLine } from '../statements/kept.ts';
@@ -45,7 +45,7 @@ ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
 
 /** With the other open lines beside it, which may carry the same reference. */
 async function proposalsFor({ database, now }: Context, line: KeptLine): Promise<Proposal[]> {
-  const among = (await openCredits(database, now)).find((one) => one.line.id === line.id);
+  const among = (await openLines(database, { now })).find((one) => one.line.id === line.id);
   if (among) return among.proposals;
   const [alone] = await propose(database, [bankLine(line)], { now });
   return alone!.proposals;
@@ -99,6 +99,7 @@ function proposalCard(
   const { payment, sentence, act, facts } = proposal;
   const mayAccept =
     proposal.case !== 'several' &&
+    mayMatch(bankLine(line)) &&
     payment.status !== 'approved' &&
     payment.status !== 'rejected' &&
     line.currency === payment.currency;

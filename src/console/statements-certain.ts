@@ -1,7 +1,7 @@
 // Approving the certain ones: one page lists lines and payments with their sum, one press approves them in one commit.
 import { type Html, hidden, html } from '../lib/html.ts';
 import { approveCertain, type LeftLine, type LinePair } from '../review/line-acts.ts';
-import { type CertainPair, certainPairs, openCredits } from '../review/open-lines.ts';
+import { type CertainPair, certainPairs, openLines } from '../review/open-lines.ts';
 import { needsSecond } from '../review/review.ts';
 import { records } from '../ui/table.ts';
 import { addressOfPayment } from './panel.ts';
@@ -18,7 +18,7 @@ export async function certainPage(context: Context): Promise<Outcome> {
 
 async function asking(context: Context, told?: Html): Promise<Outcome> {
   const { database, now, address, token } = context;
-  const all = certainPairs(await openCredits(database, now));
+  const all = certainPairs(await openLines(database, { now }));
   const shown = all.slice(0, AT_ONCE);
   const named = shown.length === 1 ? 'this payment' : `these ${shown.length} payments`;
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
@@ -80,7 +80,7 @@ function table(context: Context, pairs: readonly CertainPair[]): Html {
 export async function takeCertain(context: Context): Promise<Outcome> {
   const { database, now, journal, principal, request, form, fourEyesAbove } = context;
   const pairs = (form.get('pairs') ?? '').split(',').slice(0, AT_ONCE).map(pairIn);
-  const certain = certainPairs(await openCredits(database, now));
+  const certain = certainPairs(await openLines(database, { now }));
   const { decisions, left } = await journal.commit((transaction) =>
     approveCertain(transaction, principal, pairs, certain, fourEyesAbove, request.id),
   );

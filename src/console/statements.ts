@@ -3,7 +3,7 @@ import { may } from '../administrators/administrator.ts';
 import { attributes, type Html, html } from '../lib/html.ts';
 import type { Proposal } from '../review/judge-line.ts';
 import { type BankLine, bankLine } from '../review/line-evidence.ts';
-import { certainPairs, OPEN_MAXIMUM, openCredits } from '../review/open-lines.ts';
+import { certainPairs, OPEN_MAXIMUM, openLines } from '../review/open-lines.ts';
 import { dayInWords } from '../review/told.ts';
 import { isLineId, type KeptLine, LINE_STATES, type LineState } from '../statements/kept.ts';
 import { findLine, type LineSum, lineSums, listLines } from '../statements/line-queries.ts';
@@ -133,7 +133,7 @@ function sumTable(context: Context, sums: readonly LineSum[]): Html {
 
 async function openList(context: Context, mayDecide: boolean): Promise<Html> {
   const { database, now, address, query, money } = context;
-  const all = await openCredits(database, now);
+  const all = await openLines(database, { now });
   if (all.length === 0) return html`<p>There are none.</p>`;
   const certain = certainPairs(all);
   const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);

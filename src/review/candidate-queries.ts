@@ -46,6 +46,11 @@ export function paymentsInRanges(
   return eachOf(database, [...distinct.values()], 'id >= ? and id < ?', 1000);
 }
 
+/** Whether the store holds any payment that is no test. */
+export async function hasLivePayments(database: Reader): Promise<boolean> {
+  return (await database.query("select 1 as one from payments where mode = 'live' limit 1")).length > 0;
+}
+
 /** Asks for each of `values` by an index of its own, some at once. */
 async function eachOf(
   database: Reader,

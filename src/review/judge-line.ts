@@ -1,14 +1,13 @@
 // Judges one payment for one bank line: how sure it is that they belong together, and why.
 import { formatAmount } from '../lib/money.ts';
-import { DAY_MS } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { caseOf, type LineCase, type Neighbours } from './line-case.ts';
+import { caseOf, daysAfter, type LineCase, type Neighbours } from './line-case.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
 import { namesAgree } from './line-evidence.ts';
 
 /**
- * `certain`: a valid reference, exactly the amount and currency, a payment that is open, and no other line for it. `likely` and `possible`
- * want a look.
+ * `certain`: a valid reference of one payment, exactly its amount and currency, a payment that is open, and no other line for it. `likely`
+ * and `possible` want a look.
  */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;
 export type MatchLevel = (typeof MATCH_LEVELS)[number];
@@ -50,13 +49,14 @@ export interface Surroundings extends Neighbours {
 const money = (minor: number, currency: string) => `${currency} ${formatAmount(minor)}`;
 
 /** What the customer and the merchant said of the payer. Erased payments say nothing. */
-function announced(payment: Payment): { names: string[]; account: string | null } {
+function announced(payment: Payment): { names: string[]; account: string | null; isByCustomer: boolean } {
   const read = (text: string | null): Record<string, unknown> => (text === null ? {} : JSON.parse(text));
   const sent = read(payment.submission);
   const names = [read(payment.customer).name, sent.payer_name, sent.transfer_name];
   return {
     names: names.filter((name): name is string => typeof name === 'string' && name !== ''),
     account: payment.payer_account,
+    isByCustomer: payment.payer_account !== null || typeof sent.transfer_name === 'string',
   };
 }
 
@@ -90,30 +90,29 @@ export function judgeLine(
   line: BankLine,
   stored: Payment,
   naming: Naming,
-  { now, matchedOn, rivals, together }: Surroundings,
+  surroundings: Surroundings,
 ): Proposal | undefined {
-  const payment = asOf(stored, now);
+  const payment = asOf(stored, surroundings.now);
   const payer = payerFact(line, payment);
   const sameCurrency = line.currency === payment.currency;
   const difference = line.amount_minor - payment.amount_minor;
-  const isExact = sameCurrency && (difference === 0 || together > 1);
+  const isExact = sameCurrency && (difference === 0 || surroundings.together);
   const { reference, named } = naming;
   const isNamed = reference !== undefined || named !== undefined;
   if (!isNamed && !(sameCurrency && difference === 0)) return undefined;
+  const isElsewhere = surroundings.isTest || surroundings.rivals.count > 0;
+  if (!isNamed && naming.payer === undefined && isElsewhere) return undefined;
   const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
   if (!isNamed && !(isOpen || (payer?.agrees && payment.status === 'cancelled'))) return undefined;
 
-  const [kind, sentence, act] = caseOf(line, payment, payer?.agrees, { matchedOn, rivals, together });
+  // A name that only the merchant gave announces no payer: another person may pay for the customer.
+  const isPayer = announced(payment).isByCustomer ? payer?.agrees : undefined;
+  const [kind, sentence, act] = caseOf(line, payment, isPayer, surroundings);
+  const isEqual = sameCurrency && difference === 0;
   const facts = [
     referenceFact(naming),
-    named === undefined
-      ? undefined
-      : fact(
-          'named',
-          `The text names the payment: ${named}.`,
-          'The merchant’s reference or the payment’s id.',
-        ),
-    sameCurrency && difference === 0
+    namedFact(naming),
+    isEqual
       ? fact(
           'amount',
           `The amount is exact: ${money(line.amount_minor, line.currency)}.`,
@@ -121,7 +120,7 @@ export function judgeLine(
         )
       : undefined,
     payer?.fact,
-    dayFact(),
+    dayFact(line, payment, surroundings.now),
   ];
   return {
     payment,
@@ -142,16 +141,7 @@ export function judgeLine(
   }
 
   function isOpenCase(): boolean {
-    return kind !== 'twice' && kind !== 'rejected';
-  }
-
-  function dayFact(): LineFact | undefined {
-    const at = Date.parse(line.day);
-    if (Number.isNaN(at)) return undefined;
-    const days = Math.floor((at + DAY_MS - 1 - payment.created_at) / DAY_MS);
-    if (days < -1) return fact('day', 'The money came before the payment was created.', line.day);
-    const when = days <= 0 ? 'on the day' : days === 1 ? 'a day after' : `${days} days after`;
-    return fact('day', `The money came ${when} the payment was created.`, line.day);
+    return !['twice', 'rejected', 'taken_back', 'test', 'early'].includes(kind);
   }
 }
 
@@ -166,4 +156,22 @@ function referenceFact({ reference }: Naming): LineFact | undefined {
     cut: 'The line carries the beginning of the transfer reference of the payment.',
   }[form];
   return fact('reference', text, `${written}.`);
+}
+
+function namedFact({ named }: Naming): LineFact | undefined {
+  if (named === undefined) return undefined;
+  return fact(
+    'named',
+    `The text names the payment: ${named}.`,
+    'The merchant’s reference or the payment’s id.',
+  );
+}
+
+function dayFact(line: BankLine, payment: Payment, now: number): LineFact | undefined {
+  const days = daysAfter(line, payment);
+  if (Number.isNaN(days)) return undefined;
+  if (Date.parse(line.day) > now) return fact('day', 'The bank books the money on a day to come.', line.day);
+  if (days < -1) return fact('day', 'The money came before the payment was created.', line.day);
+  const when = days <= 0 ? 'on the day' : days === 1 ? 'a day after' : `${days} days after`;
+  return fact('day', `The money came ${when} the payment was created.`, line.day);
 }

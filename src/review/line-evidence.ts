@@ -71,6 +71,10 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const mayMatch = ({ direction, booked, reversal, amount_minor }: BankLine): boolean =>
   direction === 'credit' && booked === 1 && reversal === 0 && amount_minor > 0;
 
+/** Whether a line takes money out: a debit, as the reversal of a credit is one. */
+export const isOutgoing = ({ direction, amount_minor }: BankLine): boolean =>
+  direction === 'debit' && amount_minor > 0;
+
 /** Reads a line. `prefixes` are what the bookkeeper writes before references, such as `INV-`. */
 export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): LineEvidence {
   const { references, text, counterparty } = line;

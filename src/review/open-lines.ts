@@ -1,11 +1,11 @@
-// The open credits of the store with what is proposed for each: what is to be looked at, and what is certain.
+// The open lines of the store with what is proposed for each: what is to be looked at, and what is certain.
 import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
-import { listLines } from '../statements/line-queries.ts';
+import { type LinePlace, listLines } from '../statements/line-queries.ts';
 import { type BankLine, bankLine } from './line-evidence.ts';
-import { type LineProposals, propose } from './propose.ts';
+import { type LineProposals, type ProposeOptions, propose } from './propose.ts';
 
-/** Open credits that are looked at together, the newest: each may be the rival of another. */
+/** Open credits that are looked at together, the newest: each may be the rival of another. Of debits as many. */
 export const OPEN_MAXIMUM = 1000;
 
 /** A line and the payment that it is certainly for. */
@@ -14,11 +14,19 @@ export interface CertainPair {
   payment: Payment;
 }
 
-/** The open credits at `now` (milliseconds since 1970), the newest day first, with their proposals. Throws `DatabaseError`. */
-export async function openCredits(database: Reader, now: number): Promise<LineProposals[]> {
-  const filter = { state: 'open', direction: 'credit' } as const;
-  const rows = await listLines(database, filter, undefined, OPEN_MAXIMUM);
-  return propose(database, rows.map(bankLine), { now });
+/**
+ * The open credits with their proposals, and the open debits that carry the reference of a payment: the
+ * newest day first. Throws `DatabaseError`.
+ */
+export async function openLines(database: Reader, how: ProposeOptions): Promise<LineProposals[]> {
+  const newest = (direction: 'credit' | 'debit') =>
+    listLines(database, { state: 'open', direction }, undefined, OPEN_MAXIMUM);
+  const rows = [...(await newest('credit')), ...(await newest('debit'))];
+  const place = ({ day, id }: LinePlace) => `${day} ${id}`;
+  const lines = rows.sort((a, b) => (place(a) > place(b) ? -1 : 1)).map(bankLine);
+  return (await propose(database, lines, how)).filter(
+    ({ line, proposals }) => line.direction === 'credit' || proposals.length > 0,
+  );
 }
 
 /** Those whose payment is certain. */

@@ -112,6 +112,9 @@ async function importOne(
 
 /** What a statement says, whatever its file is called. */
 function digestOf(own: string, { format, number, from, to, opening, closing, lines }: Statement): string {
-  const said = lines.map(({ fingerprint, status }) => [fingerprint, status]);
+  const said = lines.map(({ fingerprint, status, bookingDay, text, references, counterparty }) => [
+    ...[fingerprint, status, bookingDay, text, references.endToEnd, references.creditor],
+    ...[counterparty.name, counterparty.account],
+  ]);
   return sha256Hex(JSON.stringify([own, format, number, from, to, opening, closing, said]));
 }

@@ -7,6 +7,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import { changeLine, linesByEntry, linesByFingerprint } from './line-queries.ts';
+import { isOtherMoney, ownFingerprint } from './other-money.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { present } from './values.ts';
 
@@ -34,9 +35,10 @@ export class KnownLines {
     const { lines } = statement;
     await this.#read(lines);
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
-    for (const [i, line] of lines.entries()) {
-      const known = this.#byFingerprint.get(line.fingerprint);
-      const row = this.#rowOf(ids[i]!, statementId, statement, line);
+    const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
+    await this.#tellApart(rows);
+    for (const row of rows) {
+      const known = this.#byFingerprint.get(row.fingerprint);
       if (known && !known.booked && row.booked) {
         await this.#book(known, row);
         counts.booked += 1;
@@ -56,6 +58,18 @@ export class KnownLines {
       this.#transaction.insert(LINES, row);
       recordRow(this.#transaction, this.#act, 'line.imported', LINES, row, { statement: row.statement_id });
     }
+  }
+
+  /** Gives lines of other money a fingerprint of their own, where the bank used a reference again. */
+  async #tellApart(rows: readonly KeptLine[]): Promise<void> {
+    const others = rows.filter((row) => {
+      const known = this.#byFingerprint.get(row.fingerprint);
+      return known !== undefined && isOtherMoney(known, row);
+    });
+    for (const row of others) row.fingerprint = ownFingerprint(row);
+    const fingerprints = others.map(({ fingerprint }) => fingerprint);
+    for (const row of await linesByFingerprint(this.#transaction, this.#account, fingerprints))
+      if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
   }
 
   async #read(lines: readonly StatementLine[]): Promise<void> {

@@ -4,7 +4,7 @@ import { findPayment } from '../../src/payments/queries.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
-import { camt, type Entry } from '../support/camt.ts';
+import { camt, type Entry, today } from '../support/camt.ts';
 import type { Client } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
 import { createAt } from '../support/shop.ts';
@@ -34,7 +34,14 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
     const text = creditorReference((await findPayment(database, id))!);
     const arrived = i === 1 ? 79.9 : amount;
     const name = i === 0 ? 'Wolfeschlegelsteinhausenbergerdorff-Hernández de la Concepción' : 'نور الهدى';
-    entries.push({ amount: arrived.toFixed(2), bank: `S${i}`, text, name, iban: 'NL86INGB0002445588' });
+    entries.push({
+      amount: arrived.toFixed(2),
+      bank: `S${i}`,
+      text,
+      name,
+      iban: 'NL86INGB0002445588',
+      day: today(),
+    });
   }
   entries.push({ amount: '7.35', bank: 'S7', text: 'Thank you for everything', name: 'Li' });
   entries.push({ amount: '850.00', bank: 'S8', text: 'Rent of the flat upstairs', name: 'A. Tenant' });

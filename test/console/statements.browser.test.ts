@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { camt, type Entry, TRANSFERS } from '../support/camt.ts';
+import { camt, type Entry, TRANSFERS, today } from '../support/camt.ts';
 import { loaded, startChromium } from '../support/chromium.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -32,6 +32,7 @@ before(async () => {
       bank: `B${i}`,
       text,
       name: 'Zoë Berg',
+      day: today(),
     });
   }
   file = camt(entries);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
-import { camt, type Entry, TRANSFERS } from '../support/camt.ts';
+import { camt, type Entry, TRANSFERS, today } from '../support/camt.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -70,6 +70,7 @@ async function paid(amount: number, more: Partial<Entry> = {}, fields: object = 
     bank: `C${++count}`,
     text: creditorReference(payment),
     name: 'Zoë Berg',
+    day: today(),
     ...more,
   };
   return { id, payment, entry };

@@ -14,13 +14,13 @@ import {
   ignoreLine,
   reopenLine,
 } from '../../src/review/line-acts.ts';
-import { certainPairs, openCredits } from '../../src/review/open-lines.ts';
+import { certainPairs, openLines } from '../../src/review/open-lines.ts';
 import { receiptsOf } from '../../src/review/review.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { findLine, listLines } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import { submit } from '../campaigns/history.ts';
-import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
+import { ACCOUNT, camt, type Entry, today } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
@@ -167,7 +167,7 @@ for (const engine of ENGINES) {
       const line = await bring({ text });
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
       const second = await bring({ text });
-      const lines = await openCredits(service.service.database, service.clock.now());
+      const lines = await openLines(service.service.database, { now: service.clock.now() });
       const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
       assert.deepEqual(
         [proposal!.case, proposal!.level, proposal!.sentence],
@@ -230,10 +230,12 @@ for (const engine of ENGINES) {
       const paid = await Promise.all([pay(61), pay(62), pay(63), pay(64)]);
       const lines: string[] = [];
       for (const one of paid)
-        lines.push(await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one) }));
+        lines.push(
+          await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one), day: today() }),
+        );
       const { database, journal } = service.service;
       const now = service.clock.now();
-      const certain = certainPairs(await openCredits(database, now));
+      const certain = certainPairs(await openLines(database, { now }));
       const mine = certain.filter(({ payment }) => paid.some(({ id }) => id === payment.id));
       assert.equal(mine.length, 4);
       const pairs = mine.map(({ line, payment }) => pairOf(line.id, payment));

@@ -13,7 +13,6 @@ import { submitPayment } from '../../src/payments/submit.ts';
 import type { Proposal } from '../../src/review/judge-line.ts';
 import { type BankLine, namesAgree } from '../../src/review/line-evidence.ts';
 import { propose } from '../../src/review/propose.ts';
-import { decide, submit } from '../campaigns/history.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 import { ENGINES } from '../support/stores.ts';
@@ -171,87 +170,6 @@ for (const engine of ENGINES) {
       await announce(sent);
       const found = await one(lineFor(sent, '', { counterparty: { account: 'NL86INGB0002445588' } }));
       assert.deepEqual(told(found), [sent.id, 'likely', 'exact']);
-    });
-
-    test('debits, pending lines, reversals and zero are never matched', async () => {
-      const payment = await pay();
-      const text = creditorReference(payment);
-      for (const more of [
-        { direction: 'debit' },
-        { booked: 0 },
-        { reversal: 1 },
-        { amount_minor: 0 },
-      ] as const)
-        assert.deepEqual(await proposed(lineFor(payment, text, more)), [[]]);
-    });
-
-    test('less, more and another currency are told with what to do', async () => {
-      const payment = await pay();
-      const text = creditorReference(payment);
-      const less = await one(lineOf({ amount_minor: payment.amount_minor - 1000, text }));
-      assert.deepEqual(told(less), [payment.id, 'likely', 'less']);
-      assert.equal(less!.sentence, 'EUR 10.00 less arrived than was asked for.');
-      const fee = await one(lineOf({ amount_minor: payment.amount_minor - 1000, text, chargesMinor: 1000 }));
-      assert.equal(fee!.act, 'Accept it as paid, difference EUR 10.00.');
-      const more = await one(lineOf({ amount_minor: payment.amount_minor + 1000, text }));
-      assert.deepEqual(told(more), [payment.id, 'likely', 'more']);
-      assert.equal(more!.act, 'Accept it, and return EUR 10.00.');
-      const other = await one(lineFor(payment, text, { currency: 'CHF' }));
-      assert.deepEqual(told(other), [payment.id, 'likely', 'other_currency']);
-    });
-
-    test('two lines for one payment, and one line for two payments', async () => {
-      const payment = await pay();
-      const text = creditorReference(payment);
-      const [first, second] = await proposed(lineFor(payment, text), lineFor(payment, text));
-      assert.deepEqual([first![0]!.case, second![0]!.case], ['two_lines', 'two_lines']);
-      assert.deepEqual([first![0]!.level, second![0]!.level], ['likely', 'likely']);
-      const other = await pay();
-      const both = lineOf({
-        amount_minor: payment.amount_minor + other.amount_minor,
-        text: `${text} and ${creditorReference(other)}`,
-      });
-      const [proposals] = await proposed(both);
-      assert.deepEqual(proposals!.map(({ payment }) => payment.id).sort(), [payment.id, other.id].sort());
-      assert.deepEqual([...new Set(proposals!.map((one) => one.case))], ['several']);
-    });
-
-    test('what is decided, cancelled or expired is told, and never certain', async () => {
-      const approved = await pay();
-      await submit(service, approved.id);
-      await decide(service, approved.id);
-      assert.deepEqual(told(await one(lineFor(approved, creditorReference(approved)))), [
-        approved.id,
-        'possible',
-        'twice',
-      ]);
-      const cancelled = await pay();
-      await service.request(`/v1/payments/${cancelled.id}/cancel`, { method: 'POST' });
-      assert.deepEqual(told(await one(lineFor(cancelled, creditorReference(cancelled)))), [
-        cancelled.id,
-        'likely',
-        'cancelled',
-      ]);
-      const short = await pay({ expires_in: 300 });
-      service.clock.advance(301_000);
-      assert.deepEqual(told(await one(lineFor(short, creditorReference(short)))), [
-        short.id,
-        'likely',
-        'expired',
-      ]);
-    });
-
-    test('another payer than the customer announced wants a look', async () => {
-      const payment = await pay();
-      await announce(payment);
-      const counterparty = { name: 'Eva Brand', account: 'DE02120300000000202051' };
-      const found = await one(lineFor(payment, creditorReference(payment), { counterparty }));
-      assert.deepEqual(told(found), [payment.id, 'likely', 'other_payer']);
-      const same = { name: 'WOLFF, OTTO', account: 'DE02120300000000202051' };
-      assert.equal(
-        (await one(lineFor(payment, creditorReference(payment), { counterparty: same })))!.level,
-        'certain',
-      );
     });
   });
 }

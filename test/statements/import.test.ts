@@ -75,6 +75,24 @@ for (const engine of ENGINES) {
       await service.verify();
     });
 
+    test('a reference that the bank used again for other money hides none of it', async () => {
+      const said = { amount: '49.90', bank: '000123' };
+      const first = entry('000123', { ...said, iban: 'NL86INGB0002445588', endToEnd: 'ORDER-1' });
+      assert.deepEqual(await counts(camt([first], { message: '054' })), [[1, 0, 0]]);
+      const others = [
+        entry('000123', { ...said, iban: 'DE02120300000000202051', endToEnd: 'ORDER-1' }),
+        entry('000123', { ...said, iban: 'NL86INGB0002445588', endToEnd: 'ORDER-2' }),
+        entry('000123', { ...said, iban: 'NL86INGB0002445588', endToEnd: 'ORDER-1', day: '2026-12-20' }),
+      ];
+      for (const other of others)
+        for (const added of [1, 0])
+          assert.deepEqual(await counts(camt([other], { message: '054' })), [[added, 0, 1 - added]]);
+      // The same booking with less said of it, and a day later, is known.
+      for (const less of [entry('000123', said), { ...first, day: '2026-11-21' }])
+        assert.deepEqual(await counts(camt([less], { message: '052' })), [[0, 0, 1]]);
+      assert.equal((await linesOf('000123')).length, 4);
+    });
+
     test('a pending line that comes again after it was booked changes nothing', async () => {
       await bring(camt([entry('C1')], { number: '11' }));
       const late = camt([entry('C1', { status: 'PDNG' })], { message: '052' });

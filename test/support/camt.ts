@@ -2,6 +2,9 @@
 
 export const ACCOUNT = 'DE75512108001245126199';
 
+/** The day on which payments made now may be paid: no money comes before its payment. */
+export const today = () => new Date().toISOString().slice(0, 10);
+
 export interface Entry {
   /** As the bank writes it: `49.90`. */
   amount: string;
