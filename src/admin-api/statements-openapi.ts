@@ -20,7 +20,7 @@ const importing = {
   operationId: 'importStatements',
   summary: 'Import a file of bank statements',
   description:
-    'The body is the file as the bank gives it: CAMT.052, 053 or 054, MT940, MT942 or OFX, also in a ZIP archive, at most 64 MB. It is imported whole or not at all. ' +
+    'The body is the file as the bank gives it: CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive, at most 64 MB. It is imported whole or not at all. ' +
     '422 `validation_failed` says what is wrong, by line. What is known already adds nothing, so a repeated call is harmless. ' +
     '403 `forbidden`: the role of the token is auditor. 409 `conflict`: one of its lines was changed at the same moment; send it again.',
   security: TOKEN_NEEDED,

@@ -1,13 +1,15 @@
 // counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { CsvOptions } from '../statements/csv.ts';
 import { type Imported, importedText } from '../statements/import.ts';
 import { checkFile, type FileFault, importFile } from '../statements/import-file.ts';
+import type { ReadStatements } from '../statements/read.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
-import type { ReadStatements } from '../statements/statement.ts';
+import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 
-interface Options extends StoreOptions {
+interface Options extends StoreOptions, CsvFlags {
   despiteFaults?: boolean;
   dryRun?: boolean;
 }
@@ -25,7 +27,7 @@ export async function importFiles(files: readonly string[], options: Options): P
   await withStore(options, async ({ configuration, journal }) => {
     const told: Told[] = [];
     for (const path of files) {
-      const checked = checkFile(readFile(path), configuration.methods);
+      const checked = checkFile(readFile(path, csvOptions(options)), configuration.methods);
       const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
       told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
       if (!json) console.log(fileText(basename(path), imported, checked.faults));
@@ -37,9 +39,9 @@ export async function importFiles(files: readonly string[], options: Options): P
 }
 
 /** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
-export function readFile(path: string): ReadStatements {
+export function readFile(path: string, csv?: CsvOptions): ReadStatements {
   const name = basename(path);
-  if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name);
+  if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name, csv);
   return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
 }
 

@@ -5,6 +5,7 @@ import { signedAmount } from '../statements/balance.ts';
 import { gapFaults } from '../statements/gap.ts';
 import type { Balance, Statement } from '../statements/statement.ts';
 import { addText } from './arguments.ts';
+import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.ts';
 import { faultLine, importFiles, readFile } from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
 import { columns } from './terminal.ts';
@@ -20,14 +21,17 @@ export function statementsCommand(): Command {
     .addCommand(
       new Command('check')
         .description('read statements and say what they hold and what is wrong; nothing is stored')
-        .argument('<file...>', 'CAMT.052, 053 or 054, MT940, MT942 or OFX; also in a ZIP archive')
+        .argument('<file...>', 'CAMT.052, 053 or 054, MT940, MT942, OFX or CSV; also in a ZIP archive')
+        .addOption(csvFlags()[0]!)
+        .addOption(csvFlags()[1]!)
         .option(...JSON_OPTION)
         .addHelpText(
           'after',
           `
 Examples:
   counterfoil statements check november.xml
-  counterfoil statements check statements/*.sta --json`,
+  counterfoil statements check statements/*.sta --json
+  counterfoil statements check november.csv --csv dates=dmy sign=signed currency=GBP`,
         )
         .action(check),
     )
@@ -37,6 +41,8 @@ Examples:
         .argument('<file...>', 'as for check')
         .option('--despite-faults', 'import what is right although something is wrong')
         .option('--dry-run', 'say what would be imported, and import nothing')
+        .addOption(csvFlags()[0]!)
+        .addOption(csvFlags()[1]!)
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION)
         .addHelpText(
@@ -63,16 +69,19 @@ Examples:
 }
 
 /** `counterfoil statements check`. Sets exit code 1 if there is a fault. */
-function check(files: readonly string[], { json }: { json?: boolean }): void {
-  const read = files.map(readFile);
+function check(files: readonly string[], options: CsvFlags & { json?: boolean }): void {
+  const { json } = options;
+  const read = files.map((path) => readFile(path, csvOptions(options)));
   const statements = read.flatMap((one) => one.statements);
   const faults = [
     ...read.flatMap((one) => one.faults),
     ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
     ...gapFaults(statements),
   ];
-  if (json) console.log(JSON.stringify({ statements, faults }));
+  const csv = read.flatMap((one) => one.csv ?? []);
+  if (json) console.log(JSON.stringify({ statements, faults, ...(csv.length > 0 && { csv }) }));
   else {
+    for (const one of csv) console.log(`${seenText(one)}\n`);
     for (const statement of statements) console.log(`${told(statement)}\n`);
     for (const fault of faults) console.log(faultLine(fault));
     const lines = statements.reduce((sum, one) => sum + one.lines.length, 0);

@@ -28,7 +28,7 @@ ${outcomes.map((one) => outcomeShown(one))}
 ${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
 <form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/import`)}#errors" enctype="multipart/form-data" novalidate>${token}
 <div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
-<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942 or OFX, also in a ZIP archive. At most 64 MB together.</p>
+<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. At most 64 MB together.</p>
 ${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
 multiple${described}${outcomes.length === 0 && html` autofocus`}></div>
 <div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">

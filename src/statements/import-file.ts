@@ -6,7 +6,8 @@ import type { MethodSettings } from '../methods/method.ts';
 import { ownAccount } from './account.ts';
 import { gapFaults } from './gap.ts';
 import { type Imported, importStatements, type OwnStatement } from './import.ts';
-import type { ReadStatements, Statement, StatementFault } from './statement.ts';
+import type { ReadStatements } from './read.ts';
+import type { Statement, StatementFault } from './statement.ts';
 
 /** A fault with the name of its file. */
 export type FileFault = StatementFault & { file: string };

@@ -18,7 +18,7 @@ const DUTCH =
   /\/(TRTP|TRCD|IBAN|BIC|NAME|REMI|EREF|PREF|MARF|CSID|ORDP|BENM|CNTP|PURP|RTRN|ISDT|SVCL|ULTD|ULTC|ID|ADDR)\//;
 const SEPA = /(?:^|\s|(?<=[^A-Z]))(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|COAM|OAMT|PURP)(?:\+|: )/;
 /** Reasons and words with which banks return a transfer. */
-const RETURNED =
+export const RETURNED =
   /\b(?:R(?:Ü|UE?)CK(?:LASTSCHRIFT|(?:Ü|UE?)BERWEISUNG|RUF)|RETOURE|RETURN(?:ED)? (?:TRANSFER|PAYMENT)|ZWROT PRZELEWU)\b/i;
 
 /** What the rows of one `:86:` tell. An empty list gives an empty text. */

@@ -1,7 +1,7 @@
 // Reads a file of statements in a worker thread, because a large one takes seconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { ReadStatements } from './statement.ts';
+import type { ReadStatements } from './read.ts';
 
 /** What the thread is given. */
 export interface FileToRead {

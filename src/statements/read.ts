@@ -1,22 +1,31 @@
 // Reads a file of bank statements: opens archives, finds the format, and turns every failure into a fault.
 import { archivedFiles, isArchive } from './archive.ts';
 import { readCamt } from './camt.ts';
+import { type CsvOptions, type CsvSeen, readCsv } from './csv.ts';
 import { decodeText, textPieces } from './decoding.ts';
 import { isMt940, readMt940 } from './mt940.ts';
 import { isOfx, readOfx } from './ofx.ts';
 import { StatementRefused } from './refusal.ts';
-import type { ReadStatements, Statement } from './statement.ts';
+import type { Statement, StatementFault } from './statement.ts';
 
 /** 64 MB, as it lies and unpacked. */
 export const FILE_BYTES_MAXIMUM = 64 * 1024 * 1024;
 /** How much of a file is looked at to find its format. */
 const HEAD_CHARACTERS = 4096;
 
+/** What a reader gives. `faults` belong to no statement: a file that cannot be read at all has one of these and no statement. */
+export interface ReadStatements {
+  statements: Statement[];
+  faults: (StatementFault & { file: string })[];
+  /** How each CSV file was read. */
+  csv?: CsvSeen[];
+}
+
 /**
  * All statements of a file or an archive. Never throws for what a file holds: a file that cannot be read is one fault, and the other files
- * of its archive are still read. `name` is the file's name for people.
+ * of its archive are still read. `name` is the file's name for people. `csv` is what is known of CSV files beside what they hold.
  */
-export function readStatements(bytes: Uint8Array, name: string): ReadStatements {
+export function readStatements(bytes: Uint8Array, name: string, csv?: CsvOptions): ReadStatements {
   const read: ReadStatements = { statements: [], faults: [] };
   const refused = (file: string, work: () => void) => {
     try {
@@ -29,12 +38,12 @@ export function readStatements(bytes: Uint8Array, name: string): ReadStatements 
   refused(name, () => {
     if (bytes.length > FILE_BYTES_MAXIMUM) throw new StatementRefused('The file is larger than 64 MB.');
     if (!isArchive(bytes)) {
-      read.statements.push(...readOne(bytes, name));
+      readOne(bytes, name, read, csv);
       return;
     }
     for (const file of archivedFiles(bytes, FILE_BYTES_MAXIMUM)) {
       const path = `${name}/${file.name}`;
-      refused(path, () => read.statements.push(...readOne(file.bytes, path)));
+      refused(path, () => readOne(file.bytes, path, read, csv));
     }
   });
   if (read.statements.length + read.faults.length === 0)
@@ -42,19 +51,28 @@ export function readStatements(bytes: Uint8Array, name: string): ReadStatements 
   return read;
 }
 
-function readOne(bytes: Uint8Array, file: string): Statement[] {
+function readOne(bytes: Uint8Array, file: string, read: ReadStatements, csv: CsvOptions | undefined): void {
   if (bytes.length === 0) throw new StatementRefused('The file is empty.');
   if (isArchive(bytes)) throw new StatementRefused('The archive holds another archive.');
   const head = textPieces(bytes).next().value!.slice(0, HEAD_CHARACTERS);
-  if (isOfx(head)) return readOfx(decodeText(bytes), file);
-  if (/^\s*</.test(head)) {
+  if (isOfx(head)) read.statements.push(...readOfx(decodeText(bytes), file));
+  else if (/^\s*</.test(head)) {
     const statements = readCamt(textPieces(bytes), file);
     if (statements.length === 0)
       throw new StatementRefused('The XML holds no statement of camt.052, camt.053 or camt.054.');
-    return statements;
-  }
-  if (isMt940(head)) return readMt940(decodeText(bytes), file);
-  throw new StatementRefused(
-    'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942 or OFX.',
-  );
+    read.statements.push(...statements);
+  } else if (isMt940(head)) read.statements.push(...readMt940(decodeText(bytes), file));
+  else readTable(decodeText(bytes), file, read, csv);
+}
+
+function readTable(text: string, file: string, read: ReadStatements, csv: CsvOptions | undefined): void {
+  const table = text.includes('\0') ? undefined : readCsv(text, file, csv);
+  if (!table)
+    throw new StatementRefused(
+      'The format is not known. Export the statement as CAMT.053, CAMT.052, CAMT.054, MT940, MT942, OFX or CSV.',
+    );
+  read.statements.push(...table.statements);
+  const { questions, headerLine = 0 } = table.seen;
+  read.faults.push(...questions.map(({ text }) => ({ file, line: headerLine, text })));
+  read.csv = [...(read.csv ?? []), table.seen];
 }

@@ -99,9 +99,3 @@ export interface Statement {
   /** Faults inside this statement. Its other lines are right. */
   faults: StatementFault[];
 }
-
-/** What a reader gives. `faults` belong to no statement: a file that cannot be read at all has one of these and no statement. */
-export interface ReadStatements {
-  statements: Statement[];
-  faults: (StatementFault & { file: string })[];
-}

@@ -1,19 +1,23 @@
 // Every file of the corpus gives the statements that stand beside it, and files that hold the same money give the same fingerprints.
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { readStatements } from '../../src/statements/read.ts';
+import { statementText } from '../support/statement-text.ts';
 
 const folder = join(import.meta.dirname, 'corpus');
-const files = globSync('*.{xml,sta,ofx}', { cwd: folder }).toSorted();
+const files = globSync('*.{xml,sta,ofx,csv,zip}', { cwd: folder }).toSorted();
 const read = (file: string) => readStatements(readFileSync(join(folder, file)), basename(file));
 const linesOf = (file: string) => read(file).statements.flatMap(({ lines }) => lines);
 
 test('each file gives what stands beside it', () => {
-  assert.ok(files.length >= 20);
-  for (const file of files)
-    assert.deepEqual(read(file), JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')), file);
+  assert.ok(files.length >= 48);
+  for (const file of files) {
+    const beside = join(folder, `${file}.txt`);
+    if (existsSync(beside)) assert.equal(statementText(read(file)), readFileSync(beside, 'utf8'), file);
+    else assert.deepEqual(read(file), JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8')), file);
+  }
 });
 
 test('the same money in 052, 053 and 054, and in another encoding, is one line', () => {

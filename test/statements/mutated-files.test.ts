@@ -8,7 +8,9 @@ import { readStatements } from '../../src/statements/read.ts';
 
 const RUNS = 2000;
 const folder = join(import.meta.dirname, 'corpus');
-const files = globSync('*.{xml,sta,ofx}', { cwd: folder }).map((file) => readFileSync(join(folder, file)));
+const files = globSync('*.{xml,sta,ofx,csv}', { cwd: folder }).map((file) =>
+  readFileSync(join(folder, file)),
+);
 
 const edit = fc.record({
   place: fc.double({ min: 0, max: 0.999, noNaN: true }),
@@ -16,7 +18,7 @@ const edit = fc.record({
   added: fc.oneof(
     fc.uint8Array({ maxLength: 8 }),
     fc
-      .constantFrom(':61:', '<', '<STMTTRN>', '</OFX>', '?20', '&#0;', '\r\n')
+      .constantFrom(':61:', '<', '<STMTTRN>', '</OFX>', '?20', '&#0;', '\r\n', ';', '"', '1.234,5')
       .map((text) => Buffer.from(text)),
   ),
 });

@@ -1,0 +1,99 @@
+// Options for CSV files, and the text that shows how a CSV file was read.
+import { InvalidArgumentError, Option } from 'commander';
+import type { CsvOptions, CsvSeen } from '../statements/csv.ts';
+import {
+  CSV_CHOICES,
+  CSV_ROLES,
+  type CsvRole,
+  mergedLayout,
+  type PartialLayout,
+  parseChoices,
+} from '../statements/csv-layout.ts';
+import { groupMark } from '../statements/csv-values.ts';
+import { columns } from './terminal.ts';
+
+/** What the options give. */
+export interface CsvFlags {
+  csv?: PartialLayout;
+  account?: string;
+}
+
+/** The options of commands that read statements. */
+export const csvFlags = (): Option[] => [
+  new Option(
+    '--csv <choice...>',
+    'how CSV is read: dates=dmy, decimal=comma, text=Purpose+Note and others',
+  ).argParser((text: string, before?: PartialLayout) => {
+    const read = parseChoices([text]);
+    if (typeof read === 'string') throw new InvalidArgumentError(read);
+    return mergedLayout(before ?? { columns: {} }, read);
+  }),
+  new Option('--account <account>', 'the account of CSV files that do not name theirs'),
+];
+
+export const csvOptions = ({ csv, account }: CsvFlags): CsvOptions => ({
+  ...(csv && { choices: csv }),
+  ...(account !== undefined && { account }),
+});
+
+/** How a file was read, and how to say it otherwise. */
+export function seenText({
+  file,
+  profile,
+  isRemembered,
+  headerLine,
+  layout,
+  sample,
+  names,
+  questions,
+}: CsvSeen): string {
+  const known = isRemembered
+    ? 'as it was read before'
+    : profile === undefined
+      ? 'by the names of its columns'
+      : `as ${profile}`;
+  const where = headerLine === undefined ? 'no row of names' : `names in line ${headerLine}`;
+  const choices = (Object.keys(CSV_CHOICES) as (keyof typeof CSV_CHOICES)[]).map((key) => {
+    const word = layout[key];
+    return [`  ${key}`, word === undefined ? '?' : word, word === undefined ? '' : meaning(key, word)];
+  });
+  const groups =
+    layout.decimal &&
+    sample
+      .flat()
+      .map((cell) => groupMark(cell, layout.decimal!))
+      .find(Boolean);
+  const roles = Object.entries(layout.columns).map(([role, held]) => [
+    `  ${role}`,
+    held.join('+'),
+    CSV_ROLES[role as CsvRole],
+  ]);
+  const unused = names.filter((name) => !Object.values(layout.columns).flat().includes(name));
+  return [
+    `${file}: read ${known}, ${where}`,
+    columns([
+      ...choices,
+      ...(groups ? [['  thousands', groups, '']] : []),
+      ...(layout.currency === undefined ? [] : [['  currency', layout.currency, 'of lines that name none']]),
+      ...roles,
+      ...(unused.length > 0 ? [['  not read', unused.join(', '), '']] : []),
+    ]),
+    ...questions.map(({ key }) => `  To answer: ${HINTS[key]}`),
+  ].join('\n');
+}
+
+const meaning = (key: keyof typeof CSV_CHOICES, word: string) =>
+  (CSV_CHOICES[key] as Readonly<Record<string, string>>)[word] ?? '';
+
+const HINTS: Record<CsvSeen['questions'][number]['key'], string> = {
+  columns: '--csv day=NAME amount=NAME text=NAME, with names of columns or #1, #2, …',
+  currency: '--csv currency=EUR, or currency=NAME of a column',
+  ...(Object.fromEntries(
+    Object.entries(CSV_CHOICES).map(([key, words]) => [
+      key,
+      Object.keys(words)
+        .map((word) => `--csv ${key}=${word}`)
+        .join(' or '),
+    ]),
+  ) as Record<keyof typeof CSV_CHOICES, string>),
+};

@@ -1,0 +1,101 @@
+// How a CSV file is to be read: its marks, the order of its days, its signs, and which column holds what.
+
+/** What a column may hold. Several columns may share a role: texts are joined, of the others the first that is not empty counts. */
+export const CSV_ROLES = {
+  day: 'Booking day',
+  value: 'Value day',
+  amount: 'Amount',
+  debit: 'Money out',
+  credit: 'Money in',
+  mark: 'Debit or credit mark',
+  currency: 'Currency',
+  balance: 'Balance afterwards',
+  charges: 'Charges',
+  status: 'Booked or pending',
+  payer: 'Payer',
+  payee: 'Payee',
+  name: 'Name of the other side',
+  account: 'Account of the other side',
+  text: 'Text',
+  code: 'Kind of transaction',
+  endToEnd: 'End-to-end reference',
+  creditor: 'Creditor reference',
+  mandate: 'Mandate',
+  bank: "Bank's reference",
+  own: 'Own account',
+} as const;
+export type CsvRole = keyof typeof CSV_ROLES;
+
+/** The choices of a bookkeeper, each word with what it means. */
+export const CSV_CHOICES = {
+  delimiter: { comma: 'comma', semicolon: 'semicolon', tab: 'tab', pipe: 'vertical bar' },
+  quote: { double: 'double quotation marks', single: 'single quotation marks' },
+  dates: { dmy: 'day, month, year', mdy: 'month, day, year', ymd: 'year, month, day' },
+  decimal: { comma: 'comma: 1.234,56', point: 'point: 1,234.56' },
+  sign: {
+    signed: 'a minus for money out',
+    brackets: 'brackets for money out',
+    columns: 'a column for money out and one for money in',
+    mark: 'a mark: S and H, D and C, Af and Bij',
+    inverted: 'a minus for money in, as on cards',
+  },
+} as const;
+export type CsvChoice = keyof typeof CSV_CHOICES;
+const CHOICES = Object.keys(CSV_CHOICES) as CsvChoice[];
+
+export type DateOrder = keyof typeof CSV_CHOICES.dates;
+export type DecimalWord = keyof typeof CSV_CHOICES.decimal;
+export type SignWord = keyof typeof CSV_CHOICES.sign;
+
+/** Columns are named as in the header; `#3` is the third one where the header has no name for it, or the file has no header. */
+export type CsvColumns = Partial<Record<CsvRole, string[]>>;
+
+export interface CsvLayout {
+  delimiter: keyof typeof CSV_CHOICES.delimiter;
+  quote: keyof typeof CSV_CHOICES.quote;
+  dates: DateOrder;
+  decimal: DecimalWord;
+  sign: SignWord;
+  /** ISO 4217; of lines that name none. */
+  currency?: string;
+  columns: CsvColumns;
+}
+
+/** What is known of a layout: what a profile says, what was detected, what the bookkeeper chose. */
+export type PartialLayout = Partial<CsvLayout> & { columns: CsvColumns };
+
+export const CSV_MARKS = {
+  delimiter: { comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
+  quote: { double: '"', single: "'" },
+} as const;
+
+/**
+ * Reads choices such as `dates=dmy`, `decimal=comma`, `currency=EUR`, `text=Purpose+Note`, `mark=#13`; `value=` takes a column away.
+ * Returns a sentence for what cannot be read.
+ */
+export function parseChoices(texts: readonly string[]): PartialLayout | string {
+  const layout: PartialLayout = { columns: {} };
+  for (const text of texts) {
+    const [, key = '', value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
+    if (key in CSV_ROLES && key !== 'currency') {
+      layout.columns[key as CsvRole] = columnNames(value);
+    } else if (CHOICES.includes(key as CsvChoice)) {
+      const words = Object.keys(CSV_CHOICES[key as CsvChoice]);
+      if (!words.includes(value)) return `It must be ${key}= and one of ${words.join(', ')}.`;
+      Object.assign(layout, { [key]: value });
+    } else if (key === 'currency') {
+      if (/^[A-Z]{3}$/.test(value)) layout.currency = value;
+      else layout.columns.currency = columnNames(value);
+    } else return `It must be one of ${choiceNames().join(', ')}, then = and a value.`;
+  }
+  return layout;
+}
+
+const columnNames = (value: string) => value.split('+').filter((name) => name !== '');
+
+export const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES)];
+
+/** `over` where it says something, else `under`. */
+export function mergedLayout(under: PartialLayout, over: PartialLayout): PartialLayout {
+  return { ...under, ...over, columns: { ...under.columns, ...over.columns } };
+}

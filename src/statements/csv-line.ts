@@ -1,0 +1,191 @@
+// Reads one row of a CSV table as a line of a statement.
+import type { CsvLayout, CsvRole } from './csv-layout.ts';
+import type { CsvRow } from './csv-rows.ts';
+import { type CsvAmount, csvAmount, csvDay, markOf } from './csv-values.ts';
+import { balanceWord, isPendingWord, statusOf } from './csv-words.ts';
+import type { LineRead } from './fingerprint.ts';
+import { RETURNED } from './mt940-information.ts';
+import type { StatementAccount } from './statement.ts';
+import { currencyCode, folded, ibanOf, present, referenceOf } from './values.ts';
+
+/** What a row is. */
+export type RowRead =
+  | { kind: 'line'; line: LineRead; own: StatementAccount; balanceMinor?: number; chargesMinor: number }
+  | { kind: 'balance'; which: 'opening' | 'closing'; minor: number | undefined }
+  /** A row that moved no money, or is empty. */
+  | { kind: 'none' }
+  | { kind: 'fault'; text: string };
+
+/** The cells of a row by their roles. */
+class Cells {
+  readonly #cells: readonly string[];
+  readonly #places: ReadonlyMap<CsvRole, readonly number[]>;
+
+  constructor(cells: readonly string[], places: ReadonlyMap<CsvRole, readonly number[]>) {
+    this.#cells = cells;
+    this.#places = places;
+  }
+
+  all(role: CsvRole): string[] {
+    return (this.#places.get(role) ?? [])
+      .map((place) => this.#cells[place] ?? '')
+      .filter((cell) => cell !== '');
+  }
+
+  one(role: CsvRole): string | undefined {
+    return this.all(role)[0];
+  }
+}
+
+/** Reads rows with this layout, whose columns have these names. */
+export function rowReader(layout: CsvLayout, names: readonly string[]): (row: CsvRow) => RowRead {
+  const places = new Map(
+    Object.entries(layout.columns).map(([role, columns]) => [
+      role as CsvRole,
+      columns.map((name) => names.indexOf(name)).filter((place) => place >= 0),
+    ]),
+  );
+  return ({ cells, line }) => {
+    if (cells.every((cell) => cell === '')) return { kind: 'none' };
+    if (cells.slice(names.length).some((cell) => cell !== ''))
+      return { kind: 'fault', text: 'This row is left out: it has more cells than there are columns.' };
+    const row = new Cells(cells, places);
+    return balanceRow(cells, row, layout) ?? lineOf(row, line, layout);
+  };
+}
+
+/** A row that tells a balance in place of a movement: its first cell says so, or one where no text and no name stand beside. */
+function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
+  const words = cells.filter((cell) => balanceWord(cell) !== undefined);
+  const word = words[0];
+  if (word === undefined) return undefined;
+  const isFirst = cells.find((cell) => cell !== '') === word;
+  const beside = (['text', 'name', 'payer', 'payee'] as const).flatMap((role) => row.all(role));
+  if (!isFirst && beside.some((cell) => !words.includes(cell))) return undefined;
+  const read = signedAmountOf(row, layout);
+  const minor = typeof read === 'string' ? undefined : read.minor;
+  return { kind: 'balance', which: balanceWord(word)!, minor };
+}
+
+function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
+  const fault = (why: string): RowRead => ({ kind: 'fault', text: `This row is left out: ${why}.` });
+  const said = row.one('status');
+  const status = said === undefined ? undefined : statusOf(said);
+  if (status === 'void') return { kind: 'none' };
+  const amount = signedAmountOf(row, layout);
+  if (typeof amount === 'string') return fault(amount);
+  const written = row.one('day');
+  const bookingDay = written === undefined ? undefined : csvDay(written, layout.dates);
+  const valueDay = csvDay(row.one('value') ?? '', layout.dates);
+  const isUnbooked =
+    bookingDay === undefined && (written === undefined ? valueDay !== undefined : isPendingWord(written));
+  const isPending = status === 'pending' || isUnbooked;
+  if (bookingDay === undefined && !isPending) return fault(`the day "${written ?? ''}" cannot be read`);
+  const named = row.one('currency');
+  const currency = named === undefined ? (amount.currency ?? layout.currency) : currencyCode(named);
+  if (currency === undefined) return fault(`the currency "${named ?? ''}" is not known`);
+  const charges = optionalAmount(row.one('charges'), layout);
+  const balance = optionalAmount(row.one('balance'), layout);
+  if (charges === null) return fault(`the charges "${row.one('charges')}" cannot be read`);
+  if (balance === null && !isPending) return fault(`the balance "${row.one('balance')}" cannot be read`);
+  const direction = amount.minor < 0 ? 'debit' : 'credit';
+  return {
+    kind: 'line',
+    own: ownOf(row.all('own')),
+    chargesMinor: charges ?? 0,
+    ...(typeof balance === 'number' && { balanceMinor: balance }),
+    line: {
+      at,
+      ...present({ bookingDay, valueDay }),
+      amountMinor: Math.abs(amount.minor),
+      currency,
+      direction,
+      status: isPending ? 'pending' : 'booked',
+      ...wordsOf(row, direction),
+      ...(charges ? { chargesMinor: Math.abs(charges) } : {}),
+    },
+  };
+}
+
+/** What the bank wrote for people, and its references. */
+function wordsOf(row: Cells, direction: LineRead['direction']) {
+  const code = folded(row.all('code').join(' '));
+  const text = row.all('text').map((cell) => folded(cell)!);
+  const parties = direction === 'credit' ? row.all('payer') : row.all('payee');
+  const account = row.one('account');
+  return {
+    isReversal: RETURNED.test([code, ...text].join('\n')),
+    references: present({
+      creditor: referenceOf(row.one('creditor')),
+      endToEnd: referenceOf(row.one('endToEnd')),
+      mandate: referenceOf(row.one('mandate')),
+      bank: referenceOf(row.one('bank')),
+    }),
+    text: text.join('\n'),
+    counterparty: present({
+      name: folded((parties.length > 0 ? parties : row.all('name')).join(' ')),
+      account: ibanOf(account) ?? referenceOf(account),
+    }),
+    ...present({ code }),
+  };
+}
+
+/** Hundredths with their sign and the currency beside, or what is wrong. */
+function signedAmountOf(row: Cells, layout: CsvLayout): { minor: number; currency?: string } | string {
+  if (layout.sign === 'columns') return splitAmount(row, layout);
+  const written = row.one('amount');
+  const amount = written === undefined ? undefined : csvAmount(written, layout.decimal);
+  if (!amount) return `the amount "${written ?? ''}" cannot be read`;
+  const wrong = `the sign of the amount "${written}" is not the one of this file`;
+  const { isNegative, isBracketed, mark } = amount;
+  let isOut = isNegative;
+  if (layout.sign === 'mark') {
+    const said = markOf(row.one('mark') ?? mark);
+    if (said === undefined)
+      return `the mark "${row.one('mark') ?? mark ?? ''}" says neither debit nor credit`;
+    if (isNegative || isBracketed) return wrong;
+    isOut = said === 'debit';
+  } else if (layout.sign === 'brackets') {
+    if (isNegative || mark !== undefined) return wrong;
+    isOut = isBracketed;
+  } else if (isBracketed || mark !== undefined) return wrong;
+  else if (layout.sign === 'inverted') isOut = !isNegative;
+  return withSign(amount, isOut);
+}
+
+const withSign = ({ minor, currency }: CsvAmount, isOut: boolean) => ({
+  minor: isOut && minor !== 0 ? -minor : minor,
+  ...(currency !== undefined && { currency }),
+});
+
+/** Of the two columns one holds the amount; the other is empty or zero. Banks write money out with and without a minus. */
+function splitAmount(row: Cells, layout: CsvLayout): { minor: number; currency?: string } | string {
+  const [debit, credit] = (['debit', 'credit'] as const).map((role) => {
+    const written = row.one(role);
+    return written === undefined ? undefined : { written, amount: csvAmount(written, layout.decimal) };
+  });
+  for (const one of [debit, credit])
+    if (one && (!one.amount || one.amount.isBracketed)) return `the amount "${one.written}" cannot be read`;
+  const [out, into] = [debit?.amount, credit?.amount];
+  if (into?.isNegative) return `the amount "${credit!.written}" is negative in the column for money in`;
+  if (out && out.minor !== 0 && into && into.minor !== 0) return 'it has money out and money in';
+  const isOut = out !== undefined && (out.minor !== 0 || !into);
+  const amount = isOut ? out : into;
+  return amount ? withSign(amount, isOut) : 'it has no amount';
+}
+
+/** Hundredths with their sign; undefined for an empty cell, null for what cannot be read. */
+function optionalAmount(written: string | undefined, { decimal }: CsvLayout): number | null | undefined {
+  if (written === undefined || written === '-' || /^n\/a$/i.test(written)) return undefined;
+  const amount = csvAmount(written, decimal);
+  if (!amount) return null;
+  const { minor, isNegative, isBracketed, mark } = amount;
+  return (isNegative || isBracketed || markOf(mark) === 'debit') && minor !== 0 ? -minor : minor;
+}
+
+/** The own account as the bank writes it; parts such as sort code and number are joined. */
+export function ownOf(cells: readonly string[]): StatementAccount {
+  const written = cells.map((cell) => cell.replace(/^'/, '').replace(/'$/, '')).join('/');
+  const iban = ibanOf(written);
+  return iban === undefined ? present({ other: referenceOf(written) }) : { iban };
+}

@@ -1,0 +1,250 @@
+// The CSV exports of banks and payment services that are known by their columns.
+import type { CsvColumns, CsvRole, DateOrder, DecimalWord, PartialLayout, SignWord } from './csv-layout.ts';
+
+export interface CsvProfile {
+  name: string;
+  layout: PartialLayout;
+  /** Columns that an export has to have, as `exact` gives them. */
+  needed: readonly string[];
+}
+
+/** A name as it is compared: in lower case, its spaces single. */
+function exact(name: string): string {
+  return name.normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
+}
+
+/**
+ * `marks` are order of days, decimal mark, signs, and the currency of an export that names none; `?` is left to be detected.
+ * `columns` are roles and columns: a column with `?` behind it may be missing, `*` stands for all columns without a name.
+ */
+function profile(name: string, marks: string, columns: string): CsvProfile {
+  const [dates, decimal, sign, currency] = marks.split(' ');
+  const read = columns
+    .trim()
+    .split(/\s*\|\s*/)
+    .map((part) => /^(\w+)=(.*)$/s.exec(part)!)
+    .map(([, role, names]) => [role as CsvRole, names!.split('+')] as const);
+  const said = (word: string | undefined) => (word === '?' ? undefined : word);
+  return {
+    name,
+    layout: {
+      ...(said(dates) && { dates: dates as DateOrder }),
+      ...(said(decimal) && { decimal: decimal as DecimalWord }),
+      ...(said(sign) && { sign: sign as SignWord }),
+      ...(currency && { currency }),
+      columns: Object.fromEntries(
+        read.map(([role, names]) => [role, names.map((one) => one.replace(/\?$/, ''))]),
+      ),
+    },
+    needed: read.flatMap(([, names]) => names.filter((one) => !one.endsWith('?') && one !== '*').map(exact)),
+  };
+}
+
+export const CSV_PROFILES: readonly CsvProfile[] = [
+  profile(
+    'Sparkasse (CSV-CAMT)',
+    'dmy comma signed',
+    `own=Auftragskonto | day=Buchungstag | value=Valutadatum | code=Buchungstext | text=Verwendungszweck | mandate=Mandatsreferenz |
+     endToEnd=Kundenreferenz (End-to-End) | name=Beguenstigter/Zahlungspflichtiger | account=Kontonummer/IBAN | amount=Betrag |
+     currency=Waehrung | status=Info?`,
+  ),
+  profile(
+    'Sparkasse (CSV-MT940)',
+    'dmy comma signed',
+    `own=Auftragskonto | day=Buchungstag | value=Valutadatum | code=Buchungstext | text=Verwendungszweck |
+     name=Beguenstigter/Zahlungspflichtiger | account=Kontonummer | amount=Betrag | currency=Waehrung | status=Info?`,
+  ),
+  profile(
+    'Volksbank, Sparda, GLS, PSD',
+    'dmy comma signed',
+    `own=IBAN Auftragskonto | day=Buchungstag | value=Valutadatum | name=Name Zahlungsbeteiligter | account=IBAN Zahlungsbeteiligter |
+     code=Buchungstext | text=Verwendungszweck | amount=Betrag | currency=Waehrung | balance=Saldo nach Buchung | mandate=Mandatsreferenz?`,
+  ),
+  profile(
+    'Volksbank (before 2021)',
+    'dmy comma mark',
+    `day=Buchungstag | value=Valuta | payer=Auftraggeber/Zahlungsempfänger | payee=Empfänger/Zahlungspflichtiger | account=IBAN |
+     text=Vorgang/Verwendungszweck | endToEnd=Kundenreferenz | currency=Währung | amount=Umsatz | mark=#13`,
+  ),
+  profile(
+    'DKB',
+    'dmy comma signed EUR',
+    `day=Buchungsdatum | value=Wertstellung | status=Status | payer=Zahlungspflichtige*r | payee=Zahlungsempfänger*in |
+     text=Verwendungszweck | code=Umsatztyp | account=IBAN? | amount=Betrag (€) | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz?`,
+  ),
+  profile(
+    'DKB (before 2023)',
+    'dmy comma signed EUR',
+    `day=Buchungstag | value=Wertstellung | code=Buchungstext | name=Auftraggeber / Begünstigter | text=Verwendungszweck |
+     account=Kontonummer | amount=Betrag (EUR) | mandate=Mandatsreferenz | endToEnd=Kundenreferenz`,
+  ),
+  profile(
+    'ING-DiBa',
+    'dmy comma signed EUR',
+    `day=Buchung | value=Valuta?+Wertstellungsdatum? | name=Auftraggeber/Empfänger | code=Buchungstext | text=Verwendungszweck |
+     amount=Betrag | currency=Währung? | balance=Saldo? | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz?`,
+  ),
+  profile(
+    'Deutsche Bank, Postbank, norisbank',
+    'dmy comma columns EUR',
+    `day=Buchungstag | value=Wert | code=Umsatzart | name=Begünstigter / Auftraggeber | text=Verwendungszweck |
+     account=IBAN / Kontonummer | endToEnd=Kundenreferenz | mandate=Mandatsreferenz | debit=Soll | credit=Haben | currency=Währung`,
+  ),
+  profile(
+    'Commerzbank',
+    'dmy comma signed',
+    `day=Buchungstag | value=Wertstellung | code=Umsatzart | text=Buchungstext | amount=Betrag | currency=Währung |
+     own=IBAN Kontoinhaber?+IBAN Auftraggeberkonto?`,
+  ),
+  profile(
+    'comdirect',
+    'dmy comma signed EUR',
+    `day=Buchungstag | value=Wertstellung (Valuta) | code=Vorgang | text=Buchungstext | amount=Umsatz in EUR`,
+  ),
+  profile(
+    'HypoVereinsbank',
+    'dmy comma signed',
+    `own=Kontonummer | day=Buchungsdatum | value=Valuta | name=Empfaenger 1+Empfaenger 2 | text=Verwendungszweck | amount=Betrag |
+     currency=Waehrung`,
+  ),
+  profile(
+    'N26',
+    'ymd point signed EUR',
+    `day=Booking Date | value=Value Date | name=Partner Name | account=Partner Iban | code=Type | text=Payment Reference |
+     amount=Amount (EUR)`,
+  ),
+  profile(
+    'N26 (before 2024)',
+    'ymd point signed EUR',
+    `day=Date | name=Payee | account=Account number | code=Transaction type | text=Payment reference | amount=Amount (EUR)`,
+  ),
+  profile(
+    'N26 (German)',
+    'ymd point signed EUR',
+    `day=Datum | name=Empfänger | account=Kontonummer | code=Transaktionstyp | text=Verwendungszweck | amount=Betrag (EUR)`,
+  ),
+  profile(
+    'Erste Bank, Sparkasse (George)',
+    'dmy comma signed',
+    `own=Eigene IBAN? | day=Buchungsdatum | name=Partnername | account=Partner IBAN | amount=Betrag | currency=Währung |
+     text=Buchungs-Details?+Zahlungsreferenz? | bank=Buchungsreferenz? | value=Valutadatum?`,
+  ),
+  profile(
+    'PostFinance',
+    'dmy point columns CHF',
+    `day=Datum | text=Avisierungstext | credit=Gutschrift in CHF | debit=Lastschrift in CHF | value=Valuta | balance=Saldo in CHF`,
+  ),
+  profile(
+    'ING (Netherlands)',
+    'ymd comma mark EUR',
+    `day=Datum | name=Naam / Omschrijving | own=Rekening | account=Tegenrekening | code=Mutatiesoort | mark=Af Bij |
+     amount=Bedrag (EUR) | text=Mededelingen | balance=Saldo na mutatie?`,
+  ),
+  profile(
+    'ING (Netherlands, English)',
+    'ymd comma mark EUR',
+    `day=Date | name=Name / Description | own=Account | account=Counterparty | code=Transaction type | mark=Debit/credit |
+     amount=Amount (EUR) | text=Notifications | balance=Resulting balance?`,
+  ),
+  profile(
+    'Rabobank',
+    'ymd comma signed',
+    `own=IBAN/BBAN | currency=Munt | bank=Volgnr | day=Datum | value=Rentedatum | amount=Bedrag | balance=Saldo na trn |
+     account=Tegenrekening IBAN/BBAN | name=Naam tegenpartij | code=Code | endToEnd=Transactiereferentie |
+     mandate=Machtigingskenmerk | creditor=Betalingskenmerk | text=Omschrijving-1+Omschrijving-2?+Omschrijving-3?`,
+  ),
+  profile(
+    'bunq',
+    'ymd ? signed EUR',
+    `day=Date | value=Interest Date? | amount=Amount | own=Account | account=Counterparty | name=Name | text=Description`,
+  ),
+  profile(
+    'PKO BP (iPKO)',
+    'ymd point signed',
+    `day=Data operacji | value=Data waluty | code=Typ transakcji | amount=Kwota | currency=Waluta | balance=Saldo po transakcji? |
+     text=Opis transakcji+*`,
+  ),
+  profile(
+    'mBank',
+    'ymd comma signed PLN',
+    `day=#Data operacji | text=#Opis operacji | code=#Kategoria | amount=#Kwota`,
+  ),
+  profile(
+    'Monzo',
+    'dmy point signed',
+    `bank=Transaction ID | day=Date | code=Type | name=Name | amount=Amount | currency=Currency |
+     text=Notes and #tags?+Description?+Address?`,
+  ),
+  profile(
+    'Barclays',
+    'dmy point signed GBP',
+    `own=Account | day=Date | amount=Amount | code=Subcategory | text=Memo | bank=Number`,
+  ),
+  profile(
+    'HSBC UK',
+    'dmy point columns GBP',
+    `day=Date | code=Type | text=Description | debit=Paid out | credit=Paid in | balance=Balance`,
+  ),
+  profile(
+    'Lloyds, Halifax, Bank of Scotland',
+    'dmy point columns GBP',
+    `day=Transaction Date | code=Transaction Type | own=Sort Code+Account Number | text=Transaction Description |
+     debit=Debit Amount | credit=Credit Amount | balance=Balance`,
+  ),
+  profile(
+    'NatWest, Royal Bank of Scotland',
+    'dmy point signed GBP',
+    `day=Date | code=Type | text=Description | amount=Value | balance=Balance | own=Account Number`,
+  ),
+  profile(
+    'Starling',
+    'dmy point signed GBP',
+    `day=Date | name=Counter Party | text=Reference | code=Type | amount=Amount (GBP) | balance=Balance (GBP)`,
+  ),
+  profile(
+    'Wise',
+    'dmy point signed',
+    `bank=TransferWise ID | day=Date | amount=Amount | currency=Currency | text=Payment Reference+Description |
+     balance=Running Balance? | payer=Payer Name? | payee=Payee Name? | account=Payee Account Number? | charges=Total fees?`,
+  ),
+  profile(
+    'Revolut',
+    'ymd point signed',
+    `code=Type | value=Started Date | day=Completed Date | text=Description | amount=Amount | charges=Fee | currency=Currency |
+     status=State | balance=Balance?`,
+  ),
+  profile(
+    'PayPal',
+    '? ? signed',
+    `day=Date | name=Name | code=Type | status=Status | currency=Currency | amount=Gross | charges=Fee | bank=Transaction ID |
+     balance=Balance? | text=Invoice Number?+Subject?+Note?+Item Title?`,
+  ),
+  profile(
+    'PayPal (German)',
+    'dmy comma signed',
+    `day=Datum | name=Name | code=Typ | status=Status | currency=Währung | amount=Brutto | charges=Gebühr | bank=Transaktionscode |
+     balance=Guthaben? | text=Rechnungsnummer?+Betreff?+Hinweis?+Artikelbezeichnung?`,
+  ),
+  profile(
+    'PayPal (German, private)',
+    'dmy comma signed',
+    `day=Datum | name=Name | code=Beschreibung | currency=Währung | amount=Brutto | charges=Entgelt | bank=Transaktionscode |
+     balance=Guthaben | text=Rechnungsnummer`,
+  ),
+];
+
+/** The profile whose columns all stand in a header; of several the one that needs most. Its columns are named as in the header. */
+export function csvProfileOf(names: readonly string[]): CsvProfile | undefined {
+  const there = new Map(names.map((name) => [exact(name), name]));
+  const [best] = CSV_PROFILES.filter(({ needed }) => needed.every((name) => there.has(name))).sort(
+    (a, b) => b.needed.length - a.needed.length,
+  );
+  if (!best) return undefined;
+  const unnamed = names.filter((name) => /^#\d+$/.test(name));
+  const columns: CsvColumns = {};
+  for (const [role, wanted] of Object.entries(best.layout.columns) as [CsvRole, string[]][]) {
+    const found = wanted.flatMap((name) => (name === '*' ? unnamed : (there.get(exact(name)) ?? [])));
+    if (found.length > 0) columns[role] = found;
+  }
+  return { ...best, layout: { ...best.layout, columns } };
+}

@@ -1,0 +1,136 @@
+// Finds the table in a CSV file: its marks, the row of names, what stands above it, and its rows.
+import { areEnough, columnNames, columnsByName } from './csv-headers.ts';
+import { CSV_MARKS, type CsvColumns, type CsvLayout, type PartialLayout } from './csv-layout.ts';
+import { type CsvProfile, csvProfileOf } from './csv-profiles.ts';
+import { type CsvRow, csvRows, isBlank } from './csv-rows.ts';
+import { csvAmount, dayOrdersOf } from './csv-values.ts';
+import { StatementRefused } from './refusal.ts';
+
+export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
+  /** Each column's name, once. */
+  names: string[];
+  /** Line of the row of names; undefined if the file has none. */
+  headerLine: number | undefined;
+  /** Rows above the names. */
+  preamble: CsvRow[];
+  rows: CsvRow[];
+  profile: CsvProfile | undefined;
+  /** What the columns hold by their names, or by what stands in them. */
+  columns: CsvColumns;
+  /** Whether a row of names that are known was found. */
+  isNamed: boolean;
+}
+
+/** Rows in which the names are looked for. */
+const HEAD_ROWS = 60;
+/** A delimiter has to stand in the first characters. */
+const START_CHARACTERS = 64 * 1024;
+/** Profiles are above everything that is known by its names alone. */
+const PROFILE_SCORE = 1000;
+
+interface Found extends Omit<CsvTable, 'rows' | 'preamble' | 'delimiter' | 'quote' | 'headerLine'> {
+  /** Where the names stand among the rows; -1 if the file has none. */
+  place: number;
+  score: number;
+}
+
+/** The table of a file; undefined for a text that is none. Throws `StatementRefused` for quotation marks that are not closed. */
+export function csvTable(text: string, chosen: PartialLayout): CsvTable | undefined {
+  const delimiters = chosen.delimiter
+    ? [chosen.delimiter]
+    : (Object.keys(CSV_MARKS.delimiter) as CsvLayout['delimiter'][]);
+  let best: (Found & Pick<CsvLayout, 'delimiter' | 'quote'>) | undefined;
+  let refused: StatementRefused | undefined;
+  const start = text.slice(0, START_CHARACTERS);
+  for (const delimiter of delimiters.filter((one) => start.includes(CSV_MARKS.delimiter[one]))) {
+    const quote = chosen.quote ?? quoteOf(text, CSV_MARKS.delimiter[delimiter]);
+    try {
+      const head = csvRows(text, { delimiter, quote }, HEAD_ROWS);
+      const found = byChoice(head, chosen) ?? byNames(head) ?? byContent(head);
+      if (found && found.score > (best?.score ?? 0)) best = { ...found, delimiter, quote };
+    } catch (error) {
+      if (!(error instanceof StatementRefused)) throw error;
+      refused = error;
+    }
+  }
+  if (!best && refused && /[;,\t].*[\r\n]/.test(text)) throw refused;
+  if (!best) return undefined;
+  const { place, score, ...table } = best;
+  const rows = csvRows(text, table);
+  return {
+    ...table,
+    headerLine: rows[place]?.line,
+    preamble: rows.slice(0, Math.max(0, place)),
+    rows: rows.slice(place + 1),
+  };
+}
+
+/** Single quotation marks, if cells of the first rows stand between such and none between double ones. */
+function quoteOf(text: string, delimiter: string): CsvLayout['quote'] {
+  const head = text.slice(0, 4096);
+  return !head.includes('"') && head.includes(`'${delimiter}'`) ? 'single' : 'double';
+}
+
+/** The first row that has all columns of the chosen layout. */
+function byChoice(head: readonly CsvRow[], { columns }: PartialLayout): Found | undefined {
+  const wanted = Object.values(columns).flat();
+  if (wanted.length === 0) return undefined;
+  const place = head.findIndex((row) => !isBlank(row) && has(columnNames(row.cells), wanted));
+  if (place >= 0 && wanted.some((name) => !/^#\d+$/.test(name)))
+    return { ...namedBy(columnNames(head[place]!.cells)), place, score: PROFILE_SCORE };
+  return undefined;
+}
+
+const has = (names: readonly string[], wanted: readonly string[]) =>
+  wanted.every((name) => names.includes(name));
+
+function namedBy(names: string[]): Pick<Found, 'names' | 'profile' | 'columns' | 'isNamed'> {
+  const profile = csvProfileOf(names);
+  return { names, profile, columns: profile?.layout.columns ?? columnsByName(names), isNamed: true };
+}
+
+/** The first row whose names say enough. */
+function byNames(head: readonly CsvRow[]): Found | undefined {
+  for (const [place, { cells }] of head.entries()) {
+    const named = namedBy(columnNames(cells));
+    if (!areEnough(named.columns)) continue;
+    const { profile, columns } = named;
+    return {
+      ...named,
+      place,
+      score: profile ? PROFILE_SCORE + profile.needed.length : Object.keys(columns).length,
+    };
+  }
+  return undefined;
+}
+
+export const isDay = (cell: string) => dayOrdersOf(cell).length > 0;
+export const isAmount = (cell: string) =>
+  !isDay(cell) &&
+  /\d[.,]\d\d?\b|^[-+(]/.test(cell) &&
+  Boolean(csvAmount(cell, 'comma') ?? csvAmount(cell, 'point'));
+
+/** A table whose names are not known: rows that each hold a day and an amount. */
+function byContent(head: readonly CsvRow[]): Found | undefined {
+  const isLine = ({ cells }: CsvRow) => cells.some(isDay) && cells.some(isAmount);
+  const lines = head.filter(isLine);
+  if (lines.length === 0) return undefined;
+  const first = head.indexOf(lines[0]!);
+  const width = Math.max(...lines.map(({ cells }) => cells.length));
+  const above = head[first - 1];
+  const isHeader =
+    above !== undefined &&
+    above.cells.length === lines[0]!.cells.length &&
+    !above.cells.every((cell) => cell === '');
+  const names = columnNames(isHeader ? above.cells : Array.from({ length: width }, () => ''));
+  const most = (is: (cell: string) => boolean) => {
+    const counts = names.map((_, column) => lines.filter(({ cells }) => is(cells[column] ?? '')).length);
+    return names[counts.indexOf(Math.max(...counts))]!;
+  };
+  return {
+    ...{ names, profile: undefined, isNamed: false },
+    columns: { day: [most(isDay)], amount: [most(isAmount)] },
+    place: isHeader ? first - 1 : -1,
+    score: lines.length / HEAD_ROWS,
+  };
+}

@@ -1,0 +1,119 @@
+// Days and amounts as CSV files write them, and what each of them tells about the order of days and the decimal mark.
+import type { DateOrder, DecimalWord } from './csv-layout.ts';
+import { currencyCode, dayOf, hundredths } from './values.ts';
+
+const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*)?$/;
+const COMPACT = /^\d{8}$/;
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const NAMED_MONTH = /^(\d{1,2})[ .\-/]+([A-Za-z]{3,9})\.?,?[ \-/]+(\d{4}|\d{2})(?:[ ,].*)?$/;
+const NAMED_MONTH_FIRST = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:[ ,].*)?$/;
+const ORDERS: readonly DateOrder[] = ['dmy', 'mdy', 'ymd'];
+
+const yearOf = (digits: string) => (digits.length === 2 ? 2000 + Number(digits) : Number(digits));
+
+/** YYYY-MM-DD, or undefined for what is no day in this order. A time behind it is left out. */
+export function csvDay(written: string, order: DateOrder): string | undefined {
+  const text = written.trim();
+  const named = NAMED_MONTH.exec(text);
+  if (named) return namedDay(named[3]!, named[2]!, named[1]!);
+  const first = NAMED_MONTH_FIRST.exec(text);
+  if (first) return namedDay(first[3]!, first[1]!, first[2]!);
+  const [, a, , b, c] = NUMERIC.exec(text) ?? compactParts(text, order);
+  if (a === undefined) return undefined;
+  const parts = order === 'dmy' ? [c!, b!, a] : order === 'mdy' ? [c!, a, b!] : [a, b!, c!];
+  if (!/^(?:\d{4}|\d{2})$/.test(parts[0]!) || parts[1]!.length > 2 || parts[2]!.length > 2) return undefined;
+  return dayOf(yearOf(parts[0]!), Number(parts[1]), Number(parts[2]));
+}
+
+function namedDay(year: string, month: string, day: string): string | undefined {
+  const place = MONTHS.indexOf(month.slice(0, 3).toLowerCase());
+  return dayOf(yearOf(year), place + 1, Number(day));
+}
+
+/** `20261120` as the parts of a day with separators. */
+function compactParts(text: string, order: DateOrder): (string | undefined)[] {
+  if (!COMPACT.test(text)) return [];
+  return order === 'ymd'
+    ? [text, text.slice(0, 4), '', text.slice(4, 6), text.slice(6)]
+    : [text, text.slice(0, 2), '', text.slice(2, 4), text.slice(4)];
+}
+
+/** The orders in which a text is a day. With points and the year behind, the day stands first: no country writes the month there. */
+export function dayOrdersOf(text: string): readonly DateOrder[] {
+  const possible = ORDERS.filter((order) => csvDay(text, order) !== undefined);
+  return text.includes('.') && possible.includes('dmy') && !/[A-Za-z]{3}/.test(text) ? ['dmy'] : possible;
+}
+
+/** An amount: hundredths without a sign, and the signs that stand with it. */
+export interface CsvAmount {
+  minor: number;
+  isNegative: boolean;
+  isBracketed: boolean;
+  /** `S`, `CR` and their like behind the number. */
+  mark?: string;
+  currency?: string;
+}
+
+const SYMBOLS: Record<string, string> = { '€': 'EUR', '£': 'GBP', zł: 'PLN', Kč: 'CZK' };
+const SYMBOL = '€|£|\\$|zł|Kč|[A-Z]{3}(?![A-Za-z])';
+const AMOUNT = new RegExp(
+  `^(\\()?\\s*([+-])?\\s*(${SYMBOL})?\\s*([+-])?\\s*(\\d[\\d.,'’ ]*?)\\s*([+-])?\\s*(${SYMBOL})?\\s*(S|H|D|C|DR|CR)?\\s*(\\))?$`,
+);
+/** White space of every width, and the signs that are drawn as a minus. */
+const SPACE = /[\s\u00a0\u202f\u2009]/g;
+const MINUS = /[\u2212\u2013\u2012]/g;
+
+/** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. */
+export function csvAmount(written: string, decimal: DecimalWord): CsvAmount | undefined {
+  const found = AMOUNT.exec(written.replace(SPACE, ' ').replace(MINUS, '-').trim());
+  if (!found) return undefined;
+  const [, open, before, symbol, inner, number, after, behind, mark, close] = found;
+  const signs = [before, inner, after].filter((sign) => sign !== undefined);
+  if (signs.length > 1 || (open === undefined) !== (close === undefined)) return undefined;
+  const minor = grouped(number!, decimal === 'comma' ? ',' : '.');
+  if (minor === undefined) return undefined;
+  const unit = symbol ?? behind;
+  const currency = unit === undefined ? undefined : (SYMBOLS[unit] ?? currencyCode(unit));
+  if (unit !== undefined && unit !== '$' && currency === undefined) return undefined;
+  return {
+    minor,
+    isNegative: signs[0] === '-',
+    isBracketed: open !== undefined,
+    ...(mark !== undefined && { mark }),
+    ...(currency !== undefined && { currency }),
+  };
+}
+
+/** Hundredths of digits that may have groups of three, all with the same mark. */
+function grouped(text: string, decimalMark: '.' | ','): number | undefined {
+  const [whole = '', ...rest] = text.split(decimalMark);
+  const group = /[.,'’ ]/.exec(whole)?.[0];
+  if (rest.length > 1 || (rest[0] !== undefined && !/^\d+$/.test(rest[0]))) return undefined;
+  if (group !== undefined && !/^\d{1,3}(?:[.,'’ ]\d{3})+$/.test(whole)) return undefined;
+  const digits = group === undefined ? whole : whole.replaceAll(group, '');
+  return hundredths([digits, ...rest].join(decimalMark), decimalMark);
+}
+
+/** The decimal marks with which a text is an amount. Both, if both give the same amount; `asks` if they give different ones. */
+export function decimalsOf(text: string): { possible: readonly DecimalWord[]; asks: boolean } {
+  const comma = csvAmount(text, 'comma');
+  const point = csvAmount(text, 'point');
+  if (comma && point) return { possible: ['comma', 'point'], asks: comma.minor !== point.minor };
+  return { possible: comma ? ['comma'] : point ? ['point'] : [], asks: false };
+}
+
+/** The mark between thousands in a text, if there is one. */
+export function groupMark(text: string, decimal: DecimalWord): string | undefined {
+  const others = decimal === 'comma' ? "[.'’ ]" : "[,'’ ]";
+  return new RegExp(`\\d(${others})\\d{3}`).exec(text.replace(SPACE, ' '))?.[1];
+}
+
+const DEBIT =
+  /^(?:s|soll|d|dr|db|dbit|debit|debet|deb|af|w|wn|out|withdrawal|ausgang|belastung|lastschrift|-)$/i;
+const CREDIT = /^(?:h|haben|c|cr|crdt|credit|cred|bij|m|ma|in|deposit|eingang|gutschrift|\+)$/i;
+
+/** What a mark beside an amount says; undefined for what is none. */
+export function markOf(text: string | undefined): 'credit' | 'debit' | undefined {
+  const word = text?.trim() ?? '';
+  return DEBIT.test(word) ? 'debit' : CREDIT.test(word) ? 'credit' : undefined;
+}
