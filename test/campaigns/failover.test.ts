@@ -17,10 +17,13 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { CrashLoad } from './crash-load.ts';
 import { failOver } from './failover-round.ts';
 import { type FailoverSite, startFailoverSite } from './failover-site.ts';
+import { HookTally } from './hook-tally.ts';
 
 const ROUNDS = Number(process.env.COUNTERFOIL_RUNS) || 1;
 /** From the kill to the first 201 of the slowest node, with a promotion at once. */
 const OUTAGE_MS = 5000;
+/** Webhook endpoints that are sent to meanwhile. */
+const ENDPOINTS = 3;
 const LOSSES_SHOWN = 5;
 const FOUND_WITHIN_MS = 5000;
 
@@ -61,6 +64,7 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
     timeout: Infinity,
   }, async (context) => {
     const load = new CrashLoad(random);
+    const hooks = await HookTally.start(site.nodes[0]!.origin, ENDPOINTS, random);
     const outages: number[] = [];
     const losses: string[] = [];
     let [acknowledged, refused] = [0, 0];
@@ -71,11 +75,13 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
       acknowledged += seen.acknowledged;
       refused += seen.refused;
     }
+    const { events, repeated } = await hooks.settle(site.nodes[1]!.origin).finally(() => hooks.close());
     outages.sort((a, b) => a - b);
     const [median, slowest] = [outages[outages.length >> 1]!, outages.at(-1)!];
     context.diagnostic(
       `${ROUNDS} failovers, ${acknowledged} acknowledged, ${losses.length} losses; kill to first 201: median ${Math.round(median)} ms, ` +
-        `slowest ${Math.round(slowest)} ms; ${refused} requests refused while only the old primary was in reach`,
+        `slowest ${Math.round(slowest)} ms; ${refused} requests refused while only the old primary was in reach; ` +
+        `${events} events came to each of ${ENDPOINTS} webhook endpoints, ${repeated} of them again though they were not refused`,
     );
     const shown = losses.slice(0, LOSSES_SHOWN).join('\n');
     assert.equal(losses.length, 0, `seed ${random.seed}: ${losses.length} losses, such as\n${shown}`);
