@@ -1,14 +1,7 @@
 // node bench/events.ts: how late events arrive with 1,000 streams open on one node, and what 10,000 reads that wait weigh.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { newSecret } from '../src/lib/secrets.ts';
-import { freePort } from '../test/support/free-ports.ts';
+import { quantile, startShops } from './shops.ts';
 
 const MERCHANTS = 10;
 const STREAMS = 1000;
@@ -18,28 +11,8 @@ const PAYMENTS = 200;
 const PAUSE_MS = 50;
 const AT_ONCE = 200;
 
-const folder = mkdtempSync(join(tmpdir(), 'counterfoil-bench-events-'));
-const keys = Array.from({ length: MERCHANTS }, () => newSecret('cfk_test_'));
-const config = join(folder, 'counterfoil.yaml');
-const merchants = keys.map((key, i) => `  - {id: mer_${i}, name: Shop ${i}, keys: [{key: ${key}}]}`);
-const lines = ['environment: development', 'log_level: warn', 'merchants:', ...merchants, ''];
-writeFileSync(config, lines.join('\n'), { mode: 0o600 });
-const port = await freePort();
-const command = fileURLToPath(new URL('../bin/counterfoil.js', import.meta.url));
-const flags = ['--max-semi-space-size=4', '--heap-growing-percent=50']; // as npm start has
-const server = spawn(process.execPath, [...flags, command, 'serve', '--config', config], {
-  env: {
-    ...process.env,
-    PORT: String(port),
-    COUNTERFOIL_STORAGE: join(folder, 'storage'),
-    MALLOC_ARENA_MAX: '1',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
-});
-await once(server.stdout, 'data');
-
-const residentMb = () =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024;
+const shops = await startShops(MERCHANTS);
+const { port, keys, residentMb } = shops;
 
 /** Sends a request on a connection of its own. Resolves with its answer's first bytes, and calls `hear` with all of them. */
 function send(path: string, key: string, headers: Record<string, string>, hear: (text: string) => void) {
@@ -60,15 +33,7 @@ function send(path: string, key: string, headers: Record<string, string>, hear: 
   return outgoing;
 }
 
-async function create(key: string): Promise<string> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const init = { method: 'POST', headers, body: '{"amount":1}' };
-  const response = await fetch(`http://127.0.0.1:${port}/v1/payments`, init);
-  return ((await response.json()) as { data: { id: string } }).data.id;
-}
-
-const quantile = (sorted: readonly number[], part: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!.toFixed(0);
+const create = async (key: string) => (await shops.post('/v1/payments', key, { amount: 1 })).id;
 
 async function streams(): Promise<void> {
   const latencies: number[] = [];
@@ -124,7 +89,5 @@ try {
   await streams();
   await waits();
 } finally {
-  server.kill('SIGTERM');
-  await once(server, 'exit');
-  rmSync(folder, { recursive: true, force: true });
+  await shops.stop();
 }

@@ -112,11 +112,20 @@ export function isPublicAddress(address: string): boolean {
   return isGlobal && embeddedIpv4(address).every(isPublicAddress);
 }
 
+/** Entries of `allowedNetworks` that were looked into. They come out of the configuration, so they are few. */
+const entries = new Map<string, BlockList>();
+
+function listOfEntry(entry: string): BlockList {
+  const list = entries.get(entry) ?? listOf([entry]);
+  entries.set(entry, list);
+  return list;
+}
+
 /** Whether an entry of `allowedNetworks` opens an address. */
 function opens(entry: string, address: string): boolean {
   const { address: base, bits } = splitNetwork(entry);
   // A list of IPv6 networks also finds IPv4 addresses, as the mapped ones that they are not.
-  if ((isIP(base) === 6 && isIP(address) === 4) || !holds(listOf([entry]), address)) return false;
+  if ((isIP(base) === 6 && isIP(address) === 4) || !holds(listOfEntry(entry), address)) return false;
   if (metadata.some((list) => holds(list, address)) && bits !== (isIP(base) === 6 ? 128 : 32)) return false;
   const around = near.find(({ list }) => holds(list, address));
   return !around || (holds(around.list, base) && bits >= around.bits);

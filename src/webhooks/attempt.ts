@@ -143,8 +143,8 @@ export async function attemptDelivery(
   limit.signal.addEventListener('abort', () => socket?.destroy(limit.signal.reason), { once: true });
   const abort = () => limit.abort(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
-  const late = new AttemptFailure(`Your server did not answer within ${TOTAL_MS / SECOND_MS} s`);
-  const timer = setTimeout(() => limit.abort(late), TOTAL_MS);
+  const late = () => new AttemptFailure(`Your server did not answer within ${TOTAL_MS / SECOND_MS} s`);
+  const timer = setTimeout(() => limit.abort(late()), TOTAL_MS);
   try {
     const url = new URL(attempt.url);
     const connection = await connectChecked(url, rules, lookUp, attempt.at, limit.signal);

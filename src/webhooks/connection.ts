@@ -208,10 +208,10 @@ export async function connectChecked(
   now: number,
   signal: AbortSignal,
 ): Promise<CheckedConnection> {
-  const late = new AttemptFailure(`No connection to ${url.host} within ${CONNECT_MS / 1000} s`);
+  const late = () => new AttemptFailure(`No connection to ${url.host} within ${CONNECT_MS / 1000} s`);
   const limit = new AbortController();
   const abort = () => limit.abort(signal.reason);
-  const timer = setTimeout(() => limit.abort(late), CONNECT_MS);
+  const timer = setTimeout(() => limit.abort(late()), CONNECT_MS);
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   const aborted = new Promise<never>((_, reject) => {

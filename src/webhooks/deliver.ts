@@ -1,7 +1,6 @@
 // One attempt of a delivery: sends the event as the history tells it, and writes down what came of it.
 import type { Database } from '../database/database.ts';
 import { presentEvent } from '../events/event.ts';
-import { listEvents } from '../events/list.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Clock } from '../lib/time.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
@@ -10,6 +9,7 @@ import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
 import { disableEndpoint } from './change.ts';
 import { type Delivery, type DeliveryStatus, delayAfter, FAILING_MAXIMUM_MS } from './delivery.ts';
 import { noteAttempt } from './delivery-queries.ts';
+import type { DueDelivery } from './due.ts';
 import type { Endpoint } from './endpoint.ts';
 import { findEndpoint, noteAnswer } from './queries.ts';
 import { signingSecrets } from './secret.ts';
@@ -40,34 +40,23 @@ const UNTOLD: AttemptOutcome = {
   gone: false,
 };
 
-/** Sends a delivery once. Returns what came of it, and when it began. Throws `DatabaseError`, and the reason of `signal`. */
+/** Sends a delivery once. Returns what came of it, and when it began. Throws the reason of `signal`. */
 export async function attempt(
-  sending: Sending,
+  { clock, ring, rules }: Sending,
   endpoint: Endpoint,
-  delivery: Delivery,
+  { delivery, event }: DueDelivery,
   signal?: AbortSignal,
 ): Promise<Attempted> {
-  const { database, clock, ring, rules } = sending;
-  const { merchant_id, mode, url } = endpoint;
-  const { payment_id, number } = delivery;
-  const behind = { number: number - 1, id: '' };
-  const { events } = await listEvents(database, { merchant_id, mode }, { payment_id }, behind, 1);
-  const [told] = events;
   const at = clock.now();
-  const outcome =
-    told?.number === number
-      ? await attemptDelivery(
-          {
-            url,
-            id: delivery.event_id,
-            body: presentEvent(told.event),
-            secrets: signingSecrets(ring, endpoint, at),
-            at,
-          },
-          rules,
-          signal,
-        )
-      : UNTOLD;
+  const { url } = endpoint;
+  const secrets = signingSecrets(ring, endpoint, at);
+  const outcome = event
+    ? await attemptDelivery(
+        { url, id: delivery.event_id, body: presentEvent(event), secrets, at },
+        rules,
+        signal,
+      )
+    : UNTOLD;
   if (!outcome.ok) signal?.throwIfAborted();
   return { outcome, at };
 }

@@ -70,43 +70,42 @@ export class EndpointQueue {
   }
 
   /**
-   * Queues the next events that the endpoint takes. Returns whether there may be more. A queue that was moved meanwhile (its
-   * merchant wants what is missing) is read anew. Throws as the journal does.
+   * Queues the next events that the endpoint takes. Returns how many, and whether there may be more. A queue that was moved
+   * meanwhile (its merchant wants what is missing) is read anew. Throws as the journal does.
    */
-  async queueNext(): Promise<boolean> {
+  async queueNext(): Promise<{ queued: number; hasMore: boolean }> {
     const number = this.#number!;
     const { events, has_more, end } = await this.#read(number, QUEUED_AT_ONCE);
-    if (!end || end.number === number) return false;
+    if (!end || end.number === number) return { queued: 0, hasMore: false };
     const last = events.at(-1);
+    const taken = events.filter(({ event }) => takes(this.#endpoint, event.type));
     const moved = await this.#commits.commit(async (transaction) => {
       const { now } = transaction;
       // On PostgreSQL, what was read may be gone after a failover.
       if (last && !(await isThere(transaction, last))) return false;
       const at = { endpoint_id: this.#endpoint.id, number };
       if (!(await advanceQueue(transaction, at, this.#node, end.number))) return false;
-      const rows = events
-        .filter(({ event }) => takes(this.#endpoint, event.type))
-        .map(
-          ({ event, number }): Delivery => ({
-            id: timeOrderedId(DELIVERY_ID_PREFIX, now),
-            endpoint_id: this.#endpoint.id,
-            event_id: event.id,
-            type: event.type,
-            payment_id: event.payment.id,
-            number,
-            status: 'pending',
-            created_at: now,
-            due_at: now,
-            attempts: 0,
-            tries: 0,
-          }),
-        );
+      const rows = taken.map(
+        ({ event, number }): Delivery => ({
+          id: timeOrderedId(DELIVERY_ID_PREFIX, now),
+          endpoint_id: this.#endpoint.id,
+          event_id: event.id,
+          type: event.type,
+          payment_id: event.payment.id,
+          number,
+          status: 'pending',
+          created_at: now,
+          due_at: now,
+          attempts: 0,
+          tries: 0,
+        }),
+      );
       await addDeliveries(transaction, rows);
       return true;
     }, this.#endpoint.id);
     if (moved) this.#number = end.number;
     else await this.lease();
-    return moved ? has_more : true;
+    return moved ? { queued: taken.length, hasMore: has_more } : { queued: 0, hasMore: true };
   }
 
   /** Gives the lease back, so that any node may take it at once. Throws as the journal does. */

@@ -2,8 +2,8 @@
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Logger } from '../lib/log.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
-import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
+import { DueDeliveries, type DueDelivery } from './due.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { logAttempt } from './log-attempt.ts';
 import { findEndpoint } from './queries.ts';
@@ -14,6 +14,8 @@ import type { SharedCommits } from './shared-commits.ts';
 const OF_ONE = 4;
 const OF_A_FAILING_ONE = 1;
 const OF_ALL = 512;
+/** Due deliveries of one endpoint beyond which no more events are queued. Later ones wait in the history, where they cost nothing. */
+const AHEAD = 1000;
 /** Attempts of one endpoint that run or are not written down yet. As many may come twice if the node is killed. */
 export const NOT_NOTED = 8;
 
@@ -45,6 +47,7 @@ export class EndpointSender {
   readonly #attempts = new Map<string, Promise<void>>();
   /** How many of them run. */
   #running = 0;
+  readonly #due: DueDeliveries;
   /** Runs while new events are queued. */
   #queueing: Promise<void> | undefined;
   #failure: { error: unknown } | undefined;
@@ -55,6 +58,7 @@ export class EndpointSender {
     this.#sending = sending;
     this.#endpoint = endpoint;
     this.#node = node;
+    this.#due = new DueDeliveries(sending, endpoint);
     this.#queue = new EndpointQueue(sending.database, node.commits, endpoint, node.id);
   }
 
@@ -88,7 +92,7 @@ export class EndpointSender {
     const { news, log } = this.#node;
     const { database, clock } = this.#sending;
     if (news.has(id) && !(await this.#queue.hasNews())) news.delete(id);
-    const hasWork = news.has(id) || (await this.#due(1)).length > 0;
+    const hasWork = news.has(id) || (await dueDeliveries(database, id, clock.now(), [], 1)).length > 0;
     if (!hasWork || (await this.#queue.isOthers(clock.now()))) return false;
     if (await isAsRecorded(database, ENDPOINTS, this.#endpoint)) return this.#queue.lease();
     // It was changed a moment ago, and the worker has not heard of it yet.
@@ -101,17 +105,18 @@ export class EndpointSender {
   async #send(): Promise<void> {
     const { id } = this.#endpoint;
     while (this.#isOn) {
-      if (!this.#queue.isHeld && !(await this.#queue.lease())) return;
-      if (this.#node.news.has(id))
+      if (!this.#queue.isHeld && !(await this.#lease())) return;
+      if (this.#node.news.has(id) && this.#due.waiting < AHEAD)
         this.#queueing ??= this.#queueNews().finally(() => {
           this.#queueing = undefined;
           this.wake();
         });
-      const width = this.#queue.failing ? OF_A_FAILING_ONE : OF_ONE;
+      const { failing } = this.#queue;
+      const width = failing ? OF_A_FAILING_ONE : OF_ONE;
       const { size } = this.#attempts;
       const room = Math.min(width - this.#running, NOT_NOTED - size, OF_ALL - this.#node.attempting);
-      const due = room > 0 ? await this.#due(room) : [];
-      if (this.#isOn) for (const delivery of due) this.#begin(delivery);
+      const due = room > 0 ? await this.#due.take(room, [...this.#attempts.keys()], failing) : [];
+      if (this.#isOn) for (const one of due) this.#begin(one);
       const isIdle = this.#attempts.size === 0 && room > 0 && !this.#queueing;
       if (isIdle && !this.#node.news.has(id)) return;
       if (!isIdle) await this.#sleep();
@@ -123,8 +128,10 @@ export class EndpointSender {
     const { news } = this.#node;
     const { id } = this.#endpoint;
     try {
-      while (this.#isOn && this.#queue.isHeld && news.delete(id)) {
-        if (await this.#queue.queueNext()) news.add(id);
+      while (this.#isOn && this.#queue.isHeld && this.#due.waiting < AHEAD && news.delete(id)) {
+        const { queued, hasMore } = await this.#queue.queueNext();
+        this.#due.queued(queued);
+        if (hasMore) news.add(id);
         this.wake();
       }
     } catch (error) {
@@ -136,28 +143,31 @@ export class EndpointSender {
     return !this.#failure && this.#node.isCurrent(this.#endpoint);
   }
 
-  #due(limit: number): Promise<Delivery[]> {
-    const { database, clock } = this.#sending;
-    return dueDeliveries(database, this.#endpoint.id, clock.now(), [...this.#attempts.keys()], limit);
+  /** Renews the lease. What was read ahead is read again, because the lease may have been another node's meanwhile. */
+  #lease(): Promise<boolean> {
+    this.#due.clear();
+    return this.#queue.lease();
   }
 
-  #begin(delivery: Delivery): void {
-    const done = this.#attempt(delivery)
+  #begin(due: DueDelivery): void {
+    const { id } = due.delivery;
+    const done = this.#attempt(due)
       .catch((error) => {
         if (!this.#node.signal.aborted) this.#failure ??= { error };
       })
       .finally(() => {
-        this.#attempts.delete(delivery.id);
+        this.#attempts.delete(id);
         this.wake();
       });
-    this.#attempts.set(delivery.id, done);
+    this.#attempts.set(id, done);
   }
 
-  async #attempt(delivery: Delivery): Promise<void> {
+  async #attempt(due: DueDelivery): Promise<void> {
     const { commits, counters, signal } = this.#node;
+    const { delivery } = due;
     this.#running += 1;
     this.#node.attempting += 1;
-    const attempted = await attempt(this.#sending, this.#endpoint, delivery, signal).finally(() => {
+    const attempted = await attempt(this.#sending, this.#endpoint, due, signal).finally(() => {
       this.#running -= 1;
       this.#node.attempting -= 1;
     });
