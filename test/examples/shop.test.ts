@@ -1,10 +1,12 @@
 // The shop of docs/integrate.md, run as it stands: bought, paid at checkout, approved by a person, shipped.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { paymentRequestSchema } from '../../src/payments/request.ts';
 import { addPerson, post } from '../support/admin.ts';
 import { ROOT } from '../support/command.ts';
 import { load, send, TYPED } from '../support/customer.ts';
@@ -58,6 +60,27 @@ describe('the shop of docs/integrate.md', () => {
     assert.equal(refused.status, 502);
     await harness.start();
     assert.equal((await fetch(origin)).status, 200);
+  });
+
+  test('can be done by the commands of the page, which name every field of a payment request.', async () => {
+    const page = readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8');
+    const [create, follow] = [...page.matchAll(/```sh\n((?:BASE|ID)=.*?)```/gs)].map(([, text]) => text!);
+    const run = async (commands: string) =>
+      (await promisify(execFile)('sh', ['-ec', commands.replaceAll('curl -s', 'curl -s -w "\\n"')])).stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).data);
+    const settings = `BASE=${harness.origin}\nKEY=${KEY}\n`;
+    const [created] = await run(create!.replace(/BASE=.*\nKEY=.*\n/, settings));
+    assert.deepEqual([created.amount, created.merchant_reference], ['49.90', 'order-1042']);
+    const answers = await run(settings + follow!.replace(/ID=.*\n/, `ID=${created.id}\n`));
+    const [sent, decided, read, events] = answers;
+    assert.deepEqual([sent.status, decided.status, read.status], ['requires_review', 'approved', 'approved']);
+    const types = events.map(({ type }: { type: string }) => type);
+    assert.deepEqual(types, ['payment.created', 'payment.submitted', 'payment.approved']);
+    const named = /\| Field \|.*?\n\n/s.exec(page)![0];
+    for (const field of Object.keys(paymentRequestSchema.shape))
+      assert.ok(named.includes(`\`${field}\``), field);
   });
 
   test('is linked from the page, whose table names every error code that a create or a read can have.', () => {
