@@ -8,6 +8,9 @@ import { formatTimestamp, MINUTE_MS } from './time.ts';
 /** Signs that several currencies share. */
 const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
 
+/** A currency's sign such as `US$`. In text read from the right it shows as `$US` unless a left-to-right mark follows. */
+const LETTERS_AND_SIGN = /\p{L}\p{Sc}/u;
+
 /** How many pieces of pages a language remembers; a piece has at most a few thousand characters. */
 const PIECES_REMEMBERED = 1000;
 
@@ -152,7 +155,8 @@ export class Locale<Key extends string> implements Language {
       manner = { format, code: SHARED_SIGNS.has(sign ?? '') ? ` ${currency}` : '' };
       this.#currencies.set(name, manner);
     }
-    return manner.format.format(decimal) + manner.code;
+    const text = manner.format.format(decimal) + manner.code;
+    return this.direction === 'rtl' ? text.replace(LETTERS_AND_SIGN, '$&\u200e') : text;
   }
 
   /** A moment, milliseconds since 1970. */

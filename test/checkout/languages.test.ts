@@ -117,6 +117,14 @@ test('no message says please, sorry, oops, valid or invalid.', () => {
     assert.doesNotMatch(english[key], /\b(please|sorry|oops|valid|invalid|forbidden)\b/i, key);
 });
 
+test('a currency’s sign of letters and a sign keeps its order in a language read from the right.', () => {
+  const languages = new Languages('UTC');
+  const amount = (tag: string, currency: string) => languages.choose(tag).money(4990, currency);
+  assert.match(amount('ar', 'USD'), /US\$\u200e$/);
+  assert.match(amount('ar', 'BRL'), /R\$\u200e$/);
+  assert.doesNotMatch(amount('de', 'BRL') + amount('ar', 'EUR'), /\u200e/);
+});
+
 test('the language is the one named, else the best of the browser’s, else English.', () => {
   const languages = new Languages('UTC');
   for (const [named, accepted, expected] of [
