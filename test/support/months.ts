@@ -51,7 +51,12 @@ export const ODDITIES = [
   'more',
   'fee',
   'two_lines',
+  'parts',
   'several',
+  'ambiguous',
+  'twice',
+  'taken_back',
+  'early',
   'other_currency',
   'other_payer',
   'expired',
@@ -86,10 +91,13 @@ export function month(random: SeededRandom, size: number): Month {
     const drawn: Kind = random.chance(0.1)
       ? random.pick(ODDITIES)
       : random.pick(['plain', 'plain', 'plain', 'plain', 'bare'] as const);
-    const kind = drawn === 'several' && i + 1 === size ? 'plain' : drawn;
-    if (kind === 'several') {
+    const isForTwo = drawn === 'several' || drawn === 'ambiguous';
+    const kind = isForTwo && i + 1 === size ? 'plain' : drawn;
+    if (isForTwo && kind === drawn) {
       const other = payments[++i]!;
-      const amount_minor = payment.amount_minor + other.amount_minor;
+      // Of two payments of one amount, either may be meant.
+      if (kind === 'ambiguous') other.amount_minor = payment.amount_minor;
+      const amount_minor = payment.amount_minor + (kind === 'several' ? other.amount_minor : 0);
       const text = `${creditorReference(payment)} ${creditorReference(other)}`;
       lines.push({
         kind,
@@ -198,6 +206,24 @@ function linesFor(random: SeededRandom, payment: Payment, kind: Kind, number: nu
       return one({ amount_minor: payment.amount_minor + 1 + below(random, 5000) });
     case 'two_lines':
       return [...one(), ...one({ id: `lin_${number + 1}` })];
+    case 'parts': {
+      const part = 1 + below(random, payment.amount_minor - 1);
+      const rest = { id: `lin_${number + 1}`, amount_minor: payment.amount_minor - part };
+      return [...one({ amount_minor: part }), ...one(rest)];
+    }
+    case 'twice':
+      Object.assign(payment, { status: 'approved' });
+      return one();
+    case 'taken_back': {
+      const back = {
+        id: `lin_${number + 1}`,
+        direction: 'debit',
+        reversal: random.chance(0.5) ? 1 : 0,
+      } as const;
+      return [...one(), ...one(back)];
+    }
+    case 'early':
+      return one({ day: new Date(payment.created_at - 3 * DAY_MS).toISOString().slice(0, 10) });
     case 'other_currency':
       return one({ currency: 'CHF' });
     case 'other_payer':
