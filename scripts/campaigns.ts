@@ -35,6 +35,7 @@ const LONG_FORMS: Record<string, number> = {
   flips: 2000,
   fuzz: 10_000_000,
   honest: 10_000,
+  'import-kills': 100,
   injection: 1_000_000,
   'key-timing': 50_000,
   'many-connections': 10_000,

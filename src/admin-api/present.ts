@@ -37,7 +37,11 @@ export const reviewedPaymentSchema = paymentSchema.extend({
 });
 
 const actSchema = z.strictObject({
-  act: z.enum(['approve', 'reject', 'record', 'note']).describe('`record`: money that arrived.'),
+  act: z
+    .enum(['approve', 'reject', 'record', 'note', 'match', 'unmatch'])
+    .describe(
+      '`record`: money that arrived. `match`: a bank line is the money of the payment. `unmatch`: that was taken back.',
+    ),
   by: person,
   at: moment,
   entry_version: z.int().describe("The payment's `version` after this act."),
@@ -46,6 +50,7 @@ const actSchema = z.strictObject({
   amount: text.describe('How much arrived.'),
   currency: text,
   received_on: text.describe('The day on which it arrived, `2026-11-20`.'),
+  line: text.describe('The bank line of a match, or that recorded money stands on: `lin_…`.'),
   reason,
   message: text.describe('What the customer was told.'),
 });
@@ -157,7 +162,7 @@ export async function wholePayment(
 
 function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {
   const { note = null, bank_reference = null, reason = null, message = null } = written;
-  const { amount_minor, currency = null, received_on = null } = written;
+  const { amount_minor, currency = null, received_on = null, line = null } = written;
   return {
     act,
     by: personOf(by, names),
@@ -168,6 +173,7 @@ function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names
     amount: amount_minor === undefined ? null : formatAmount(amount_minor),
     currency,
     received_on,
+    line,
     reason,
     message,
   };

@@ -1,6 +1,7 @@
 // Approving the certain ones: one page lists lines and payments with their sum, one press approves them in one commit.
 import { type Html, hidden, html } from '../lib/html.ts';
-import { approveCertain, type LeftLine, type LinePair } from '../review/line-acts.ts';
+import { approveCertain, type LeftLine } from '../review/certain-acts.ts';
+import type { LinePair } from '../review/line-acts.ts';
 import { type CertainPair, certainPairs, openLines } from '../review/open-lines.ts';
 import { needsSecond } from '../review/review.ts';
 import { records } from '../ui/table.ts';

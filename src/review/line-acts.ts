@@ -7,17 +7,14 @@ import { OperationalError } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
-import { isPaymentAsRecorded } from '../payments/record.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { type KeptLine, LINES } from '../statements/kept.ts';
 import { changeLine, findLine, type LineWritten } from '../statements/line-queries.ts';
-import { claimOf } from './claim-time.ts';
+import { actOn, refuseOtherVersion, withAct } from './act.ts';
 import { approve, type Decision } from './decide.ts';
 import { bankLine, mayMatch } from './line-evidence.ts';
-import type { CertainPair } from './open-lines.ts';
 import { recordMoney } from './record-money.ts';
-import { BANK_REFERENCE_MAXIMUM, reviewActs } from './review.ts';
-import { whoClaimed } from './told.ts';
+import { BANK_REFERENCE_MAXIMUM } from './review.ts';
 
 /** The longest reason for ignoring a line, in code points. */
 export const IGNORE_REASON_MAXIMUM = 500;
@@ -25,13 +22,6 @@ export const IGNORE_REASON_MAXIMUM = 500;
 /** What is wrong with a reason for ignoring a line, or undefined. */
 export function ignoreReasonFault(reason: string): string | undefined {
   return reason === '' ? 'Say why no payment is meant' : textFault(reason, IGNORE_REASON_MAXIMUM, true);
-}
-
-/** Why `approveCertain` left a line alone. */
-export interface LeftLine {
-  line_id: string;
-  payment_id: string;
-  why: string;
 }
 
 /** A line and the payment that it is accepted for. `version` is the payment's as it was looked at. */
@@ -69,26 +59,44 @@ export async function acceptLine(
     throw new OperationalError('invalid_status', `The payment is ${status} already.`);
   if (payment.version !== version)
     throw new OperationalError('conflict', 'The payment has changed since you looked at it.');
+  const received = {
+    amount_minor: line.amount_minor,
+    received_on: line.day,
+    bank_reference: referenceOn(line),
+    note: null,
+    version,
+    line: line_id,
+  };
   const after =
     status === 'requires_review'
-      ? payment
-      : await recordMoney(
-          transaction,
-          principal,
-          payment_id,
-          {
-            amount_minor: line.amount_minor,
-            received_on: line.day,
-            bank_reference: referenceOn(line),
-            note: null,
-            version,
-          },
-          requestId,
-        );
+      ? await tellPayment(transaction, principal, { payment_id, version }, line, 'match', requestId)
+      : await recordMoney(transaction, principal, payment_id, received, requestId);
   await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, requestId, {
     payment: payment_id,
   });
   return after;
+}
+
+/**
+ * Writes on a payment that a line was matched with it, or was taken back. That counts as a version: a reviewer who looked at the payment
+ * before cannot decide by what the line said then.
+ */
+function tellPayment(
+  transaction: Transaction,
+  principal: Principal,
+  { payment_id, version }: Pick<LinePair, 'payment_id'> & { version: number | null },
+  { id, amount_minor, currency, day }: KeptLine,
+  act: 'match' | 'unmatch',
+  requestId: string,
+): Promise<Payment> {
+  return actOn(transaction, principal, payment_id, requestId, async (seen) => {
+    await refuseOtherVersion(transaction, seen, version);
+    return {
+      written: withAct(transaction, seen, principal, { act, line: id }),
+      action: act === 'match' ? 'payment.line_matched' : 'payment.line_taken_back',
+      facts: { line: id, line_minor: amount_minor, currency, line_day: day },
+    };
+  });
 }
 
 /** The bank's reference of a line as a payment keeps it. */
@@ -115,55 +123,6 @@ export async function approveLine(
   return approve(transaction, principal, pair.payment_id, approval, fourEyesAbove, requestId);
 }
 
-/**
- * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that are unchanged since they
- * were looked at. Leaves the others, and says why. A payment above the four-eyes limit gets its first approval. Throws `unauthorized`,
- * `forbidden` and `DatabaseError`.
- */
-export async function approveCertain(
-  transaction: Transaction,
-  principal: Principal,
-  pairs: readonly LinePair[],
-  certain: readonly CertainPair[],
-  fourEyesAbove: Readonly<Record<string, number>>,
-  requestId: string,
-): Promise<{ decisions: Decision[]; left: LeftLine[] }> {
-  await requireStanding(transaction, principal, 'decide');
-  const decisions: Decision[] = [];
-  const left: LeftLine[] = [];
-  // Every node takes rows in the order of their names.
-  const inOrder = pairs.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1));
-  for (const pair of inOrder) {
-    const isCertain = certain.some(
-      ({ line, payment }) => line.id === pair.line_id && payment.id === pair.payment_id,
-    );
-    const why = isCertain ? await whyNot(transaction, principal, pair) : 'It is not certain any more.';
-    if (why === undefined)
-      decisions.push(await approveLine(transaction, principal, pair, fourEyesAbove, requestId));
-    else left.push({ line_id: pair.line_id, payment_id: pair.payment_id, why });
-  }
-  return { decisions, left };
-}
-
-/** Why a pair that is certain is not to be approved now; undefined if nothing is in the way. */
-async function whyNot(
-  transaction: Transaction,
-  principal: Principal,
-  { line_id, payment_id, version }: LinePair,
-): Promise<string | undefined> {
-  const line = await findLine(transaction, line_id);
-  const payment = await findPayment(transaction, payment_id);
-  if (line?.state !== 'open' || !payment) return 'Another administrator was first.';
-  if (payment.version !== version) return 'The payment has changed since you looked at it.';
-  if (!(await isAsRecorded(transaction, LINES, line))) return 'The line was changed in the store itself.';
-  if (!(await isPaymentAsRecorded(transaction, payment)))
-    return 'The payment was changed in the store itself.';
-  if (reviewActs(payment).some(({ act }) => act === 'approve'))
-    return 'It has a first approval: decide it on its page.';
-  const claim = claimOf(payment, transaction.now);
-  return claim && claim.by !== principal.id ? await whoClaimed(transaction, claim) : undefined;
-}
-
 /** Says that a line is of no payment. Throws `not_found`, `invalid_status` if it is not open, and `conflict`. */
 export async function ignoreLine(
   transaction: Transaction,
@@ -185,8 +144,8 @@ export async function ignoreLine(
 }
 
 /**
- * Takes back that a line is ignored, or is the money of an undecided payment. The payment stays as it is. Throws
- * `not_found`, `invalid_status` and `conflict`.
+ * Takes back that a line is ignored, or is the money of an undecided payment. The payment keeps its status, and what was recorded on it
+ * from the line counts no more. Throws `not_found`, `invalid_status` and `conflict`.
  */
 export async function reopenLine(
   transaction: Transaction,
@@ -205,6 +164,10 @@ export async function reopenLine(
       'invalid_status',
       `The payment is ${payment.status}: a decision cannot be taken back.`,
     );
+  if (payment) {
+    const pair = { payment_id: payment.id, version: null };
+    await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
+  }
   const open = { state: 'open', payment_id: null, note: null } as const;
   await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
 }

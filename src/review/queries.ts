@@ -63,3 +63,9 @@ export async function decidedAmounts(database: Reader, payment: Payment, limit: 
   );
   return rows.map(({ amount_minor }) => amount_minor);
 }
+
+/** A payment that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */
+export async function holdPayment(transaction: Reader, id: string): Promise<Payment | undefined> {
+  const sql = `update payments set version = version where id = ? returning ${PAYMENTS.columnList}`;
+  return (await transaction.query<Payment>(sql, id))[0];
+}

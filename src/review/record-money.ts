@@ -40,6 +40,8 @@ export interface ReceivedMoney {
   bank_reference: string | null;
   note: string | null;
   version: number | null;
+  /** `lin_…`: the bank line that it stands on. */
+  line?: string;
 }
 
 /** Reads a record of money in `currency` out of a JSON object. `now` in milliseconds since 1970: no later day is taken. */
@@ -82,7 +84,7 @@ export function recordMoney(
   money: ReceivedMoney,
   requestId: string,
 ): Promise<Payment> {
-  const { amount_minor, received_on, bank_reference, note, version } = money;
+  const { amount_minor, received_on, bank_reference, note, version, line = null } = money;
   let expired = 0;
   return actOn(transaction, principal, id, requestId, async (seen) => {
     await refuseOtherStatus(transaction, transaction.now, seen, 'record');
@@ -97,7 +99,7 @@ export function recordMoney(
       written: {
         status_reason,
         submitted_at: transaction.now,
-        ...withAct(transaction, seen, principal, { act: 'record', ...received, bank_reference, note }),
+        ...withAct(transaction, seen, principal, { act: 'record', ...received, bank_reference, note, line }),
       },
       action: 'payment.requires_review',
       facts: {

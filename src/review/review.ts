@@ -24,8 +24,11 @@ export const BANK_REFERENCE_MAXIMUM = 140;
 
 /** One thing an administrator did with a payment, as it stands in `payments.review`: for administrators alone. */
 export interface ReviewAct {
-  /** `approve` is a first approval too, where a second administrator must confirm it. `record` is money that arrived. */
-  act: 'approve' | 'reject' | 'record' | 'note';
+  /**
+   * `approve` is a first approval too, where a second administrator must confirm it. `record` is money that arrived. `match` says that a
+   * bank line is the money of the payment, `unmatch` takes that back.
+   */
+  act: 'approve' | 'reject' | 'record' | 'note' | 'match' | 'unmatch';
   /** `adm_…`. */
   by: string;
   /** Milliseconds since 1970. */
@@ -38,6 +41,8 @@ export interface ReviewAct {
   amount_minor?: number;
   currency?: string;
   received_on?: string;
+  /** `lin_…`: the line that was matched, or that recorded money stands on. */
+  line?: string;
   reason?: RejectReason;
   /** What the customer was told. */
   message?: string;
@@ -56,9 +61,13 @@ export function decisionOf(payment: Pick<Payment, 'review'>): ReviewAct | undefi
 /** Money that arrived, as an administrator recorded it. */
 export type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'currency' | 'received_on'>>;
 
-/** The money recorded on a payment, oldest first. */
+/** The money recorded on a payment, oldest first, without what stands on lines that were taken back. */
 export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
-  return reviewActs(payment).filter((one): one is Receipt => one.act === 'record');
+  const acts = reviewActs(payment);
+  const isTakenBack = ({ line, entry_version }: ReviewAct) =>
+    line !== undefined &&
+    acts.some((one) => one.act === 'unmatch' && one.line === line && one.entry_version > entry_version);
+  return acts.filter((one): one is Receipt => one.act === 'record' && !isTakenBack(one));
 }
 
 /**

@@ -132,6 +132,10 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
     }
     case 'payment.released':
       return 'let it go again';
+    case 'payment.line_matched':
+      return `matched it with ${lineIn(facts)}`;
+    case 'payment.line_taken_back':
+      return `took back that it was matched with ${lineIn(facts)}`;
     case 'payment.noted':
       return 'added a note';
     case 'payment.erased':
@@ -142,6 +146,10 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
       return `did ${action}`; // of a newer program, or a test
   }
 }
+
+/** A bank line, as facts tell it. */
+const lineIn = ({ line_minor, currency, line_day }: Facts) =>
+  `the bank line of ${formatAmount(Number(line_minor))} ${currency} on ${line_day ? dayInWords(String(line_day)) : 'no day'}`;
 
 /** Money that was recorded, to stand behind a name. */
 function recorded({ received_minor, currency, received_on, from }: Facts): string {

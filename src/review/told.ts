@@ -52,6 +52,8 @@ const DONE: Record<ReviewAct['act'], string> = {
   reject: 'rejected it',
   record: 'recorded money on it',
   note: 'added a note',
+  match: 'matched a bank line with it',
+  unmatch: 'took a bank line back from it',
 };
 
 /** What an administrator did last with a payment, as far as the payment tells. */

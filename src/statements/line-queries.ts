@@ -73,6 +73,12 @@ export async function findLine(database: Reader, id: string): Promise<KeptLine |
   return (await database.query<KeptLine>(`select ${LINE} from statement_lines where id = ?`, id))[0];
 }
 
+/** A line that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */
+export async function holdLine(transaction: Reader, id: string): Promise<KeptLine | undefined> {
+  const sql = `update statement_lines set version = version where id = ? returning ${LINE}`;
+  return (await transaction.query<KeptLine>(sql, id))[0];
+}
+
 /** The lines that are the money of these payments. */
 export async function linesOfPayments(database: Reader, paymentIds: readonly string[]): Promise<KeptLine[]> {
   if (paymentIds.length === 0) return [];

@@ -150,6 +150,7 @@ for (const engine of ENGINES) {
         amount: null,
         currency: null,
         received_on: null,
+        line: null,
         reason: null,
         message: null,
       });

@@ -46,6 +46,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(act, {
         ...MONEY,
         act: 'record',
+        line: null,
         amount: '40.00',
         currency: 'EUR',
         reason: null,

@@ -5,15 +5,10 @@ import type { Transaction } from '../../src/journal/transaction.ts';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
+import { approveCertain } from '../../src/review/certain-acts.ts';
 import { reject } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
-import {
-  acceptLine,
-  approveCertain,
-  approveLine,
-  ignoreLine,
-  reopenLine,
-} from '../../src/review/line-acts.ts';
+import { acceptLine, approveLine, ignoreLine, reopenLine } from '../../src/review/line-acts.ts';
 import { certainPairs, openLines } from '../../src/review/open-lines.ts';
 import { receiptsOf } from '../../src/review/review.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
