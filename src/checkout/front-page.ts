@@ -12,6 +12,9 @@ export interface FrontLinks {
   descriptionUrl: string;
 }
 
+/** Stands in the program's own folder, since the service itself serves no documents. */
+const GUIDE = html`<bdi><code>docs/integrate.md</code></bdi>`;
+
 const NO_PAYMENT = { payment_id: undefined };
 
 export class FrontRoute implements PageRoute<Name> {
@@ -39,6 +42,7 @@ ${this.#links && developers(visit, this.#links)}`;
 function developers({ words }: CheckoutVisit, { registerUrl, consoleUrl, descriptionUrl }: FrontLinks) {
   return html`<h2>${words.html('front.developer')}</h2>
 <ul>
+<li>${words.html('front.docs', { file: GUIDE })}</li>
 ${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
 <li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
 <li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>

@@ -1,7 +1,7 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
 import { type Html, hidden, html } from '../lib/html.ts';
 import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
-import { FIELDS } from '../methods/fields.ts';
+import { FIELDS, type FieldUse } from '../methods/fields.ts';
 import type { Method } from '../methods/method.ts';
 import { isFallback } from '../methods/offer.ts';
 import { framedPage } from '../pages/framed-page.ts';
@@ -98,16 +98,27 @@ function form(visit: CheckoutVisit, pending: Pending): Html {
   const shown = instructions && JSON.stringify(instructions);
   const known = knownContacts(payment, method, asked.edit);
   const missing = method.fields.filter(({ name }) => !known.has(name));
+  // Contact details are all that this way to pay is about.
+  const isFolded = ({ required }: FieldUse) => !required && type !== 'details';
+  const part = ({ name }: FieldUse) => fieldPart(words, name, merchant, typed, idPrefix);
   const edit = asked.edit === CONTACT ? CONTACT : undefined;
   return html`${next && html`<p>${next}</p>`}
 ${instructions && instructionsMarkup(pending, instructions, address({ method: id, view: 'code' }))}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
 ${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}
-${missing.map(({ name }) => fieldPart(words, name, merchant, typed, idPrefix))}
+${missing.filter((one) => !isFolded(one)).map(part)}
+${optionalFields(words, missing.filter(isFolded).map(part), typed !== undefined)}
 <button class="primary">${words.html(`submit.${type}`, { amount })}</button>
 <p class="fine">${words.html('pending.privacy')} ${words.html('pending.next', { merchant })}</p>
 </form>`;
+}
+
+/** Fields that may stay empty, folded so that a phone shows the button without them. Open in a form that was refused. */
+function optionalFields(words: Words, fields: readonly Html[], isOpen: boolean): Html | null {
+  if (fields.length === 0) return null;
+  return html`<details class="more"${isOpen && html` open`}><summary>${words.html('optional.summary')}</summary>
+${fields}</details>`;
 }
 
 function nextStep(words: Words, type: Method['type'], merchant: string): Html | null {

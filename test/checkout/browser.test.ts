@@ -220,6 +220,7 @@ describe('a customer without scripts', () => {
       const { id, checkout_url } = await createAt(stage.harness, offer, RETURN);
       const page = await newPage(stage, { viewport: size(390) });
       await page.goto(checkout_url);
+      for (const summary of await page.locator('form .more summary').all()) await summary.click();
       for (const [name, value] of Object.entries(TYPED[offer])) await page.locator(`#${name}`).fill(value);
       await loaded(page, () => page.locator('form button.primary').click());
       await page.waitForURL((url) => !url.searchParams.has('method'));
@@ -235,6 +236,25 @@ describe('a customer without scripts', () => {
       assert.ok(JSON.stringify(payment_details).includes('•••') || offer === 'card');
       await page.context().close();
     });
+
+  test('reaches the button of a transfer or of cash without what may stay empty, which a refused form shows.', async () => {
+    const page = await newPage(stage, { viewport: size(390) });
+    for (const [offer, wanted] of [
+      ['transfer', ['payer-email']],
+      ['cash', ['payer-name', 'payer-email']],
+    ] as const) {
+      const { checkout_url } = await createAt(stage.harness, offer);
+      await page.goto(checkout_url);
+      const fields = page.locator('form :is(input, textarea):visible');
+      assert.deepEqual(await fields.evaluateAll((all) => all.map(({ id }) => id)), wanted);
+      await page.locator('form .more summary').click();
+      assert.ok((await fields.count()) > wanted.length);
+      await page.goto(checkout_url);
+      await loaded(page, () => page.locator('form button.primary').click());
+      assert.ok((await fields.count()) > wanted.length, 'nothing typed hides');
+    }
+    await page.context().close();
+  });
 
   test('chooses a way to pay by keys or by hand: nothing typed is lost, and the page stays where it is.', async () => {
     const { checkout_url } = await createAt(stage.harness, 'all');

@@ -1,6 +1,9 @@
 // The page at the root, what every host is asked for, and what a link to a payment shows of it before it is opened.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { ROOT } from '../support/command.ts';
 import { load, open } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';
@@ -12,7 +15,7 @@ describe('the root in development', () => {
   });
   after(() => harness.close());
 
-  test('/ tells a person what this is, and leads to registration, the console and the API.', async () => {
+  test('/ tells a person what this is, and leads to the guide, registration, the console and the API.', async () => {
     const page = await load(new URL('/', harness.origin), { headers: { 'accept-language': 'de' } });
     assert.deepEqual([page.status, page.h1], [200, 'Zahlungsseiten']);
     assert.match(
@@ -20,6 +23,8 @@ describe('the root in development', () => {
       /<a class="skip" href="#main">Zum Inhalt springen</,
       'there is no payment to skip to',
     );
+    const guide = /<code>(docs\/[\w-]+\.md)<\/code>/.exec(page.text)![1]!;
+    assert.match(readFileSync(join(ROOT, guide), 'utf8'), /^# Integrate/);
     for (const [link, path, status] of [
       [/registrieren/, '/register', 200],
       [/Konsole/, '/console', 200],
