@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { script } from '../../src/console/assets.ts';
 import { stylesheet } from '../../src/ui/assets.ts';
 import { faultsEveryWay } from '../support/axe.ts';
-import { axePath, startChromium } from '../support/chromium.ts';
+import { AXE, startChromium } from '../support/chromium.ts';
 import { strictly } from '../support/markup.ts';
 import { CONTEXT, type Gallery, GROUPS, startGallery } from './gallery.ts';
 
@@ -107,7 +107,7 @@ describe('every page and state', { concurrency: 2 }, () => {
       // Without `bypassCSP`: what breaks the policy is told on the browser's console.
       const context = await browser.newContext(CONTEXT);
       context.setDefaultTimeout(30_000); // passwords are hashed on the way, on a busy machine
-      await context.addInitScript({ path: axePath });
+      await context.addInitScript(AXE);
       const page = await context.newPage();
       const said: string[] = [];
       page.on('console', (message) => {

@@ -7,7 +7,7 @@ import { looksOf } from './looks.ts';
 const AXE_TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rules that a colour can break. */
 export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
-/** The rules that a width can break: what is hidden or moved there may have been somebody's name, heading or target. */
+/** The rules that another width can break: what is hidden or moved there may have been somebody's name or heading. */
 const WIDTH_RULES = [
   'target-size',
   'scrollable-region-focusable',
@@ -33,36 +33,51 @@ interface Finding {
   id: string;
   nodes: { target: string[]; failureSummary: string }[];
 }
-declare const axe: { run(options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }> };
+declare const axe: {
+  run(context: unknown, options: object): Promise<{ violations: Finding[]; incomplete: Finding[] }>;
+};
+declare const window: { axe?: unknown; startAxe(): void; looked: Map<string, unknown> };
 
-/** What axe finds wrong, or cannot tell, in a page made `withAxe`; `asked` are tags of its rules, or rules; `but` are rules. */
-function axeFaults(page: Page, asked: readonly string[], but: readonly string[] = []): Promise<string[]> {
+interface Question {
+  /** Tags of axe's rules, or rules. */
+  asked: readonly string[];
+  /** Rules of `asked` that are left out. */
+  but?: readonly string[];
+  /** The looks of the texts that alone are looked at. */
+  looks?: readonly string[];
+}
+
+/** What axe finds wrong, or cannot tell, in a page made `withAxe`. */
+function axeFaults(page: Page, { asked, but = [], looks }: Question): Promise<string[]> {
   const rules = Object.fromEntries(but.map((rule) => [rule, { enabled: false }]));
   // What passes is not asked for, nor is any style sheet fetched anew.
-  const given = { runOnly: asked, rules, resultTypes: ['violations', 'incomplete'], preload: false };
-  return page.evaluate(async (options) => {
-    const { violations, incomplete } = await axe.run(options);
-    return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
-    );
-  }, given);
+  const options = { runOnly: asked, rules, resultTypes: ['violations', 'incomplete'], preload: false };
+  return page.evaluate(
+    async ({ options, looks }) => {
+      if (!window.axe) window.startAxe();
+      const context = looks ? { include: looks.map((look) => window.looked.get(look)) } : document;
+      const { violations, incomplete } = await axe.run(context, options);
+      return [...violations, ...incomplete].flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+      );
+    },
+    { options, looks },
+  );
 }
 
 /** The looks of texts whose colours axe has passed, on all pages of this process. */
 const passed = new Set<string>();
 
 /**
- * What axe finds wrong, or cannot tell, in a page of which `asked` is asked: the rules of colours only where a text has a look that
+ * What axe finds wrong, or cannot tell, in a page of which `asked` is asked: the rules of colours only of texts with a look that
  * no page had before, because they would say the same again and take longer than all others.
  */
 export async function faultsOfNewLooks(page: Page, asked: readonly string[]): Promise<string[]> {
-  const looks = await looksOf(page);
-  const but = looks.every((look) => passed.has(look)) ? COLOUR_RULES : [];
-  if (asked.every((rule) => but.includes(rule))) return [];
-  const faults = await axeFaults(page, asked, but);
-  if (!faults.some((fault) => COLOUR_RULES.some((rule) => fault.startsWith(`${rule}:`))))
-    for (const look of looks) passed.add(look);
-  return faults;
+  const looks = (await looksOf(page)).filter((look) => !passed.has(look));
+  const ofColours = looks.length > 0 ? await axeFaults(page, { asked: COLOUR_RULES, looks }) : [];
+  if (ofColours.length === 0) for (const look of looks) passed.add(look);
+  const hasOthers = asked.some((rule) => !COLOUR_RULES.includes(rule));
+  return [...ofColours, ...(hasOthers ? await axeFaults(page, { asked, but: COLOUR_RULES }) : [])];
 }
 
 export interface EveryWay {
@@ -94,9 +109,15 @@ export async function faultsEveryWay(
   note('narrow, folded', await layoutFaults(page, controlPx));
   await unfold(page);
   await prepare?.(page);
-  note('narrow', [...(await layoutFaults(page, controlPx)), ...(await axeFaults(page, WIDTH_RULES))]);
+  note('narrow', await layoutFaults(page, controlPx));
+  const narrow = await boxesOf(page);
   await resize(WIDE);
   note('wide', [...(await layoutFaults(page, controlPx)), ...(await faultsOfNewLooks(page, AXE_TAGS))]);
+  if (narrow !== (await boxesOf(page))) {
+    await resize(NARROW);
+    note('narrow', await axeFaults(page, { asked: WIDTH_RULES }));
+    await resize(WIDE);
+  }
   if (inTheDark) {
     await page.emulateMedia({ colorScheme: 'dark' });
     note('dark', await faultsOfNewLooks(page, COLOUR_RULES));
@@ -104,3 +125,28 @@ export async function faultsEveryWay(
   }
   return faults;
 }
+
+/**
+ * Which elements of a page are there, and which are boxes of a table. Of two widths in which these are the same, axe can say different
+ * things only of what is too small to hit or scrolls, and of both `layoutFaults` demands more.
+ */
+function boxesOf(page: Page): Promise<string> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('body *')]
+      .map((one) => {
+        const { display } = getComputedStyle(one);
+        return [
+          one.checkVisibility({ visibilityProperty: true }),
+          /^(table|contents)/.test(display!) && display,
+        ];
+      })
+      .join(),
+  );
+}
+
+/** As much of the browser's own types as is looked at. */
+interface Shown {
+  checkVisibility(options: object): boolean;
+}
+declare const document: { querySelectorAll(selector: string): Iterable<Shown> };
+declare function getComputedStyle(element: Shown): Record<string, string>;

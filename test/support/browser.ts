@@ -1,7 +1,7 @@
 // Scenes in a real browser: each opened in one step, and what is measured of a page there.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { SCENES } from '../checkout/scenes.ts';
-import { axePath, startChromium } from './chromium.ts';
+import { AXE, startChromium } from './chromium.ts';
 import { FROM_OUR_PAGE } from './customer.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { SHOP } from './shop.ts';
@@ -64,7 +64,7 @@ export async function newPage(
     ...options,
   });
   // Once for all pages: given anew with each, it would take longer than what it checks.
-  if (withAxe) await context.addInitScript({ path: axePath });
+  if (withAxe) await context.addInitScript(AXE);
   return context.newPage();
 }
 
@@ -91,14 +91,17 @@ export async function show(stage: Stage, page: Page, scene: ReadyScene, language
   return response.status();
 }
 
-/** The page of `scene` as it comes over the wire. */
-export async function fetched(stage: Stage, scene: ReadyScene, language = 'en'): Promise<string> {
+/** The page of `scene` as it comes over the wire, to a browser with this cookie. */
+export async function fetched(
+  stage: Stage,
+  scene: ReadyScene,
+  language = 'en',
+  cookie?: string,
+): Promise<string> {
   const { form } = scene;
-  const sent = form && {
-    method: 'POST',
-    headers: FROM_OUR_PAGE,
-    body: new URLSearchParams(form),
-    redirect: 'manual' as const,
+  const sent = {
+    headers: { ...(form && FROM_OUR_PAGE), ...(cookie && { cookie }) },
+    ...(form && { method: 'POST', body: new URLSearchParams(form), redirect: 'manual' as const }),
   };
   return (await fetch(addressOf(stage, scene, language), sent)).text();
 }
@@ -134,7 +137,7 @@ interface Shown {
 declare const document: {
   activeElement: Shown;
   body: Shown;
-  documentElement: Shown & { dir: string };
+  documentElement: Shown & { dir: string; dataset: Record<string, string> };
   scrollingElement: Shown;
   querySelector(selector: string): Shown | null;
   querySelectorAll(selector: string): Iterable<Shown>;
@@ -167,7 +170,9 @@ export function layoutFaults(page: Page, controlPx = 44): Promise<string[]> {
       if (display !== 'inline' && one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !isInput)
         faults.push(`${called(one)} is too narrow for its text`);
       // The label of a radio button is hit with it.
-      if (!one.matches('a, button, input:not([type=radio]), textarea, summary, label:has([type=radio])'))
+      if (
+        !one.matches('a, button, input:not([type=radio]), select, textarea, summary, label:has([type=radio])')
+      )
         continue;
       // A link within a sentence is as high as its line (WCAG 2.5.8).
       const isInSentence =
@@ -228,9 +233,9 @@ export function focusable(page: Page): Promise<{ count: number; first: number; i
   }, STOPS);
 }
 
-/** Presses Tab and tells where that leads. */
+/** Presses Tab, or goes on holding it, and tells where that leads. */
 export async function tab(page: Page): Promise<Stop> {
-  await page.keyboard.press('Tab');
+  await page.keyboard.down('Tab');
   return page.evaluate((selector) => {
     const all = [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
     const one = document.activeElement;
@@ -261,6 +266,14 @@ export function motions(page: Page): Promise<string[]> {
 /** The colour behind everything. */
 export function canvasOf(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor!);
+}
+
+/** Shows a page as it is served to a visitor who chose this theme, or none. */
+export async function chooseTheme(page: Page, theme: string | undefined): Promise<void> {
+  await page.evaluate((chosen) => {
+    if (chosen) document.documentElement.dataset.theme = chosen;
+    else delete document.documentElement.dataset.theme;
+  }, theme);
 }
 
 /** The colours of everything on a page but the links at its foot, which tell what was chosen. */

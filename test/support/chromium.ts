@@ -1,5 +1,6 @@
 // A real Chromium out of the package registry, headless.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import chromium from '@sparticuz/chromium';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
@@ -16,10 +17,9 @@ const QUIET = [
 /** A page with axe makes much garbage: with a larger young generation, less of it is looked through. */
 const YOUNG = '--js-flags=--min-semi-space-size=16';
 
-/** What a page is made with that axe is to look at. */
-export const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve(
-  'axe-core/axe.min.js',
-);
+const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resolve('axe-core/axe.min.js');
+/** What a page is made with that axe is to look at. It is started with `startAxe`: most pages on the way are never asked. */
+export const AXE = { content: `window.startAxe = function () {\n${readFileSync(axePath, 'utf8')}\n};` };
 
 export async function startChromium(): Promise<Browser> {
   return playwright.launch({

@@ -15,9 +15,11 @@ interface Shown {
 declare const document: { querySelectorAll(selector: string): Iterable<Shown> };
 declare function getComputedStyle(element: Shown, part?: string): Record<string, string>;
 
+declare const window: { looked: Map<string, unknown> };
+
 /**
  * The look of each visible text, each look once: its colours and size, the colours of all that it lies in, and of what else
- * lies under or over it. Texts of one look are read equally well.
+ * lies under or over it. Texts of one look are read equally well. The page keeps an element of each look, in `looked`.
  */
 export function looksOf(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -51,15 +53,17 @@ export function looksOf(page: Page): Promise<string[]> {
       const marks = ['a', ':disabled', 'input'].map((selector) => one.matches(selector));
       texts.push({ one, look: [tell(style, TEXT), marks, isShort, symbols].join(' ') });
     }
-    const looks = texts.map(({ one, look }) => {
+    window.looked = new Map();
+    for (const { one, look } of texts) {
       const box = one.getBoundingClientRect();
       const others = grounds.filter((ground) => {
         const { left, right, top, bottom } = ground.getBoundingClientRect();
         const meets = left < box.right && right > box.left && top < box.bottom && bottom > box.top;
         return meets && !ground.contains(one);
       });
-      return [painted.get(one), look, ...others.map((ground) => painted.get(ground))].join('\n');
-    });
-    return [...new Set(looks)];
+      const whole = [painted.get(one), look, ...others.map((ground) => painted.get(ground))].join('\n');
+      if (!window.looked.has(whole)) window.looked.set(whole, one);
+    }
+    return [...window.looked.keys()];
   });
 }
