@@ -123,6 +123,11 @@ merchants:
     website: https://corner.example
     support: help@corner.example
     methods: [bank_transfer, cash, test_card]
+    webhooks:
+      - id: shop
+        url: https://corner.example/hooks/payments
+        mode: live
+        types: [payment.approved, payment.rejected]
     rate_limits:
       writes_per_second: 100
       reads_per_second: 400
@@ -272,6 +277,14 @@ Each key has either \`key_sha256\` or \`key\`. \`counterfoil keys create\` makes
 comments and all else left as they are. No key may stand in the file twice. A plain \`key\`, and the development key in any form,
 are refused in production. In development every key makes test payments, whatever its mode.
 
+## merchants[].webhooks
+
+${table(merchant.properties!.webhooks!.items!, false)}
+
+The store takes these over at a start and on SIGHUP, and makes the secret: the merchant gets it by \`rotate_secret\`. A merchant can disable and
+enable such an endpoint, and cannot change or delete it. One that leaves the file is disabled, and goes on where it stopped when it comes back. In development every
+endpoint gets the events of test payments, whatever its mode ([webhooks](webhooks.md)).
+
 ## merchants[].rate_limits
 
 ${table(merchant.properties!.rate_limits!, false)}
@@ -301,7 +314,7 @@ ${table(account.properties!.address!, false)}
 
 ## SIGHUP
 
-The server reads \`merchants\` and \`methods\` again on SIGHUP. A file that is wrong by then changes nothing: the log says what is
+The server reads \`merchants\`, their \`webhooks\` and \`methods\` again on SIGHUP. A file that is wrong by then changes nothing: the log says what is
 wrong, and all stays as it was. All other settings are read at the start only. Customers who have sent their form go on seeing the
 account they were shown.
 

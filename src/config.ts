@@ -18,6 +18,7 @@ import { explainIssue, explainSyntax, settingName } from './settings/config-faul
 import { withoutEmpty } from './settings/empty-lists.ts';
 import { placesOf } from './settings/places.ts';
 import { configurationSchema, namesAt, type Settings } from './settings/settings.ts';
+import { endpointsOf } from './settings/webhook-endpoints.ts';
 
 /** Sysexits' EX_CONFIG: the configuration is at fault, and starting again will not help. */
 export const EXIT_CONFIGURATION = 78;
@@ -32,6 +33,7 @@ export interface Configuration extends Omit<Settings, 'merchants' | 'rate_limits
   /** Set by `PORT`: a taken port is then an error, not a reason to look for another. */
   portIsFixed: boolean;
   merchants: MerchantWithKeys[];
+  endpoints: ReturnType<typeof endpointsOf>;
   /** The place of each setting in the file. What production refuses is reported with its place. */
   written: WhereWritten;
 }
@@ -134,14 +136,14 @@ export function parseConfiguration(
     throw fail(path, explainIssue(issue, namesAt(issue.path)));
   }
   const settings = parsed.data;
-  const merchants = merchantsOf(settings, fail);
   const { port, ...rest } = overrides(env);
   const development = settings.environment === 'development';
   const { rate_limits, registration, tls, backups } = settings;
   const beside = (path: string) => resolve(dirname(file), path);
   const configuration: Configuration = {
     ...settings,
-    merchants,
+    merchants: merchantsOf(settings, fail),
+    endpoints: endpointsOf(settings, fail),
     written: { keys: writtenKeys(settings, place), place },
     rate_limits: { ...rate_limits, enabled: rate_limits.enabled ?? !development },
     registration: { ...registration, mode: registration.mode ?? (development ? 'open' : 'closed') },
@@ -185,7 +187,6 @@ function positionOf(document: Document, path: readonly PropertyKey[]): number {
 
 /** Merchants with their keys as digests, none twice. */
 function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
-  const development = settings.environment === 'development';
   const seen = new Map<string, string>();
   const methods = settings.methods.map(({ id }) => id);
   for (const [m, one] of settings.merchants.entries()) {
@@ -214,7 +215,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
       return {
         id: keyId(digest),
         digest,
-        mode: development ? ('test' as const) : written,
+        mode: settings.environment === 'development' ? ('test' as const) : written,
         expires_at: entry.expires_at === undefined ? null : Date.parse(entry.expires_at),
         ...(entry.name !== undefined && { name: entry.name }),
       };

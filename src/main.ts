@@ -29,12 +29,14 @@ import type { Waits } from './payments/waits.ts';
 import { ReviewFigures } from './review/figures.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import { openRing } from './secrets/open-ring.ts';
+import { webhookRules } from './settings/webhook-endpoints.ts';
 import { freePlaces } from './start/addresses.ts';
 import { openListeners, openMetrics } from './start/listeners.ts';
 import { sealAtRest } from './start/seal-at-rest.ts';
-import { surfaceSettings, webhookRules } from './start/surface-settings.ts';
+import { surfaceSettings } from './start/surface-settings.ts';
 import { Undo } from './start/undo.ts';
 import { startCounters, startFollowing, startWork } from './start/work.ts';
+import type { WebhookWorker } from './webhooks/worker.ts';
 
 export interface Service {
   baseUrl: string;
@@ -50,6 +52,7 @@ export interface Service {
   offer: Offer;
   streams: EventStreams;
   waits: Waits;
+  webhooks: WebhookWorker;
   /** The port asked for, when another had to be taken. */
   portTaken: number | undefined;
   /** Reads the certificate again, and shows it from now on; the old one goes on where it throws `KeyPairUnfit`. */
@@ -139,7 +142,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
   undo.add(() => [health.stopping(), streams.stop(), waits.stop()]);
   return {
-    ...{ database, journal, ring, directory, keyUses, offer, streams, waits },
+    ...{ database, journal, ring, directory, keyUses, offer, streams, waits, webhooks },
     baseUrl: places.baseUrls.public,
     checkoutBaseUrl: places.checkoutBaseUrl,
     consoleBaseUrl: places.baseUrls.console,

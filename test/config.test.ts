@@ -70,6 +70,7 @@ test('what is left out has its default', () => {
   const { written, ...settings } = parse(DEVELOPMENT);
   assert.deepEqual([written.keys, written.place(['port'])], [[], `${FILE}:1`]);
   assert.deepEqual(settings, {
+    endpoints: [],
     environment: 'development',
     host: '127.0.0.1',
     port: 8080,

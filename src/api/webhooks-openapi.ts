@@ -81,7 +81,7 @@ const endpointPaths = (): Description['paths'] => ({
       parameters: [endpointId],
       responses: {
         200: answer('Deleted.', 'DeletedWebhookEndpointAnswer'),
-        ...refusals(['not_found']),
+        ...refusals(['not_found', 'conflict']),
       },
     },
   },

@@ -131,6 +131,7 @@ async function reread(
     await refuseToReload(subjectOf(configuration));
     await replaceConfigured(service.database, service.directory, merchants);
     service.offer.replace(methods);
+    service.webhooks.configure(configuration.endpoints);
     log.info('merchants, keys and methods were read again');
     const left = changedSince(running, configuration);
     if (left.length > 0) log.warn(`restart to take over what else changed: ${left.join(', ')}`);
@@ -141,7 +142,7 @@ async function reread(
 
 /** The settings that are read at the start alone and are others by now. */
 function changedSince(running: Configuration, now: Configuration): string[] {
-  const { merchants: _m, methods: _e, written: _w, ...settings } = running;
+  const { merchants: _m, methods: _e, written: _w, endpoints: _p, ...settings } = running;
   const names = Object.keys(settings) as (keyof typeof settings)[];
   return names.filter((name) => JSON.stringify(running[name]) !== JSON.stringify(now[name])).sort();
 }

@@ -4,7 +4,7 @@ import { counted } from '../lib/counted.ts';
 import { DAY_MS, systemClock } from '../lib/time.ts';
 import { ringOf } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
-import { webhookRules } from '../start/surface-settings.ts';
+import { webhookRules } from '../settings/webhook-endpoints.ts';
 import { disableEndpoint, enableEndpoint, endpointNotFound } from '../webhooks/change.ts';
 import { DELIVERIES_KEPT_MS } from '../webhooks/delivery.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint } from '../webhooks/endpoint.ts';

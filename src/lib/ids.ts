@@ -1,5 +1,5 @@
 // Identifiers that cannot be guessed: the time first if an index needs locality, then random characters.
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 
 /** Crockford's base 32, lower case: no i, l, o or u to misread. Five bits a character. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -41,6 +41,18 @@ export function timeOrderedId(prefix: string, ms: number): string {
 export function randomId(prefix: string, characters = RANDOM_CHARACTERS): string {
   return prefix + randomBase32(characters);
 }
+
+/** The identifier that belongs to `text`: that of the time 0, with 130 bits of the text's SHA-256 behind. */
+export function derivedId(prefix: string, text: string): string {
+  const digest = createHash('sha256').update(text).digest();
+  return (
+    prefix +
+    timeBase32(0) +
+    [...digest.subarray(0, RANDOM_CHARACTERS)].map((byte) => ALPHABET[byte & 31]).join('')
+  );
+}
+
+export const isDerivedId = (prefix: string, id: string): boolean => id.startsWith(prefix + timeBase32(0));
 
 /** Whether `text` has the shape of what `timeOrderedId(prefix, …)` makes. */
 export function isTimeOrderedId(prefix: string, text: string): boolean {

@@ -9,6 +9,7 @@ export function withoutEmpty(values: unknown): unknown {
 }
 
 function withoutEmptyKeys(merchant: unknown): unknown {
-  const { keys, ...others } = (merchant ?? {}) as Record<string, unknown>;
-  return keys === null ? others : merchant;
+  const { keys, webhooks, ...others } = (merchant ?? {}) as Record<string, unknown>;
+  if (keys !== null && webhooks !== null) return merchant;
+  return { ...others, ...(keys != null && { keys }), ...(webhooks != null && { webhooks }) };
 }

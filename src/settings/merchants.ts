@@ -5,6 +5,7 @@ import { keyNameFault } from '../merchants/api-keys.ts';
 import { businessNameFault } from '../merchants/business-name.ts';
 import { isWholeKey } from '../merchants/merchant.ts';
 import { CONTACT_CHECK, CONTACT_FAULT, isContact, perSecond } from './parts.ts';
+import { merchantWebhooksSchema } from './webhook-endpoints.ts';
 
 export const keySchema = z
   .strictObject({
@@ -84,6 +85,9 @@ export const merchantSchema = z.strictObject({
   rate_limits: merchantLimitsSchema
     .optional()
     .describe('What this merchant may do more or less of than `rate_limits` says.'),
+  webhooks: merchantWebhooksSchema.describe(
+    'Webhook endpoints of this merchant, beside those that it makes by the API.',
+  ),
   methods: z
     .array(z.string())
     .min(1)

@@ -16,6 +16,7 @@ import {
   webhooksSchema,
 } from './operation.ts';
 import { BASE_URL_CHECK, baseUrl, isNetwork } from './parts.ts';
+import { merchantWebhookSchema } from './webhook-endpoints.ts';
 
 const reviewSchema = z.strictObject({
   four_eyes_above: z
@@ -231,6 +232,7 @@ const GROUPS: Readonly<Record<string, { shape: object }>> = {
   webhooks: webhooksSchema,
   merchants: merchantSchema,
   'merchants.keys': keySchema,
+  'merchants.webhooks': merchantWebhookSchema,
   'merchants.rate_limits': merchantLimitsSchema,
   ...METHOD_GROUPS,
 };

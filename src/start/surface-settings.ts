@@ -4,7 +4,6 @@ import type { Configuration } from '../config.ts';
 import { addressForLog } from '../http/network.ts';
 import { plainPeers } from '../http/plain-peers.ts';
 import { newSecret } from '../lib/secrets.ts';
-import { type AddressRules, DEVELOPMENT_RULES } from '../webhooks/addresses.ts';
 
 type SurfaceSettings = Pick<
   AppParts,
@@ -49,18 +48,4 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
     trustProxy: trust_proxy,
     mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
   };
-}
-
-/** Where webhooks may be sent. In development also to this machine and private networks, over plain http. */
-export function webhookRules({ environment, webhooks }: Configuration): AddressRules {
-  const { allowed_networks, ports, proxy } = webhooks;
-  const own = { allowHttp: false, allowedNetworks: allowed_networks, ports };
-  const rules =
-    environment === 'production'
-      ? own
-      : {
-          ...DEVELOPMENT_RULES,
-          allowedNetworks: [...DEVELOPMENT_RULES.allowedNetworks, ...allowed_networks],
-        };
-  return { ...rules, ...(proxy !== null && { proxy }) };
 }

@@ -21,9 +21,9 @@ import { PAYMENT_ID_PREFIX } from '../payments/payment.ts';
 import { Waits } from '../payments/waits.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { ringListener } from '../secrets/open-ring.ts';
+import { webhookRules } from '../settings/webhook-endpoints.ts';
 import { startForgetting } from '../statements/forget.ts';
 import { WebhookWorker } from '../webhooks/worker.ts';
-import { webhookRules } from './surface-settings.ts';
 import type { Undo } from './undo.ts';
 
 interface WorkParts {
@@ -72,12 +72,20 @@ export function startWork(base: Base, parts: WorkParts) {
 
 /** Follows the journal of all nodes from now on, and begins to deliver webhooks. Throws `DatabaseError`. */
 export async function startFollowing(
-  { database, ring, directory, webhooks, undo }: Base & { directory: Directory; webhooks: WebhookWorker },
+  {
+    configuration,
+    database,
+    ring,
+    directory,
+    webhooks,
+    undo,
+  }: Base & { directory: Directory; webhooks: WebhookWorker },
   { clock, log }: WorkParts,
 ) {
   const listeners = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
   const follower = await followJournal(database, [...listeners, webhooks.listener()], log);
   undo.add(() => follower.stop());
+  webhooks.configure(configuration.endpoints);
   webhooks.start();
   undo.add(() => webhooks.stop());
   return follower;

@@ -15,6 +15,7 @@ import {
   ENDPOINTS,
   ENDPOINTS_MAXIMUM,
   type Endpoint,
+  isConfigured,
 } from './endpoint.ts';
 import {
   addQueue,
@@ -40,6 +41,7 @@ export async function createEndpoint(
   tenant: Tenant,
   wish: EndpointWish,
   act: Act,
+  id = timeOrderedId(ENDPOINT_ID_PREFIX, transaction.now),
 ): Promise<Endpoint> {
   const { now } = transaction;
   const taken = new Set((await listEndpoints(transaction, tenant)).map(({ place }) => place));
@@ -50,7 +52,6 @@ export async function createEndpoint(
     );
   let place = 1;
   while (taken.has(place)) place++;
-  const id = timeOrderedId(ENDPOINT_ID_PREFIX, now);
   const endpoint: Endpoint = {
     ...ENDPOINTS.nulls,
     ...tenant,
@@ -73,13 +74,14 @@ export async function createEndpoint(
   return endpoint;
 }
 
-/** Changes what a merchant says of an endpoint. */
-export function changeEndpoint(
+/** Changes what a merchant says of an endpoint. Throws `conflict` if a merchant changes one of the configuration file. */
+export async function changeEndpoint(
   transaction: Transaction,
   id: string,
   wish: Partial<EndpointWish>,
   act: Act,
 ): Promise<Endpoint> {
+  refuseConfigured(id, act);
   return change(transaction, id, act, 'webhook.changed', () => wish);
 }
 
@@ -146,11 +148,20 @@ export function rotateSecret(
   });
 }
 
-/** Deletes an endpoint, and with it what waits for it. */
+/** Deletes an endpoint, and with it what waits for it. Throws `conflict` as `changeEndpoint` does. */
 export async function deleteEndpoint(transaction: Transaction, id: string, act: Act): Promise<void> {
+  refuseConfigured(id, act);
   await found(transaction, id);
   await removeEndpoint(transaction, id);
   transaction.record({ ...act, action: 'webhook.deleted', subject: id, facts: { row: null } });
+}
+
+function refuseConfigured(id: string, { actor }: Act): void {
+  if (isConfigured(id) && actor.startsWith('merchant:'))
+    throw new OperationalError(
+      'conflict',
+      'The endpoint is in the configuration file of this service: its operator changes it there.',
+    );
 }
 
 /** Writes an endpoint anew with an entry. Throws `not_found`. */

@@ -1,10 +1,13 @@
 // A webhook endpoint: a URL of a merchant's server that events of one mode are sent to, and where its delivery has come to.
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import type { EventType } from '../events/event.ts';
+import { isDerivedId } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 
 export const ENDPOINT_ID_PREFIX = 'whe_';
 export const isEndpointId = (text: string): boolean => /^whe_[0-9a-z]{36}$/.test(text);
+/** Whether an endpoint is one of the configuration file. */
+export const isConfigured = (id: string): boolean => isDerivedId(ENDPOINT_ID_PREFIX, id);
 /** Endpoints of one merchant and mode. */
 export const ENDPOINTS_MAXIMUM = 16;
 

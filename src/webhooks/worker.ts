@@ -8,6 +8,7 @@ import { type Logger, Outage } from '../lib/log.ts';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { tenantsBetween } from '../payments/history-queries.ts';
 import { tenantName } from '../payments/queries.ts';
+import { type ConfiguredEndpoint, takeOver } from './configured.ts';
 import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
@@ -37,6 +38,8 @@ export class WebhookWorker {
   readonly #stopping = new AbortController();
   #ending = false;
   #hasBegun = false;
+  /** The endpoints of the configuration file; undefined once the store has them. */
+  #configured: readonly ConfiguredEndpoint[] | undefined;
   /** Enabled endpoints by id. */
   #endpoints: ReadonlyMap<string, Endpoint> = new Map();
   /** The newest entry whose tenant is known. */
@@ -82,6 +85,18 @@ export class WebhookWorker {
       for (const { sender } of this.#senders.values()) sender.wake();
     };
     return { prefix: ENDPOINT_ID_PREFIX, load, hear: load };
+  }
+
+  /** Has the store take over the endpoints of the configuration file as soon as it takes writes. */
+  configure(endpoints: readonly ConfiguredEndpoint[]): void {
+    this.#configured = endpoints;
+  }
+
+  async #takeOver(): Promise<void> {
+    const configured = this.#configured;
+    if (!configured) return;
+    await takeOver(this.#sending, configured, this.#log);
+    if (this.#configured === configured) this.#configured = undefined;
   }
 
   /** Begins to look, until stopped. */
@@ -140,6 +155,7 @@ export class WebhookWorker {
   };
 
   async #round(): Promise<void> {
+    await this.#takeOver();
     if (this.#endpoints.size > 0) await this.#endOldLeases();
     if (this.#endpoints.size > 0) await this.#findNews();
     if (monotonicMs() - this.#dueLookedAt > DUE_EVERY_MS) {

@@ -195,7 +195,21 @@ test('SIGHUP takes new keys over and drops old ones; a broken file changes nothi
     'Corner Shop',
   );
 
-  const good = readFileSync(folder.config, 'utf8');
+  const keyed = readFileSync(folder.config, 'utf8');
+  const webhook = '    webhooks: [{id: shop, url: "http://localhost:9/hook"}]\n';
+  const good = keyed.replace(/name: .?Corner Shop.?\n/, (line) => line + webhook);
+  writeFileSync(folder.config, good);
+  server.child.kill('SIGHUP');
+  const headers = { authorization: `Bearer ${key}` };
+  const endpoints = async () =>
+    (await (await fetch(`${ready.base_url}/v1/webhook_endpoints`, { headers })).text()).includes(
+      '"http://localhost:9/hook"',
+    );
+  for (let waited = 0; !(await endpoints()); waited += 50) {
+    assert.ok(waited < 10_000, server.stdout);
+    await pause(50);
+  }
+
   writeFileSync(folder.config, `${good}prot: 1\n`);
   server.child.kill('SIGHUP');
   await logged('merchants, keys and methods stay as they were: counterfoil.yaml:');
