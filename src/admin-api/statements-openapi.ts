@@ -31,6 +31,12 @@ const importing = {
       { type: 'string', enum: ['true', 'false'] },
       'Import what is right although something is not.',
     ),
+    query('account', text, 'The account of a CSV file that does not name its own.'),
+    query(
+      'csv',
+      text,
+      'How a CSV file is read, as the option `--csv` of the command says it, separated by `|`: `dates=dmy|sign=signed`. It is remembered for the account.',
+    ),
   ],
   requestBody: { required: true, content: { 'application/octet-stream': {} } },
   responses: {

@@ -9,7 +9,8 @@ import { formatAmount } from '../lib/money.ts';
 import { textFault } from '../lib/text.ts';
 import { dayBounds, formatTimestamp } from '../lib/time.ts';
 import { bankLine } from '../review/line-evidence.ts';
-import { checkFile, importFile } from '../statements/import-file.ts';
+import { type PartialLayout, parseChoices } from '../statements/csv-layout.ts';
+import { checkFile, importFile, layoutsOf } from '../statements/import-file.ts';
 import {
   isLineId,
   isStatementId,
@@ -20,6 +21,7 @@ import {
 import { findLine, listLines, listStatements } from '../statements/line-queries.ts';
 import { FILE_BYTES_MAXIMUM } from '../statements/read.ts';
 import { readBeside } from '../statements/read-beside.ts';
+import { rememberedLayouts } from '../statements/remembered.ts';
 import type { AdminParts } from './parts.ts';
 
 const TEXT_MAXIMUM = 255;
@@ -150,16 +152,28 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
 }
 
 /** Adds the route that imports, to `app`, whose requests carry a principal that may decide by now. */
-export function addStatementImport(app: FastifyInstance, { journal, offer }: AdminParts): void {
+export function addStatementImport(app: FastifyInstance, { database, journal, offer }: AdminParts): void {
   readBytes(app);
   app.post('/statements', { bodyLimit: FILE_BYTES_MAXIMUM }, async (request, reply) => {
     const reader = new QueryReader(request.query);
     const name = reader.text('file', (text) => textFault(text, TEXT_MAXIMUM)) ?? 'statement';
     const despiteFaults = reader.oneOf('despite_faults', ['true', 'false']) === 'true';
+    const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
+    let choices: PartialLayout | undefined;
+    reader.text('csv', (text) => {
+      const read = parseChoices(text.split('|'));
+      if (typeof read === 'string') return read;
+      choices = read;
+      return undefined;
+    });
     reader.refuseOthers();
     reader.end();
     const { principal, id } = request;
-    const checked = checkFile(await readBeside(bodyOf(request), name), offer.settings);
+    const remembered = await rememberedLayouts(database);
+    const csv = { remembered, ...(choices && { choices }), ...(account !== undefined && { account }) };
+    const read = await readBeside(bodyOf(request), name, csv);
+    const checked = checkFile(read, offer.settings);
+    if (choices) checked.confirmed = layoutsOf(read, checked.statements);
     const act = { actor: principal.actor, request_id: id };
     const imported = await importFile(journal, checked, act, { despiteFaults, dryRun: false });
     if (!imported) throw validationFailed(detailsOfFaults(checked.faults));

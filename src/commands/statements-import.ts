@@ -3,9 +3,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { CsvOptions } from '../statements/csv.ts';
 import { type Imported, importedText } from '../statements/import.ts';
-import { checkFile, type FileFault, importFile } from '../statements/import-file.ts';
+import { checkFile, type FileFault, importFile, layoutsOf } from '../statements/import-file.ts';
 import type { ReadStatements } from '../statements/read.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
+import { rememberedLayouts } from '../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 
@@ -24,10 +25,13 @@ interface Told {
 /** `counterfoil statements import`. Sets exit code 1 if there is a fault. Throws what `withStore` throws. */
 export async function importFiles(files: readonly string[], options: Options): Promise<void> {
   const { despiteFaults = false, dryRun = false, json } = options;
-  await withStore(options, async ({ configuration, journal }) => {
+  await withStore(options, async ({ configuration, database, journal }) => {
     const told: Told[] = [];
+    const remembered = await rememberedLayouts(database);
     for (const path of files) {
-      const checked = checkFile(readFile(path, csvOptions(options)), configuration.methods);
+      const read = readFile(path, { ...csvOptions(options), remembered });
+      const checked = checkFile(read, configuration.methods);
+      if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
       const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
       told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
       if (!json) console.log(fileText(basename(path), imported, checked.faults));

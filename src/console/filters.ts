@@ -35,7 +35,10 @@ export function daysAsked(
 /** The values of a choice, and what each is called. */
 export type SelectChoices = readonly (readonly [value: string, label: string])[];
 
-/** A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. */
+/**
+ * A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. `none` is
+ * the label of choosing nothing.
+ */
 export function filterChoice(
   name: string,
   label: string,
@@ -43,6 +46,7 @@ export function filterChoice(
   chosen: string | undefined,
   fault?: string,
   id = name,
+  none: string | null = 'Any',
 ): Html {
   const all =
     chosen === undefined || choices.some(([value]) => value === chosen)
@@ -54,7 +58,7 @@ ${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attri
     name,
     'aria-invalid': fault && 'true',
     'aria-describedby': fault && `${id}-error`,
-  })}><option value="">Any</option>${all.map(
+  })}>${none !== null && html`<option value="">${none}</option>`}${all.map(
     ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
   )}</select></div>
 `;

@@ -1,10 +1,14 @@
 // Importing bank statements by a form: several files at once, and what came of each.
-import { type Html, html } from '../lib/html.ts';
+import { attributes, type Html, html } from '../lib/html.ts';
 import { FilesForm } from '../pages/files-form.ts';
 import { type Imported, importedText } from '../statements/import.ts';
-import { checkFile, type FileFault, importFile } from '../statements/import-file.ts';
+import { checkFile, type FileFault, importFile, layoutsOf } from '../statements/import-file.ts';
+import type { ReadStatements } from '../statements/read.ts';
 import { readBeside } from '../statements/read-beside.ts';
-import { literal, notice } from './parts.ts';
+import { rememberedLayouts } from '../statements/remembered.ts';
+import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
+import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
+import { type Faults, hasFaults, literal, notice } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 import { STATEMENTS_PATH } from './statements.ts';
 
@@ -18,29 +22,51 @@ interface FileOutcome {
 /** Faults of one file that are shown. */
 const FAULTS_SHOWN = 20;
 
-export function importPage(context: Context, outcomes: readonly FileOutcome[] = [], fault?: string): Outcome {
+interface Shown {
+  outcomes?: readonly FileOutcome[];
+  /** CSV files that are to be looked at first. */
+  previews?: readonly CsvPreview[];
+  fault?: string;
+}
+
+export function importPage(context: Context, { outcomes = [], previews = [], fault }: Shown = {}): Outcome {
   const { address, token } = context;
-  const described = fault && html` aria-invalid="true" aria-describedby="files-error"`;
   const isImported = outcomes.some(({ imported }) => imported);
+  const faults: Faults = fault ? { files: fault } : previewFaults(previews);
+  const fields =
+    previews.length > 0 ? previewFields(context, previews, faults) : filesField(outcomes.length === 0, fault);
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
 <h1>Import statements</h1>
 ${outcomes.map((one) => outcomeShown(one))}
 ${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
-<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/import`)}#errors" enctype="multipart/form-data" novalidate>${token}
-<div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
-<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. At most 64 MB together.</p>
-${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
-multiple${described}${outcomes.length === 0 && html` autofocus`}></div>
-<div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">
+<form${attributes({
+    class: previews.length === 0 && 'narrow',
+    method: 'post',
+    action: `${address(`${STATEMENTS_PATH}/import`)}#errors`,
+    enctype: 'multipart/form-data',
+    novalidate: true,
+  })}>${token}
+${fields}<div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">
 <label for="despite">Import what is right of a file although something in it is wrong</label></div>
-<p class="actions"><button class="primary">Import</button></p></form>
+<p class="actions"><button class="primary">Import</button>${
+    previews.length > 0 && html` <button class="secondary" name="act" value="look">Read again</button>`
+  }</p></form>
 <p class="muted">A file again, or one that overlaps, adds nothing twice.</p>`;
   return {
     title: 'Import statements',
     content,
     place: STATEMENTS_PATH,
-    ...(fault && { faults: { files: fault } }),
+    ...(hasFaults(faults) && { faults }),
   };
+}
+
+function filesField(isFirst: boolean, fault: string | undefined): Html {
+  const described = fault && html` aria-invalid="true" aria-describedby="files-error"`;
+  return html`<div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
+<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. At most 64 MB together.</p>
+${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
+multiple${described}${isFirst && html` autofocus`}></div>
+`;
 }
 
 function outcomeShown({ file, imported, faults }: FileOutcome): Html {
@@ -59,17 +85,36 @@ ${faults.length > shown.length && html`<p>${faults.length - shown.length} more.<
 }
 
 export async function takeFiles(context: Context): Promise<Outcome> {
+  const { database, form } = context;
+  const chosen = form instanceof FilesForm ? form.files : [];
+  const uploads: Upload[] = await lookedAt(form);
+  for (const file of chosen)
+    uploads.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()), said: undefined });
+  if (uploads.length === 0) return importPage(context, { fault: 'Choose at least one file' });
+  const remembered = await rememberedLayouts(database);
+  const outcomes: FileOutcome[] = [];
+  const previews: CsvPreview[] = [];
+  for (const upload of uploads) {
+    const { name, bytes, said } = upload;
+    const read = await readBeside(bytes, name, { ...said, remembered });
+    const seen = read.csv?.find(({ file }) => file === name);
+    const isLook = form.get('act') === 'look' || (seen && mustBeLookedAt(seen, said));
+    const outcome = seen && isLook ? undefined : await importOne(context, read, upload);
+    if (outcome) outcomes.push(outcome);
+    if (seen && !outcome?.imported) previews.push({ ...upload, read, content: await packed(bytes) });
+  }
+  return importPage(context, { outcomes, previews });
+}
+
+async function importOne(
+  context: Context,
+  read: ReadStatements,
+  { name, said }: Upload,
+): Promise<FileOutcome> {
   const { form, journal, principal, request, offer } = context;
-  const files = form instanceof FilesForm ? form.files : [];
-  if (files.length === 0) return importPage(context, [], 'Choose at least one file');
+  const checked = checkFile(read, offer.settings);
+  if (said) checked.confirmed = layoutsOf(read, checked.statements);
   const act = { actor: principal.actor, request_id: request.id };
   const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
-  const outcomes: FileOutcome[] = [];
-  for (const file of files) {
-    const read = await readBeside(new Uint8Array(await file.arrayBuffer()), file.name);
-    const checked = checkFile(read, offer.settings);
-    const imported = await importFile(journal, checked, act, options);
-    outcomes.push({ file: file.name, imported, faults: checked.faults });
-  }
-  return importPage(context, outcomes);
+  return { file: name, imported: await importFile(journal, checked, act, options), faults: checked.faults };
 }

@@ -5,15 +5,17 @@ import type { CsvColumns, CsvRole } from './csv-layout.ts';
 const NAMES: Partial<Record<CsvRole, string>> = {
   day: `buchungstag|buchungsdatum|buchung|booking date|posting date|date posted|completed date|transaction date|booked|datum buchung|
     boekdatum|boekingsdatum|data operacji|data ksiegowania|data transakcji|date de comptabilisation|date operation|date d operation|
-    fecha operacion|fecha|data contabile|data|datum zauctovani|datum|date|dato|bokforingsdag|pvm`,
-  value: `valuta|valutadatum|valuta datum|wertstellung|wertstellungsdatum|wert|value date|rentedatum|data waluty|date de valeur|date valeur|
+    fecha operacion|fecha|data contabile|data|datum zauctovani|datum|
+    date|day|dato|bokforingsdag|pvm`,
+  value: `valuta|value day|valutadatum|valuta datum|wertstellung|wertstellungsdatum|wert|
+    value date|rentedatum|data waluty|date de valeur|date valeur|
     fecha valor|data valuta|valutadag`,
   amount: `betrag|umsatz|amount|bedrag|kwota|montant|importe|importo|castka|belop|total amount|gross|brutto|value|transaction amount`,
   debit: `soll|belastung|lastschrift|debit|debit amount|paid out|money out|withdrawal|withdrawals|af|obciazenia|debet|dare|cargo|
     uscite|ausgang|amount debit`,
   credit: `haben|gutschrift|credit|credit amount|paid in|money in|deposit|deposits|bij|uznania|avere|abono|entrate|eingang|amount credit`,
   mark: `soll haben|s h|sh|debit credit|d c|dc|cr dr|dr cr|af bij|credit debit indicator|direction|soll haben kennzeichen|debet credit`,
-  currency: `wahrung|waehrung|currency|munt|waluta|devise|divisa|valuta code|muntsoort|mena|payment currency`,
+  currency: `wahrung|waehrung|currency|ccy|munt|waluta|devise|divisa|valuta code|muntsoort|mena|payment currency`,
   balance: `saldo|saldo nach buchung|balance|running balance|saldo na trn|saldo na mutatie|saldo po transakcji|solde|kontostand|guthaben|
     resulting balance|balance afterwards`,
   status: `status|state|info|buchungsstatus`,

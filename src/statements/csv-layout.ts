@@ -64,6 +64,15 @@ export interface CsvLayout {
 /** What is known of a layout: what a profile says, what was detected, what the bookkeeper chose. */
 export type PartialLayout = Partial<CsvLayout> & { columns: CsvColumns };
 
+/** How a bookkeeper had an export of an account read before. */
+export interface RememberedLayout {
+  /** Identifies exports by the names of their columns. */
+  shape: string;
+  /** As statements of the account are kept. */
+  account: string;
+  layout: CsvLayout;
+}
+
 export const CSV_MARKS = {
   delimiter: { comma: ',', semicolon: ';', tab: '\t', pipe: '|' },
   quote: { double: '"', single: "'" },

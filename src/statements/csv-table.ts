@@ -107,7 +107,7 @@ function byNames(head: readonly CsvRow[]): Found | undefined {
 export const isDay = (cell: string) => dayOrdersOf(cell).length > 0;
 export const isAmount = (cell: string) =>
   !isDay(cell) &&
-  /\d[.,]\d\d?\b|^[-+(]/.test(cell) &&
+  /\d[.,]\d|^[-+(]/.test(cell) &&
   Boolean(csvAmount(cell, 'comma') ?? csvAmount(cell, 'point'));
 
 /** A table whose names are not known: rows that each hold a day and an amount. */

@@ -102,8 +102,9 @@ export function decimalsOf(text: string): { possible: readonly DecimalWord[]; as
   return { possible: comma ? ['comma'] : point ? ['point'] : [], asks: false };
 }
 
-/** The mark between thousands in a text, if there is one. */
+/** The mark between thousands in an amount, if there is one. */
 export function groupMark(text: string, decimal: DecimalWord): string | undefined {
+  if (!csvAmount(text, decimal)) return undefined;
   const others = decimal === 'comma' ? "[.'’ ]" : "[,'’ ]";
   return new RegExp(`\\d(${others})\\d{3}`).exec(text.replace(SPACE, ' '))?.[1];
 }

@@ -4,20 +4,12 @@ import { sha256Hex } from '../lib/secrets.ts';
 import { balanceFaults } from './balance.ts';
 import { runningBalance } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
-import { type CsvLayout, mergedLayout, type PartialLayout } from './csv-layout.ts';
+import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
 import { ownOf, type RowRead, rowReader } from './csv-line.ts';
 import { type CsvTable, csvTable } from './csv-table.ts';
 import { numbered } from './fingerprint.ts';
 import type { Balance, Statement, StatementAccount, StatementFault } from './statement.ts';
 import { present } from './values.ts';
-
-/** How a bookkeeper had an export of an account read before. */
-export interface RememberedLayout {
-  /** Tells exports by the names of their columns. */
-  shape: string;
-  account: string;
-  layout: CsvLayout;
-}
 
 /** What is known beside the file. */
 export interface CsvOptions {
@@ -39,6 +31,7 @@ export interface CsvSeen {
   layout: PartialLayout;
   /** The bank's name, if its export is known. */
   profile: string | undefined;
+  /** Whether the bookkeeper confirmed this layout for the account. */
   isRemembered: boolean;
   questions: CsvQuestion[];
   /** The account that the file names. */
@@ -58,7 +51,9 @@ export function readCsv(
   if (!table) return undefined;
   const shape = sha256Hex(JSON.stringify(table.names)).slice(0, 32);
   const named = namedAccount(table, mergedLayout({ columns: table.columns }, choices));
-  const known = rememberedFor(options, shape, named);
+  const chosen = options.account === undefined ? {} : ownOf([options.account]);
+  const account = Object.keys(named).length > 0 ? named : chosen;
+  const known = rememberedFor(options.remembered ?? [], shape, account);
   const { layout, questions } = detectLayout(table, mergedLayout(known?.layout ?? { columns: {} }, choices));
   const seen: CsvSeen = {
     ...{ file, shape, names: table.names, headerLine: table.headerLine },
@@ -66,23 +61,28 @@ export function readCsv(
       .filter(({ cells }) => cells.some((cell) => cell !== ''))
       .slice(0, SAMPLE_ROWS)
       .map(({ cells }) => cells),
-    ...{ layout, profile: table.profile?.name, isRemembered: known !== undefined, questions, account: named },
+    ...{
+      layout,
+      profile: table.profile?.name,
+      isRemembered: known?.account === nameOf(account) && known !== undefined,
+      questions,
+      account: named,
+    },
   };
-  const chosen = options.account === undefined ? {} : ownOf([options.account]);
-  const account = Object.keys(named).length > 0 ? named : chosen;
   const statements = questions.length > 0 ? [] : statementsOf(table, layout as CsvLayout, account, file);
   return { statements, seen };
 }
 
-/** What was remembered for the account; for one of the same bank, if nothing was for this one. */
+const nameOf = ({ iban, other }: StatementAccount) => iban ?? other;
+
+/** What was remembered for the account; for another one, if nothing was for this one: it may be of the same bank. */
 function rememberedFor(
-  { remembered = [], account }: CsvOptions,
+  remembered: readonly RememberedLayout[],
   shape: string,
-  named: StatementAccount,
+  account: StatementAccount,
 ): RememberedLayout | undefined {
   const fitting = remembered.filter((one) => one.shape === shape);
-  const own = named.iban ?? named.other ?? account;
-  return fitting.find((one) => one.account === own) ?? fitting[0];
+  return fitting.find((one) => one.account === nameOf(account)) ?? fitting[0];
 }
 
 /** The own account of the first row, else the only IBAN above the table. */

@@ -2,11 +2,14 @@
 import { DatabaseError } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import type { MethodSettings } from '../methods/method.ts';
 import { ownAccount } from './account.ts';
+import type { CsvLayout, RememberedLayout } from './csv-layout.ts';
 import { gapFaults } from './gap.ts';
 import { type Imported, importStatements, type OwnStatement } from './import.ts';
 import type { ReadStatements } from './read.ts';
+import { rememberLayout } from './remembered.ts';
 import type { Statement, StatementFault } from './statement.ts';
 
 /** A fault with the name of its file. */
@@ -16,6 +19,8 @@ export type FileFault = StatementFault & { file: string };
 export interface CheckedFile {
   statements: OwnStatement[];
   faults: FileFault[];
+  /** Layouts of CSV files that the bookkeeper confirmed: they are kept with the import. */
+  confirmed?: RememberedLayout[];
 }
 
 export interface ImportOptions {
@@ -27,6 +32,21 @@ export interface ImportOptions {
 
 /** How long a rehearsal of an import may take. */
 const REHEARSAL_MS = 8000;
+
+/** The layouts with which CSV files were read, each for every account in its file: what a bookkeeper confirms with an import. */
+export function layoutsOf(
+  { csv = [] }: ReadStatements,
+  statements: readonly OwnStatement[],
+): RememberedLayout[] {
+  return csv
+    .filter(({ questions }) => questions.length === 0)
+    .flatMap(({ file, shape, layout }) => {
+      const accounts = new Set(
+        statements.flatMap(({ own, statement }) => (statement.file === file ? own : [])),
+      );
+      return [...accounts].map((account) => ({ account, shape, layout: layout as CsvLayout }));
+    });
+}
 
 /** Holds what a file says against the accounts that transfers are paid to, and gathers all faults. */
 export function checkFile(
@@ -60,19 +80,23 @@ function strangerFault({ file, account, lines }: Statement): FileFault {
  */
 export async function importFile(
   journal: Journal,
-  { statements, faults }: CheckedFile,
+  { statements, faults, confirmed = [] }: CheckedFile,
   act: Act,
   { despiteFaults, dryRun }: ImportOptions,
 ): Promise<Imported[] | undefined> {
   if (faults.length > 0 && !despiteFaults) return undefined;
+  const work = async (transaction: Transaction) => {
+    for (const layout of confirmed) await rememberLayout(transaction, layout, act);
+    return importStatements(transaction, statements, act);
+  };
   if (dryRun) {
     let imported: Imported[] = [];
     await journal.rehearse(async (transaction) => {
-      imported = await importStatements(transaction, statements, act);
+      imported = await work(transaction);
     }, REHEARSAL_MS);
     return imported;
   }
-  const commit = () => journal.commit((transaction) => importStatements(transaction, statements, act));
+  const commit = () => journal.commit(work);
   try {
     return await commit();
   } catch (error) {

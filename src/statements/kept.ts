@@ -1,10 +1,11 @@
-// Statements and their lines as they are kept: two tables, and what may become of a line.
+// Statements, their lines and layouts of CSV files as they are kept: three tables, and what may become of a line.
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
 import { isTimeOrderedId } from '../lib/ids.ts';
 import type { StatementFormat, StatementLine } from './statement.ts';
 
 export const STATEMENT_ID_PREFIX = 'stm_';
 export const LINE_ID_PREFIX = 'lin_';
+export const LAYOUT_ID_PREFIX = 'csv_';
 export const isStatementId = (text: string): boolean => isTimeOrderedId(STATEMENT_ID_PREFIX, text);
 export const isLineId = (text: string): boolean => isTimeOrderedId(LINE_ID_PREFIX, text);
 
@@ -91,3 +92,20 @@ const NO_DETAILS: LineDetails = { references: {}, text: '', counterparty: {} };
 export function saidOn({ details }: Pick<KeptLine, 'details'>): LineDetails {
   return details === null ? NO_DETAILS : (JSON.parse(details) as LineDetails);
 }
+
+/** A row of `csv_layouts`: how CSV exports of an account are read. */
+export const LAYOUTS = table('csv_layouts', {
+  /** `csv_…`. */
+  id: text(),
+  /** As in `statements`. */
+  account: text(),
+  /** Identifies exports by the names of their columns. */
+  shape: text(),
+  /** JSON text (`CsvLayout`). */
+  layout: text(),
+  salt: text(),
+  version: integer(),
+  created_at: integer(),
+  updated_at: integer(),
+});
+export type KeptLayout = RowOf<typeof LAYOUTS>;

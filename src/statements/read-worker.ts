@@ -3,5 +3,5 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { readStatements } from './read.ts';
 import type { FileToRead } from './read-beside.ts';
 
-const { bytes, name } = workerData as FileToRead;
-parentPort!.postMessage(readStatements(bytes, name));
+const { bytes, name, csv } = workerData as FileToRead;
+parentPort!.postMessage(readStatements(bytes, name, csv));

@@ -1,8 +1,11 @@
 // What the history says of statements and their lines, for holding their rows against it.
 import { rowCheck } from '../journal/rows.ts';
 import {
+  type KeptLayout,
   type KeptLine,
   type KeptStatement,
+  LAYOUT_ID_PREFIX,
+  LAYOUTS,
   LINE_ID_PREFIX,
   LINES,
   STATEMENT_ID_PREFIX,
@@ -11,6 +14,7 @@ import {
 
 export const verifyStatements = [
   rowCheck<KeptStatement>({ table: STATEMENTS, noun: 'statement', prefix: STATEMENT_ID_PREFIX }),
+  rowCheck<KeptLayout>({ table: LAYOUTS, noun: 'CSV layout', prefix: LAYOUT_ID_PREFIX }),
   rowCheck<KeptLine>({
     table: LINES,
     noun: 'statement line',

@@ -1,6 +1,7 @@
 // Bank statements under /admin: imported by a program, listed page by page, as openapi.json says, and refused with every fault.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { listLayouts } from '../../src/statements/layout-queries.ts';
 import { addPerson, type Person } from '../support/admin.ts';
 import { ACCOUNT, camt, TRANSFERS } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -113,6 +114,36 @@ for (const engine of ENGINES)
       const forced = await send(wrong, '?despite_faults=true');
       assert.deepEqual([forced.status, forced.json.data.statements[0].added], [201, 1]);
       assert.equal(forced.json.data.faults.length, 1);
+    });
+
+    test('CSV: what a file does not tell is asked, and an answer is remembered for the account', async () => {
+      const csv = (amount: string) => Buffer.from(`Date,Text,Amount\n03/04/2026,CSV,${amount}\n`);
+      const query = (more: string) => `?account=${ACCOUNT}${more}`;
+      const asked = await send(csv('1.00'), query(''));
+      assert.equal(asked.status, 422);
+      assert.match(
+        JSON.stringify(asked.json.error.details),
+        /"line 1":"Say the order of day, month and year/,
+      );
+      const answers = (dates: string) =>
+        `&csv=${encodeURIComponent(`dates=${dates}|sign=signed|currency=EUR`)}`;
+      const days = async () =>
+        (await get(`/admin/statement_lines?account=${ACCOUNT}`)).json.data
+          .filter(({ text }: { text: string }) => text === 'CSV')
+          .map(({ day, amount }: { day: string; amount: number }) => `${day} ${amount}`)
+          .sort();
+      assert.equal((await send(csv('1.00'), query(answers('dmy')))).status, 201);
+      assert.equal((await send(csv('2.00'), query(''))).status, 201, 'remembered');
+      assert.equal((await send(csv('3.00'), query(answers('mdy')))).status, 201);
+      assert.equal((await send(csv('4.00'), query(''))).status, 201, 'the newest is remembered');
+      assert.deepEqual(await days(), ['2026-03-04 3', '2026-03-04 4', '2026-04-03 1', '2026-04-03 2']);
+      const other = '?account=DE02120300000000202051';
+      assert.match((await send(csv('5.00'), other)).text, /is in no bank_transfer method/);
+      assert.match((await send(csv('5.00'), '')).text, /does not name its account/);
+      assert.equal((await send(csv('5.00'), query('&csv=dates%3Dnever'))).status, 422);
+      service.service.database.refresh();
+      const [layout, ...others] = await listLayouts(service.service.database);
+      assert.deepEqual([others.length, layout!.account, layout!.version], [0, ACCOUNT, 2]);
     });
 
     test('queries that are wrong, and whoever may not', async () => {

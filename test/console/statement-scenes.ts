@@ -1,4 +1,5 @@
 // The pages of bank statements for the gallery: lines of every kind, the certain ones, and what a file with faults comes to.
+import { join } from 'node:path';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
@@ -10,6 +11,7 @@ import type { Harness } from '../support/harness.ts';
 import { createAt } from '../support/shop.ts';
 import type { Scene } from './gallery.ts';
 
+const CORPUS = join(import.meta.dirname, '../statements/corpus');
 const ACCOUNT = 'DE89370400440532013000';
 
 export interface StatementStage {
@@ -97,6 +99,35 @@ export function statementScenes(
           .setInputFiles([{ name: 'october.xml', mimeType: 'text/xml', buffer: wrong }]);
         await page.locator('main').getByRole('button', { name: 'Import' }).click();
         await page.waitForSelector('.notice');
+      },
+    },
+    {
+      name: 'statements, CSV to look at',
+      path: '/statements/import',
+      who: ana,
+      status: 422,
+      steps: async (page) => {
+        const rows = [
+          'Account holder;Laden Musterau',
+          'Booked;Value day;Payer or payee;What it is for, with everything that the customer wrote;Amount;Fee;Ccy',
+          '03/04/2026;04/04/2026;Wolfeschlegelsteinhausenbergerdorff-Hernández;RF18 5390 0754 7034;1.200,00;0;EUR',
+          '05/04/2026;05/04/2026;نور الهدى;ORDER/2026/NORTH-000000000000000000000000017;-12,50;0;EUR',
+        ];
+        await page
+          .locator('#files')
+          .setInputFiles([{ name: 'april.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }]);
+        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.waitForSelector('.error');
+      },
+    },
+    {
+      name: 'statements, CSV of a known bank',
+      path: '/statements/import',
+      who: ana,
+      steps: async (page) => {
+        await page.locator('#files').setInputFiles([join(CORPUS, 'csv-sparkasse-camt.csv')]);
+        await page.locator('main').getByRole('button', { name: 'Import' }).click();
+        await page.waitForSelector('h2');
       },
     },
     {

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
-import { camt, type Entry, TRANSFERS, today } from '../support/camt.ts';
+import { ACCOUNT, camt, type Entry, TRANSFERS, today } from '../support/camt.ts';
 import { type Client, MANY_SIGN_INS, signIn } from '../support/console.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -222,4 +222,81 @@ test('lines are downloaded with what became of them, and the download is told in
   );
   assert.equal(entries.length, 3);
   assert.deepEqual(JSON.parse(entries[0]!.facts as string), { format: 'csv', from: '2026-11-20', to: null });
+});
+
+/** The fields of a page as a browser sends them with its second form: hidden ones, typed ones and what is selected. */
+function fieldsOf(markup: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  const { elements } = strictly(markup.slice(markup.indexOf('enctype="multipart')));
+  let select = '';
+  for (const { tagName, attrs } of elements) {
+    const {
+      name,
+      value = '',
+      selected,
+      type,
+    } = Object.fromEntries(attrs.map((one) => [one.name, one.value]));
+    if (tagName === 'select') {
+      select = name!;
+      fields[select] = '';
+    }
+    if (tagName === 'option' && selected !== undefined) fields[select] = value;
+    if (tagName === 'input' && type !== 'checkbox' && type !== 'file') fields[name!] = value;
+  }
+  return fields;
+}
+
+test('CSV is looked at once: what it does not tell is asked, and the answers are remembered for the account', async () => {
+  const csv = (day: string, amount: string) =>
+    Buffer.from(`Day,What for,Amount (EUR)\n${day}/11/2026,"Order, <b>9</b>","${amount}"\n`);
+  const first = await upload(ana, { 'november.csv': csv('03', '1,200') });
+  assert.equal(first.status, 422);
+  assert.deepEqual(strictly(first.markup).faults, []);
+  for (const question of [
+    /03\/11\/2026 can be read in two ways/,
+    /"1,200&quot;|1,200" can be read in two ways/,
+  ])
+    assert.match(first.text.replaceAll('&quot;', '"'), question);
+  assert.match(first.text, /Order, &lt;b&gt;9&lt;\/b&gt;/);
+  const send = async (markup: string, answers: Record<string, string>) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ ...fieldsOf(markup), ...answers })) body.append(name, value);
+    return sendForm(ana, body);
+  };
+  const answers = { 'csv-0-dates': 'dmy', 'csv-0-decimal': 'point', 'csv-0-sign': 'signed' };
+  const columns = { 'csv-0-column-Day': 'day' };
+  const look = await send(first.markup, { ...answers, ...columns, act: 'look' });
+  assert.equal(look.status, 422, 'the account is asked');
+  assert.match(look.text, /Choose the account: the file does not name it/);
+  assert.match(look.text, /1 line\..*2026-11-03 .*€1,200\.00/);
+  const account = { 'csv-0-account': ACCOUNT };
+  const seen = await send(look.markup, { ...account, act: 'look' });
+  assert.equal(seen.status, 200);
+  const done = await send(seen.markup, {});
+  assert.match(done.text, /november\.csv DE75512108001245126199 : 1 new line\./);
+  const again = await upload(ana, { 'november.csv': csv('04', '2,300') });
+  assert.match(
+    again.text,
+    /Account Choose Development Shop/,
+    'a file that names no account is always asked for it',
+  );
+  assert.match(again.text, /€2,300\.00/);
+  assert.match((await send(again.markup, account)).text, /1 new line\./);
+});
+
+test('CSV of a known bank that names its account is confirmed once and then imported', async () => {
+  const csv = (day: number) =>
+    Buffer.from(
+      `"Girokonto";"${ACCOUNT}"\n"Buchungsdatum";"Wertstellung";"Status";"Zahlungspflichtige*r";"Zahlungsempfänger*in";"Verwendungszweck";"Umsatztyp";"IBAN";"Betrag (€)"\n"${day}.11.26";"${day}.11.26";"Gebucht";"Zoë";"Shop";"DKB ${day}";"Eingang";"";"1.000"\n`,
+    );
+  const first = await upload(ana, { 'dkb.csv': csv(20) });
+  assert.equal(first.status, 200);
+  assert.match(first.text, /Read as an export of DKB : names of columns in line 2.*€1,000\.00/);
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fieldsOf(first.markup))) body.append(name, value);
+  assert.match((await sendForm(ana, body)).text, /dkb\.csv DE75512108001245126199 : 1 new line\./);
+  assert.match(
+    (await upload(ana, { 'dkb.csv': csv(21) })).text,
+    /dkb\.csv DE75512108001245126199 : 1 new line\./,
+  );
 });

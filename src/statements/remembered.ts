@@ -1,0 +1,42 @@
+// Remembers how CSV exports of an account are read, as the bookkeeper confirmed it.
+import type { Reader } from '../database/database.ts';
+import type { Act } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
+import { recordRow } from '../journal/record-row.ts';
+import type { Transaction } from '../journal/transaction.ts';
+import { timeOrderedId } from '../lib/ids.ts';
+import type { CsvLayout, RememberedLayout } from './csv-layout.ts';
+import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
+import { changeLayout, findLayout, listLayouts } from './layout-queries.ts';
+
+/** Everything that was confirmed. Throws `DatabaseError`. */
+export async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {
+  const rows = await listLayouts(database);
+  return rows.map(({ account, shape, layout }) => ({
+    account,
+    shape,
+    layout: JSON.parse(layout) as CsvLayout,
+  }));
+}
+
+/** Keeps a layout in place of the one before. Does nothing if it is the same. Throws `DatabaseError`. */
+export async function rememberLayout(
+  transaction: Transaction,
+  { account, shape, layout }: RememberedLayout,
+  act: Act,
+): Promise<void> {
+  const before = await findLayout(transaction, account, shape);
+  const written = JSON.stringify(layout);
+  if (before?.layout === written) return;
+  const { now } = transaction;
+  if (before) {
+    const changed = await changeLayout(transaction, before, written);
+    if (changed) recordRow(transaction, act, 'csv_layout.changed', LAYOUTS, changed);
+    return;
+  }
+  const id = timeOrderedId(LAYOUT_ID_PREFIX, now);
+  const times = { created_at: now, updated_at: now };
+  const row = { id, account, shape, layout: written, salt: newSalt(), version: 1, ...times };
+  await transaction.insertNow(LAYOUTS, row);
+  recordRow(transaction, act, 'csv_layout.confirmed', LAYOUTS, row);
+}
