@@ -19,6 +19,7 @@ import { isPaymentAsRecorded } from '../payments/record.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
+import { type Due, dueOf } from './due.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';
 import { codePicture } from './instructions.ts';
@@ -81,9 +82,11 @@ export class PaymentRoute implements PageRoute<Name> {
     if (!payment) return missing(opened);
     const visit = inLanguageOf(payment, opened);
     const subject = this.#subjectOf(payment, visit);
-    if (view === 'code' && payment.status === 'requires_review')
-      return codeOf(payment, JSON.parse(payment.submission ?? '{}').instructions) ?? missing(visit);
-    if (payment.status !== 'pending') return statePage(visit, subject);
+    if (payment.status !== 'pending') {
+      const due = await this.#due(payment);
+      if (view !== 'code' || payment.status !== 'requires_review') return statePage(visit, subject, due);
+      return (due && codeOf(due.payment, due.instructions ?? null)) ?? missing(visit);
+    }
     if (!(await this.#mayBePaid(payment))) return suspended(visit, subject);
     if (view === 'cancel') return { text: cancelPage(visit, subject) };
     const methods = offer.methodsFor(payment);
@@ -165,6 +168,12 @@ export class PaymentRoute implements PageRoute<Name> {
         throw error;
     }
     return seePayment(visit);
+  }
+
+  /** The rest is asked for only where the payment may be paid; what the customer was told stays as it was. */
+  async #due(payment: Payment): Promise<Due | undefined> {
+    const due = dueOf(payment, this.#parts.offer);
+    return due?.isRest && !(await this.#mayBePaid(payment)) ? undefined : due;
   }
 
   async #find({ asked }: CheckoutVisit): Promise<Payment | undefined> {

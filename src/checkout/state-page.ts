@@ -3,10 +3,11 @@ import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { checkoutUrl } from '../payments/present.ts';
-import { receiptsOf } from '../review/review.ts';
+import { arrivalsOf, receiptsOf } from '../review/review.ts';
 import type { TermPair } from '../ui/facts.ts';
 import type { Key } from '../ui/languages.ts';
 import { customerMessage } from '../ui/message.ts';
+import type { Due } from './due.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
 import {
@@ -71,24 +72,31 @@ const RECORDED: Partial<Record<ShownStatus, State>> = {
   rejected: [200, 'rejected.heading', 'money.sent', 'rejected.next', 'fact.rejected', 'cancel_url'],
 };
 
-/** The page of a payment whose status is not `pending`, and its HTTP status. */
-export function statePage(visit: CheckoutVisit, subject: PaymentSubject): { status: number; text: string } {
+/** The page of a payment whose status is not `pending`, and its HTTP status. `due`: what is still to be paid under review. */
+export function statePage(
+  visit: CheckoutVisit,
+  subject: PaymentSubject,
+  due: Due | undefined,
+): { status: number; text: string } {
   const { payment, words, amount } = subject;
   const merchant = payment.merchant_name;
   const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
   const details: Details | null =
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
+  const arrived = arrivalsOf(payment).length > 0 ? RECORDED[shown] : undefined;
   const announced =
-    shown === 'requires_review' && details && details.type !== 'test_card' ? details.type : undefined;
-  const recorded = receiptsOf(payment).length > 0 ? RECORDED[shown] : undefined;
-  const state = announced ? ANNOUNCED[announced] : (recorded ?? STATES[shown]);
+    shown === 'requires_review' && !arrived && details && details.type !== 'test_card'
+      ? details.type
+      : undefined;
+  const state = arrived ?? (announced ? ANNOUNCED[announced] : STATES[shown]);
   const [status, heading, money, next, when, out] = state;
+  const part = due?.isRest ? partOf(subject, due) : undefined;
   const isOwn = payment.status_reason === 'cancelled_by_customer';
   const text = { merchant, amount };
   const content = html`${slip(subject, {
     announced,
     heading: words.html(heading, text),
-    money: words.html(money, text),
+    money: part ? words.html('review.part', part) : words.html(money, text),
     next: words.html(isOwn ? 'cancelled.by_customer' : next, text),
     onward: onward(visit, subject, out),
     rows: factsOf(subject, when, details),
@@ -100,7 +108,7 @@ ${
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
 ${money !== 'money.sent' && moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
-${shown === 'requires_review' && repeated(visit, subject)}
+${due?.instructions && repeated(visit, { ...subject, payment: due.payment, amount: part?.rest ?? amount }, due.instructions)}
 ${shown === 'expired' && ask(visit, subject)}
 ${trialButtons(visit, subject)}
 ${help(subject)}
@@ -113,7 +121,7 @@ ${help(subject)}
     test,
     amount,
     content,
-    wide: announced === 'bank_transfer',
+    wide: announced === 'bank_transfer' || due?.instructions?.kind === 'transfer',
   };
   return { status, text: framedPage(visit, framing) };
 }
@@ -143,13 +151,20 @@ function moneyMayBeUnderWay(shown: ShownStatus, details: Details | null): boolea
   );
 }
 
-/** The instructions again, as the customer saw them when they submitted. */
-function repeated({ address }: CheckoutVisit, subject: PaymentSubject): Html | null {
+/** What arrived of a payment, and what is still to be paid, in the customer's language. */
+function partOf({ payment, words, amount }: PaymentSubject, due: Due) {
+  const rest = due.payment.amount_minor;
+  return {
+    amount,
+    received: words.money(payment.amount_minor - rest, payment.currency),
+    rest: words.money(rest, payment.currency),
+  };
+}
+
+/** How to pay what is due, again, as it stood when the customer sent the form. */
+function repeated({ address }: CheckoutVisit, subject: PaymentSubject, instructions: Instructions): Html {
   const { payment, words } = subject;
-  const { instructions, type, name } = JSON.parse(payment.submission ?? '{}') as Partial<
-    Details & { instructions: Instructions }
-  >;
-  if (!instructions) return null;
+  const { type, name } = JSON.parse(payment.submission ?? '{}') as Partial<Details>;
   const heading =
     instructions.kind === 'transfer'
       ? words.html('transfer.heading')

@@ -5,7 +5,7 @@ import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { meaningOf } from '../review/meaning.ts';
-import type { QueueFilter, QueuePlace } from '../review/queries.ts';
+import { MONEY_SEEN, type QueueFilter, type QueuePlace } from '../review/queries.ts';
 import { askedOf, filterChoice, filterField, type SelectChoices } from './filters.ts';
 import { merchantAsked, merchantFilter } from './merchant-filter.ts';
 import { searchField } from './payment-search.ts';
@@ -21,6 +21,7 @@ export const QUEUE_FILTERS = [
   'age',
   'mode',
   'claimed',
+  'money',
 ] as const;
 type FilterName = (typeof QUEUE_FILTERS)[number];
 type Asked = Partial<Record<FilterName, string>>;
@@ -36,6 +37,11 @@ const CLAIMS: Readonly<Record<string, string>> = {
   available: 'Free or mine',
   mine: 'Mine',
   others: 'Somebody else’s',
+};
+const MONEY: Readonly<Record<(typeof MONEY_SEEN)[number], string>> = {
+  exact: 'Seen, exact',
+  other: 'Seen, less or more',
+  none: 'Not seen',
 };
 /** Longest text of a filter that is looked at. */
 const TEXT_MAXIMUM = 508;
@@ -78,6 +84,7 @@ export async function filteringOf({
       minimum_minor,
       waiting_since: least === undefined ? undefined : now - least,
       mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+      money: MONEY_SEEN.find((one) => one === asked.money),
       claim: claimed && { is: claimed, by: principal.id, now },
     },
   };
@@ -114,7 +121,8 @@ export function filterForm(
 ${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}
 ${select('currency', 'Currency', currencies, asked)}${least}${select('age', 'Waiting', ages, asked)}
 ${select('mode', 'Mode', Object.entries(MODES), asked)}
-${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}<p class="actions"><button class="secondary">Apply</button></p>
+${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}
+${select('money', 'On the bank statement', Object.entries(MONEY), asked)}<p class="actions"><button class="secondary">Apply</button></p>
 </div>
 </details>
 </form>`;

@@ -8,7 +8,8 @@ import { grouped } from '../methods/transfer/creditor-reference.ts';
 import type { Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../review/queries.ts';
-import { awaitsSecond } from '../review/review.ts';
+import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review/review.ts';
+import { dayInWords } from '../review/told.ts';
 import { pager } from '../ui/table.ts';
 import { doneNotice, paymentNamed } from './done.ts';
 import { panel } from './evidence.ts';
@@ -132,7 +133,7 @@ function table(
     const tag = mode === 'test' && html` <span class="tag">Test</span>`;
     return html`<tr${id === open && html` class="open"`}>
 <td data-label="Age">${age(context, queuePlace(payment).since)}</td>
-<td data-label="Amount" class="number"><a href="${link}" data-key-row${current}>${money}</a>${tag}</td>
+<td data-label="Amount" class="number"><a href="${link}" data-key-row${current}>${money}</a>${tag}${seen(context, payment)}</td>
 <td data-label="Merchant">${said(merchant_name)}</td>
 <td data-label="Customer">${said(customerName(payment) ?? '–')}</td>
 <td data-label="Method" class="extra">${said(methodName(payment) ?? '–')}</td>
@@ -142,6 +143,16 @@ ${claimCell(context, payment, people)}</tr>
 `;
   })}</tbody>
 </table>`;
+}
+
+/** Money that arrived for a payment under review: on which day, and whether it is what was asked for. */
+function seen(context: Context, payment: Payment): Html | null {
+  const last = arrivalsOf(payment).at(-1);
+  if (!last) return null;
+  const more = receivedSoFar(payment) - payment.amount_minor;
+  const difference = html`<bdi>${context.money(Math.abs(more), payment.currency)}</bdi> ${more < 0 ? 'less' : 'more'}`;
+  const day = last.received_on === '' ? '' : `, ${dayInWords(last.received_on)}`;
+  return html`<p class="hint">Money seen${day}, ${more === 0 ? 'exact' : difference}</p>`;
 }
 
 function claimCell(context: Context, payment: Payment, people: People): Html {

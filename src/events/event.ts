@@ -121,6 +121,7 @@ function typeOf(
   { action }: AuditEntry,
   { reason, from, received_minor }: Record<string, unknown>,
 ): EventType | undefined {
+  if (action === 'payment.line_matched') return 'payment.money_received';
   if (action === 'payment.cancelled') return reason === 'expired' ? 'payment.expired' : 'payment.cancelled';
   if (action !== 'payment.requires_review') return EVENT_TYPES.find((type) => type === action);
   if (from === 'cancelled') return 'payment.reopened';

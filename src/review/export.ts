@@ -6,7 +6,7 @@ import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
-import { receiptsOf, reviewActs, reviewersOf } from './review.ts';
+import { arrivalsOf, receivedSoFar, reviewActs, reviewersOf } from './review.ts';
 import { type ExportFormat, rowWriter, type Separator } from './row-writer.ts';
 
 const PAGE = 500;
@@ -29,7 +29,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
   const sent = kept(payment.submission);
   const acts = reviewActs(payment);
   const decision = acts.findLast(({ act }) => act === 'approve' || act === 'reject');
-  const received = receiptsOf(payment).at(-1);
+  const arrivals = arrivalsOf(payment);
   const notes = acts.flatMap(({ note }) => note ?? []);
   return {
     id: payment.id,
@@ -61,8 +61,8 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
     bank_reference: acts.findLast((act) => act.bank_reference !== undefined)?.bank_reference ?? null,
     decided_by: decision && payment.decided_at !== null ? (names.get(decision.by) ?? decision.by) : null,
     note: notes.length > 0 ? notes.join('\n') : null,
-    received_amount: received ? formatAmount(received.amount_minor) : null,
-    received_on: received?.received_on ?? null,
+    received_amount: arrivals.length > 0 ? formatAmount(receivedSoFar(payment)) : null,
+    received_on: arrivals.at(-1)?.received_on ?? null,
   };
 }
 type ExportRow = ReturnType<typeof rowOf>;

@@ -89,10 +89,11 @@ function tellPayment(
   act: 'match' | 'unmatch',
   requestId: string,
 ): Promise<Payment> {
+  const money = { amount_minor, currency, received_on: day };
   return actOn(transaction, principal, payment_id, requestId, async (seen) => {
     await refuseOtherVersion(transaction, seen, version);
     return {
-      written: withAct(transaction, seen, principal, { act, line: id }),
+      written: withAct(transaction, seen, principal, { act, line: id, ...(act === 'match' && money) }),
       action: act === 'match' ? 'payment.line_matched' : 'payment.line_taken_back',
       facts: { line: id, line_minor: amount_minor, currency, line_day: day },
     };

@@ -6,6 +6,7 @@ export { decidedBetween, type LastDecision, lastDecision } from './home-queries.
 export {
   countQueue,
   listQueue,
+  MONEY_SEEN,
   nextInQueue,
   type QueueCount,
   type QueueFilter,

@@ -9,6 +9,15 @@ const COLUMNS = PAYMENTS.columnList;
 /** Since when a payment waits, as the index has it: payments sent before there was a console say so nowhere else. */
 const SINCE = 'coalesce(submitted_at, created_at)';
 
+/** What the matched lines of bank statements come to: the amount that was asked for, another one, or there are none. */
+export const MONEY_SEEN = ['exact', 'other', 'none'] as const;
+const ON_STATEMENT = '(select sum(amount_minor) from statement_lines where payment_id = payments.id)';
+const MONEY_CONDITIONS: Record<(typeof MONEY_SEEN)[number], string> = {
+  exact: `amount_minor = ${ON_STATEMENT}`,
+  other: `amount_minor <> ${ON_STATEMENT}`,
+  none: `${ON_STATEMENT} is null`,
+};
+
 /** Which of the payments under review. What is undefined does not narrow. */
 export interface QueueFilter {
   merchant_id?: string | undefined;
@@ -24,6 +33,8 @@ export interface QueueFilter {
   sent_after?: number | undefined;
   /** What a search looks for, as `meaningOf` gives it. */
   searched?: SearchFilter | undefined;
+  /** What its matched bank lines come to. */
+  money?: (typeof MONEY_SEEN)[number] | undefined;
   /** `available`: not claimed by another; `mine`: claimed by `by`; `others`: claimed by another. As of `now`. */
   claim?: { is: 'available' | 'mine' | 'others'; by: string; now: number } | undefined;
 }
@@ -56,6 +67,7 @@ function narrowed(filter: QueueFilter): Condition {
   if (filter.waiting_since !== undefined) add(`${SINCE} <= ?`, filter.waiting_since);
   if (filter.sent_after !== undefined) add(`${SINCE} > ?`, filter.sent_after);
   if (filter.method !== undefined) add('method = ?', filter.method);
+  if (filter.money !== undefined) add(MONEY_CONDITIONS[filter.money]);
   if (filter.searched) parts.push(...searchConditions(filter.searched));
   if (filter.claim) {
     const { is, by, now } = filter.claim;

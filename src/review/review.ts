@@ -63,11 +63,24 @@ export type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'cur
 
 /** The money recorded on a payment, oldest first, without what stands on lines that were taken back. */
 export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
+  return arrivalsOf(payment).filter(({ act }) => act === 'record');
+}
+
+/** All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched and not taken back. */
+export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   const acts = reviewActs(payment);
   const isTakenBack = ({ line, entry_version }: ReviewAct) =>
     line !== undefined &&
     acts.some((one) => one.act === 'unmatch' && one.line === line && one.entry_version > entry_version);
-  return acts.filter((one): one is Receipt => one.act === 'record' && !isTakenBack(one));
+  return acts.filter(
+    (one): one is Receipt =>
+      (one.act === 'record' || one.act === 'match') && one.amount_minor !== undefined && !isTakenBack(one),
+  );
+}
+
+/** How much arrived for a payment so far, in minor units of its currency. */
+export function receivedSoFar(payment: Pick<Payment, 'review'>): number {
+  return arrivalsOf(payment).reduce((sum, { amount_minor }) => sum + amount_minor, 0);
 }
 
 /**

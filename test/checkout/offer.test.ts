@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { dueOf } from '../../src/checkout/due.ts';
 import { ConfigurationError, parseConfiguration } from '../../src/config.ts';
 import { Offer } from '../../src/methods/offer.ts';
+import type { Payment } from '../../src/payments/payment.ts';
 import { messagesOf } from '../../src/ui/languages.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import {
@@ -53,6 +55,25 @@ methods:
     assert.deepEqual(ids(offer, 'USD'), ['test_card', 'cash', 'cheque']);
     assert.deepEqual(ids(offer, 'GBP'), ['test_card', 'cheque']);
     assert.deepEqual(ids(offer, 'EUR', 'mer_a', 'live'), ['bank_transfer', 'cheque']);
+  });
+
+  test('asks for the rest of a payment under review of which a part has arrived, and for nothing more when all has.', () => {
+    const offer = new Offer(settings, choosing({ mer_a: null }));
+    const dueWith = (status: string, ...arrived: number[]) => {
+      const acts = arrived.map((amount_minor, i) => ({ act: 'record', amount_minor, entry_version: i + 2 }));
+      const payment = { ...of('EUR'), status, submission: null, review: JSON.stringify(acts) };
+      return dueOf(payment as unknown as Payment, offer);
+    };
+    const rest = dueWith('requires_review', 40, 25)!;
+    assert.deepEqual([rest.payment.amount_minor, rest.isRest], [35, true]);
+    assert.equal(rest.instructions?.kind, 'transfer');
+    for (const due of [
+      dueWith('requires_review'),
+      dueWith('requires_review', 100),
+      dueWith('requires_review', 60, 60),
+      dueWith('approved', 40),
+    ])
+      assert.equal(due, undefined);
   });
 
   test('is narrowed to what its merchant chose, whose order does not count.', () => {

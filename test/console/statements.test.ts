@@ -127,6 +127,10 @@ test('a line with something odd is accepted on its page; it is matched or approv
   const payment = await ana.send(line, {}, 'Match without a decision');
   assert.match(payment.body, /€80\.00 arrived, €1\.00 less than was asked for/);
   assert.equal(await statusOf(odd.id), 'requires_review');
+  const queued = async (query: string) => (await look(ana, `/queue${query}`)).text.includes(odd.id);
+  assert.match((await look(ana, '/queue')).body, /Money seen, \d+ \w+ \d{4}, €1\.00 less/);
+  const seen = [await queued('?money=other'), await queued('?money=exact'), await queued('?money=none')];
+  assert.deepEqual(seen, [true, false, false]);
   const exact = await paid(82);
   await upload(ana, { 'c.xml': camt([exact.entry], { number: '4' }) });
   const sure = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
@@ -136,6 +140,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
   const matched = await look(ana, path);
   assert.match(matched.body, /It is the money of this payment\./);
   await ana.send(matched, {}, 'Take it back');
+  assert.deepEqual([await queued('?money=other'), await queued('?money=none')], [false, true]);
   assert.match((await look(ana, path)).body, /Proposed payments/);
   const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
   const refused = await ana.send(decided, {}, 'Take it back');

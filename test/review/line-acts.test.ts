@@ -10,12 +10,13 @@ import { reject } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { acceptLine, approveLine, ignoreLine, reopenLine } from '../../src/review/line-acts.ts';
 import { certainPairs, openLines } from '../../src/review/open-lines.ts';
-import { receiptsOf } from '../../src/review/review.ts';
+import { receiptsOf, receivedSoFar } from '../../src/review/review.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { findLine, listLines } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import { submit } from '../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../support/camt.ts';
+import { load } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ANA, BEN, haveReviewers } from '../support/reviewers.ts';
@@ -88,6 +89,39 @@ for (const engine of ENGINES) {
       const after = await payment(paid.id);
       assert.deepEqual([after.status, after.bank_reference], ['approved', `L${count}`]);
       assert.deepEqual(receiptsOf(after), []);
+    });
+
+    test('a line matched under review is told to merchant and customer, who is asked for the rest until it is taken back', async () => {
+      const paid = await pay();
+      await submit(service, paid.id);
+      const told = async () => {
+        const { data } = (await service.request(`/v1/events?payment_id=${paid.id}`)).json;
+        return data.map(({ type, data }: { type: string; data: { status: string } }) => [type, data.status]);
+      };
+      const page = (query = '') =>
+        load(new URL(`${service.service.checkoutBaseUrl}/payment.php?payment_id=${paid.id}${query}`));
+      const before = (await page()).body;
+      const line = await bring({ amount: '40.00' });
+      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: paid.id, version: 2 }, 'r'));
+      const seen = await payment(paid.id);
+      assert.deepEqual([receivedSoFar(seen), receiptsOf(seen)], [4000, []]);
+      const events = ['payment.created', 'payment.submitted', 'payment.money_received'];
+      assert.deepEqual(
+        (await told()).map(([type]: string[]) => type),
+        events,
+      );
+      assert.deepEqual((await told()).at(-1), ['payment.money_received', 'requires_review']);
+      const part = (await page()).body;
+      assert.match(part, /€40\.00 of €49\.90 has arrived\. €9\.90 is still to be paid\./);
+      const rest = await bring({ amount: '9.90' });
+      await commit((one) => acceptLine(one, ANA, pairOf(rest, seen), 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 4990);
+      const whole = (await page()).body;
+      assert.match(whole, /Money for this payment has arrived\./);
+      assert.doesNotMatch(whole, /still to be paid|Transfer exactly/);
+      for (const one of [line, rest]) await commit((transaction) => reopenLine(transaction, ANA, one, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 0);
+      assert.equal((await page()).body, before);
     });
 
     test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {

@@ -1,0 +1,34 @@
+// What is still to be paid on a payment under review: all of it, or the rest of which a part has arrived.
+import type { Instructions } from '../methods/method.ts';
+import type { Offer } from '../methods/offer.ts';
+import type { Payment } from '../payments/payment.ts';
+import { receivedSoFar } from '../review/review.ts';
+
+export interface Due {
+  /** Undefined if a part has arrived and there is no transfer to pay the rest by. */
+  instructions: Instructions | undefined;
+  /** The payment with the amount that is still to be paid. */
+  payment: Payment;
+  /** Whether a part has arrived. */
+  isRest: boolean;
+}
+
+/**
+ * How to pay what is still due on a payment under review: as the customer was told when they sent the form, else by the transfer that is on
+ * offer. Undefined if nothing is due, or if the customer was told nothing and no money has arrived.
+ */
+export function dueOf(payment: Payment, offer: Pick<Offer, 'methodsFor'>): Due | undefined {
+  const received = receivedSoFar(payment);
+  const rest = payment.amount_minor - received;
+  if (payment.status !== 'requires_review' || rest <= 0) return undefined;
+  const isRest = received > 0;
+  const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };
+  const instructions = told ?? (isRest ? offered(payment, offer) : undefined);
+  if (!instructions && !isRest) return undefined;
+  return { instructions, payment: { ...payment, amount_minor: rest }, isRest };
+}
+
+function offered(payment: Payment, offer: Pick<Offer, 'methodsFor'>): Instructions | undefined {
+  const all = offer.methodsFor(payment).map((method) => method.instructions(payment));
+  return all.find((one) => one?.kind === 'transfer') ?? undefined;
+}
