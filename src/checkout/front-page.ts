@@ -41,7 +41,7 @@ ${this.#links && developers(visit, this.#links)}`;
 
 function developers({ words }: CheckoutVisit, { registerUrl, consoleUrl, descriptionUrl }: FrontLinks) {
   return html`<h2>${words.html('front.developer')}</h2>
-<ul>
+<ul class="doors">
 <li>${words.html('front.docs', { file: GUIDE })}</li>
 ${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
 <li><a href="${consoleUrl}">${words.html('front.console')}</a></li>

@@ -211,6 +211,8 @@ test('every state says once where the money is, what to do next, and by what to 
       assert.ok((await page.locator('.slip dd code').textContent())!.startsWith('pay_'));
       assert.ok((await page.locator('.slip dd time').count()) > 0, scene.name);
       assert.ok(await page.locator('.help').isVisible());
+      const [contact] = await page.locator('.help a').allTextContents();
+      if (contact) assert.equal(await page.getByText(contact).count(), 1, `${scene.name}: ${contact}`);
       const isReferred = /review|approved|rejected/.test(scene.name);
       assert.equal(await page.locator('.slip').getByText('ORDER-1001').count(), isReferred ? 1 : 0);
       return [];
