@@ -21,8 +21,8 @@ export interface DebianPostgres {
   stop(): void;
 }
 
-/** Starts a cluster on a free loopback port, as the account `postgres` where this one is root. */
-export async function startDebianPostgres(): Promise<DebianPostgres> {
+/** Starts a cluster on a free loopback port, as the account `postgres` where this one is root. In production `fsync` must be on. */
+export async function startDebianPostgres(fsync: 'on' | 'off' = 'off'): Promise<DebianPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-debian-postgres-'));
   const isRoot = process.getuid?.() === 0;
   const port = await freePort();
@@ -50,7 +50,7 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
     '--locale=C.UTF-8',
     '--no-sync',
   );
-  const flags = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off`;
+  const flags = `-c port=${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${fsync}`;
   run('pg_ctl', `--pgdata=${data}`, '--wait', `--log=${join(folder, 'log')}`, `--options=${flags}`, 'start');
   const url = (name: string) => `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/${name}`;
   return {
