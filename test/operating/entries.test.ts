@@ -12,17 +12,30 @@ const BY_HAND = /^\*Walked\* by hand, last on (\d{1,2} [A-Z][a-z]{2} 20\d\d)\.$/
 const cases = [...ENTRIES].filter(([heading]) => !ALERT.test(heading));
 const alerts = [...ENTRIES].filter(([heading]) => ALERT.test(heading));
 
+const headings = [...ENTRIES.keys()].map((heading) => heading.toLowerCase().replaceAll(' ', '-'));
+
+function requireWalked(heading: string, text: string): void {
+  const tests = BY_TEST.exec(text)?.[1]?.match(/test\/[\w/-]+\.test\.ts/g);
+  const day = BY_HAND.exec(text)?.[1];
+  assert.ok(
+    tests || (day && Number.isFinite(Date.parse(`${day} UTC`))),
+    `"${heading}" does not say how it was walked`,
+  );
+  for (const file of tests ?? [])
+    assert.ok(existsSync(join(ROOT, file)), `"${heading}": ${file} is not there`);
+}
+
 test('each entry was walked: by tests that are there, or by hand on a day', () => {
   assert.ok(cases.length >= 20);
-  for (const [heading, text] of cases) {
-    const tests = BY_TEST.exec(text)?.[1]?.match(/test\/[\w/-]+\.test\.ts/g);
-    const day = BY_HAND.exec(text)?.[1];
-    assert.ok(
-      tests || (day && Number.isFinite(Date.parse(`${day} UTC`))),
-      `"${heading}" does not say how it was walked`,
-    );
-    for (const file of tests ?? [])
-      assert.ok(existsSync(join(ROOT, file)), `"${heading}": ${file} is not there`);
+  for (const [heading, text] of cases) requireWalked(heading, text);
+});
+
+test('each alert leads to an entry that was walked, or was walked itself', () => {
+  for (const [heading, text] of alerts) {
+    const does = text.slice(text.indexOf('\n*Do*: '));
+    const leadsTo = [...does.matchAll(/\]\(#([\w-]+)\)/g)].map(([, name]) => name!);
+    for (const name of leadsTo) assert.ok(headings.includes(name), `"${heading}" leads to ${name}`);
+    if (leadsTo.length === 0) requireWalked(heading, text);
   }
 });
 
