@@ -15,6 +15,7 @@ import { v1 } from './api/v1.ts';
 import { webhookDescription } from './api/webhooks-openapi.ts';
 import { type Checkout, checkout } from './checkout/checkout.ts';
 import type { FrontLinks } from './checkout/front-page.ts';
+import { INBOX_PATH } from './checkout/inbox.ts';
 import { type ConsoleSettings, consolePages } from './console/console.ts';
 import type { Database } from './database/database.ts';
 import type { EventStreams } from './events/streams.ts';
@@ -141,6 +142,7 @@ function frontLinks({ places, registration }: AppParts): FrontLinks {
     registerUrl: registration.mode === 'closed' ? undefined : `${baseUrls.public}/register`,
     consoleUrl: `${baseUrls.console}/console`,
     descriptionUrl: `${baseUrls.public}/openapi.json`,
+    inboxUrl: `${places.checkoutBaseUrl}${INBOX_PATH}`,
   };
 }
 

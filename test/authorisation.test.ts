@@ -122,6 +122,8 @@ const ROWS: Row[] = [
   { route: 'GET /health/ready', expected: OPEN, in: 200 },
   { route: 'GET /openapi.json', expected: OPEN, in: 200 },
   { route: 'GET /', expected: OPEN, in: 200 },
+  { route: 'GET /dev/inbox', expected: OPEN, in: 200 },
+  { route: 'POST /dev/inbox', expected: OPEN, in: 204, body: {} },
   { route: 'GET /robots.txt', expected: OPEN, in: 200 },
   { route: 'GET /favicon.ico', expected: OPEN, in: 200 },
 

@@ -5,6 +5,7 @@ import { pathOf } from '../lib/web-address.ts';
 import type { FailureLog } from '../pages/failure.ts';
 import { servePages } from '../pages/surface.ts';
 import { type FrontLinks, FrontRoute } from './front-page.ts';
+import { InboxRoute } from './inbox.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';
 import { checkoutSite } from './visit.ts';
 
@@ -21,6 +22,10 @@ export async function checkout(app: FastifyInstance, settings: Checkout): Promis
   servePages(app, {
     ...settings,
     site: checkoutSite(checkoutBaseUrl, timeZone),
-    routes: [new PaymentRoute(settings), new FrontRoute(pathOf(checkoutBaseUrl), settings.front)],
+    routes: [
+      new PaymentRoute(settings),
+      new FrontRoute(pathOf(checkoutBaseUrl), settings.front),
+      ...(settings.front ? [new InboxRoute(settings)] : []),
+    ],
   });
 }

@@ -10,6 +10,7 @@ export interface FrontLinks {
   registerUrl: string | undefined;
   consoleUrl: string;
   descriptionUrl: string;
+  inboxUrl: string;
 }
 
 /** Stands in the program's own folder, since the service itself serves no documents. */
@@ -39,12 +40,16 @@ ${this.#links && developers(visit, this.#links)}`;
   }
 }
 
-function developers({ words }: CheckoutVisit, { registerUrl, consoleUrl, descriptionUrl }: FrontLinks) {
+function developers(
+  { words }: CheckoutVisit,
+  { registerUrl, consoleUrl, descriptionUrl, inboxUrl }: FrontLinks,
+) {
   return html`<h2>${words.html('front.developer')}</h2>
 <ul class="doors">
 <li>${words.html('front.docs', { file: GUIDE })}</li>
 ${registerUrl !== undefined && html`<li><a href="${registerUrl}">${words.html('front.register')}</a></li>`}
 <li><a href="${consoleUrl}">${words.html('front.console')}</a></li>
 <li><a href="${descriptionUrl}">${words.html('front.api')}</a></li>
+<li><a href="${inboxUrl}">Webhooks: <code>/dev/inbox</code></a></li>
 </ul>`;
 }

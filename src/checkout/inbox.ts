@@ -1,0 +1,135 @@
+// A receiver of webhooks for development, at /dev/inbox: it verifies what comes, shows the last 50, and answers 500 when told to.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Database } from '../database/database.ts';
+import { bodyOf, readBytes } from '../http/json-body.ts';
+import { type Html, html } from '../lib/html.ts';
+import { type Clock, formatTimestamp } from '../lib/time.ts';
+import { pathOf } from '../lib/web-address.ts';
+import { isForm } from '../pages/form.ts';
+import { framedPage } from '../pages/framed-page.ts';
+import type { Handler, PageAnswer, PageRoute } from '../pages/surface.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
+import { facts, type TermPair } from '../ui/facts.ts';
+import { listEndpoints } from '../webhooks/queries.ts';
+import { signingSecrets } from '../webhooks/secret.ts';
+import { verifyWebhook } from '../webhooks/signing.ts';
+import type { CheckoutVisit, Name } from './visit.ts';
+
+const KEPT = 50;
+export const INBOX_PATH = '/dev/inbox';
+const HEADING = 'Webhook inbox';
+const NO_PAYMENT = { payment_id: undefined };
+
+interface Kept {
+  /** Milliseconds since 1970. */
+  at: number;
+  id: string;
+  isVerified: boolean;
+  answered: number;
+  body: string;
+}
+
+interface InboxParts {
+  database: Database;
+  ring: KeyRing;
+  clock: Clock;
+  checkoutBaseUrl: string;
+}
+
+export class InboxRoute implements PageRoute<Name> {
+  readonly path = INBOX_PATH;
+  readonly #parts: InboxParts;
+  readonly #url: string;
+  /** The newest first. */
+  #kept: readonly Kept[] = [];
+  #failsNext = false;
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+    this.#url = parts.checkoutBaseUrl.replace(/\/\/127\.0\.0\.1(?=[:/]|$)/, '//localhost') + INBOX_PATH;
+  }
+
+  show(visit: CheckoutVisit): PageAnswer {
+    const content = html`<h1 lang="en">${HEADING}</h1>
+<p lang="en">Webhooks to <code>${this.#url}</code> arrive here. Each is verified as your server should do it. The last ${KEPT} are kept until the server stops.</p>
+${this.#failsNext ? html`<p lang="en" role="status">The next webhook is answered 500.</p>` : failForm(visit)}
+${this.#kept.length === 0 ? none(this.#url) : this.#kept.map(shown)}`;
+    return {
+      text: framedPage(visit, {
+        heading: HEADING,
+        brand: 'Counterfoil',
+        content,
+        here: NO_PAYMENT,
+      }),
+    };
+  }
+
+  take({ address }: CheckoutVisit): PageAnswer {
+    this.#failsNext = true;
+    return { to: address() };
+  }
+
+  beside(scope: FastifyInstance, takeForm: Handler): Handler {
+    readBytes(scope);
+    return (request, reply) =>
+      isForm(request.headers) ? takeForm(request, reply) : this.#receive(request, reply);
+  }
+
+  async #receive(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { database, ring, clock, checkoutBaseUrl } = this.#parts;
+    const now = clock.now();
+    const path = pathOf(checkoutBaseUrl) + INBOX_PATH;
+    const endpoints = (await listEndpoints(database)).filter(({ url }) => new URL(url).pathname === path);
+    const body = bodyOf(request);
+    const { headers } = request;
+    const isVerified = endpoints.some((endpoint) => {
+      const secrets = signingSecrets(ring, endpoint, now);
+      return secrets.length > 0 && verifyWebhook({ secrets, headers, body, now });
+    });
+    const answered = this.#failsNext ? 500 : 204;
+    this.#failsNext = false;
+    const one = {
+      at: now,
+      id: String(headers['webhook-id'] ?? ''),
+      isVerified,
+      answered,
+      body: body.toString(),
+    };
+    this.#kept = [one, ...this.#kept.slice(0, KEPT - 1)];
+    return reply.code(answered).send();
+  }
+}
+
+const failForm = ({
+  address,
+}: CheckoutVisit): Html => html`<form method="post" action="${address()}" class="actions">
+<button lang="en" class="secondary" name="answer" value="500">Answer 500 next time</button>
+</form>`;
+
+const none = (
+  url: string,
+): Html => html`<p lang="en">Nothing has come yet. Make an endpoint, then create a payment:</p>
+<pre class="code">curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"url": "${url}"}' ${new URL(url).origin}/v1/webhook_endpoints</pre>`;
+
+function shown({ at, id, isVerified, answered, body }: Kept): Html {
+  const terms: TermPair[] = [
+    [
+      html`Signature`,
+      html`${isVerified ? 'Signature verified' : 'Not signed by an endpoint of this address'}`,
+    ],
+    [html`Answered`, html`<span>${answered}</span>`],
+    [html`Received`, html`<time>${formatTimestamp(at)}</time>`],
+    [html`Id`, html`<code>${id || 'none'}</code>`],
+  ];
+  return html`<section lang="en"><h2>${typeOf(body)}</h2>
+${facts(terms)}
+<details><summary>Body</summary><pre class="code">${body}</pre></details></section>`;
+}
+
+function typeOf(body: string): string {
+  try {
+    return String(JSON.parse(body).type);
+  } catch {
+    return 'No JSON';
+  }
+}

@@ -1,0 +1,62 @@
+// /dev/inbox, the receiver of webhooks in development: it verifies, shows the last 50, and answers 500 once when told to.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { eventually } from '../support/waiting.ts';
+
+const INBOX = '/dev/inbox';
+
+describe('/dev/inbox', () => {
+  let service: Harness;
+  before(async () => {
+    service = await startHarness('sqlite');
+  });
+  after(() => service.close());
+
+  const page = async () => (await service.request(INBOX, { key: null })).text;
+  const count = async (text: string) => (await page()).split(`>${text}<`).length - 1;
+
+  test('shows what came, verified, and answers 500 once, after which the webhook comes again.', async () => {
+    const url = `http://localhost:${new URL(service.origin).port}${INBOX}`;
+    assert.ok((await page()).includes(`&quot;url&quot;: &quot;${url}&quot;`) || (await page()).includes(url));
+    const made = await service.request('/v1/webhook_endpoints', { method: 'POST', body: { url } });
+    assert.equal(made.status, 201, made.text);
+    const { id } = await service.create();
+    await eventually(async () => (await count('Signature verified')) === 1);
+    assert.ok((await page()).includes(id) && (await page()).includes('payment.created'));
+
+    const form = {
+      method: 'POST',
+      body: 'answer=500',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    };
+    const sent = await service.request(INBOX, { ...form, key: null });
+    assert.equal(sent.status, 200, 'it leads back to the page');
+    assert.match(await page(), /The next webhook is answered 500/);
+    await service.create();
+    await eventually(async () => (await count('500')) === 1);
+    assert.doesNotMatch(await page(), /The next webhook is answered 500/);
+    const path = `/v1/webhook_endpoints/${made.json.data.id}/deliveries?status=retrying`;
+    await eventually(async () => (await service.request(path)).json.data.length === 1);
+    const [failed] = (await service.request(path)).json.data;
+    assert.match(failed.last_attempt.reason, /^Your server answered 500 in \d+ ms$/);
+    service.clock.advance(60_000);
+    await eventually(async () => (await count('Signature verified')) === 3);
+    assert.equal(await count('204'), 2);
+  });
+
+  test('what no endpoint of this address signed is shown as that, and the last 50 are kept.', async () => {
+    const forged = { method: 'POST', key: null, body: { type: '<b>payment.approved' } };
+    for (let i = 0; i < 55; i++) assert.equal((await service.request(INBOX, forged)).status, 204);
+    assert.equal(await count('Not signed by an endpoint of this address'), 50);
+    assert.equal(await count('Signature verified'), 0);
+    assert.ok((await page()).includes('&lt;b&gt;payment.approved') && !(await page()).includes('<b>'));
+  });
+});
+
+test('production has no inbox.', async () => {
+  const service = await startHarness('sqlite', { environment: 'production' });
+  for (const method of ['GET', 'POST'])
+    assert.equal((await service.request(INBOX, { method, key: null })).status, 404);
+  await service.close();
+});
