@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KEY } from '../support/harness.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { rememberSecret, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 /** A share of events is refused at first and comes again after some seconds. */
 const REFUSED = 0.05;
@@ -19,7 +19,9 @@ export async function call(origin: string, path: string, method = 'GET', body?: 
     ...(body && { body: JSON.stringify(body) }),
   });
   // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
-  return { status: response.status, json: (await response.json()) as any };
+  const json = (await response.json()) as any;
+  rememberSecret(json);
+  return { status: response.status, json };
 }
 
 /** The ids of all events after the one that `after` names. */

@@ -13,6 +13,7 @@ import { keyDigest } from '../../src/merchants/merchant.ts';
 import { SECRETS_FILE } from '../../src/secrets/key-file.ts';
 import { freePort } from './free-ports.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
+import { rememberSecret } from './webhook-receiver.ts';
 
 /** Time goes on by itself, until a test stops it, and by leaps a test asks for. */
 export class TestClock implements Clock {
@@ -185,12 +186,9 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
       });
       const text = await response.text();
       const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        json: isJson ? JSON.parse(text) : undefined,
-      };
+      const json = isJson ? JSON.parse(text) : undefined;
+      rememberSecret(json);
+      return { status: response.status, headers: response.headers, text, json };
     },
     async create(fields = {}, requestOptions = {}) {
       const body = { amount: 49.9, ...fields };

@@ -1,7 +1,9 @@
 // A merchant's server that takes webhooks on loopback: it verifies each, keeps it, and answers as a test says.
+import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import { verifyWebhook } from '../../src/webhooks/signing.ts';
 
 export interface Received {
@@ -17,6 +19,32 @@ export interface Received {
   at: number;
 }
 
+/** The secrets of all endpoints that this process was told of. */
+const secrets = new Set<string>();
+
+/** Remembers the secret in an answer, if there is one. */
+export function rememberSecret(answer: unknown): void {
+  const secret = (answer as { data?: { secret?: unknown } } | undefined)?.data?.secret;
+  if (typeof secret === 'string' && secret.startsWith('whsec_')) secrets.add(secret);
+}
+
+/** Whether the package of Standard Webhooks verifies what was received, at the time it says, with one of the secrets. */
+function isStandard({ raw, headers, timestamp }: Received): boolean {
+  const { now } = Date;
+  Date.now = () => timestamp * 1000; // the package asks no other clock
+  try {
+    return [...secrets].some((secret) => {
+      try {
+        return new Webhook(secret).verify(raw, headers as Record<string, string>);
+      } catch {
+        return false;
+      }
+    });
+  } finally {
+    Date.now = now;
+  }
+}
+
 export type Reply = (received: Received, response: ServerResponse) => void;
 
 export const answering =
@@ -27,6 +55,8 @@ export const answering =
 export class WebhookReceiver {
   readonly received: Received[] = [];
   reply: Reply = answering(200);
+  /** Set where a test is not told the secrets: nothing is verified at the end then. */
+  isUntold = false;
   readonly #server = createServer((request, response) => void this.#take(request, response));
 
   static async start(): Promise<WebhookReceiver> {
@@ -70,8 +100,15 @@ export class WebhookReceiver {
     }
   }
 
+  /** Closes it. Fails unless the package of Standard Webhooks verifies all that came. */
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
+    if (this.isUntold) return;
+    const refused = this.received.filter((one) => !isStandard(one));
+    assert.deepEqual(
+      refused.map(({ path, id }) => `${path} ${id}`),
+      [],
+    );
   }
 }
