@@ -123,7 +123,7 @@ const ROWS: Row[] = [
   { route: 'GET /openapi.json', expected: OPEN, in: 200 },
   { route: 'GET /', expected: OPEN, in: 200 },
   { route: 'GET /dev/inbox', expected: OPEN, in: 200 },
-  { route: 'POST /dev/inbox', expected: OPEN, in: 204, body: {} },
+  { route: 'POST /dev/inbox', expected: all(IN, { 'session from another site': 403 }), in: 303, body: {} },
   { route: 'GET /robots.txt', expected: OPEN, in: 200 },
   { route: 'GET /favicon.ico', expected: OPEN, in: 200 },
 

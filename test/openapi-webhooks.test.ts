@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EVENT_TYPES } from '../src/events/event.ts';
-import { disableEndpoint } from '../src/webhooks/change.ts';
+import { deleteEndpoint, disableEndpoint } from '../src/webhooks/change.ts';
+import { takeOver } from '../src/webhooks/configured.ts';
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions, LIMITED, type Method, SLOW_KEY } from './support/openapi.ts';
@@ -138,6 +139,12 @@ for (const engine of ENGINES) {
       await hold('PATCH', ENDPOINT, { id, body: { status: 'enabled' } });
       await hold('POST', `${ENDPOINT}/resend`, { id, body: { what: 'failed', since } });
       await hold('POST', `${DELIVERY}/resend`, { id: delivery.id });
+      const ofFile = { merchant_id: 'mer_development', mode: 'test', name: 'shop', types: null } as const;
+      await takeOver(service.service, [{ ...ofFile, url: receiver.url() }], { warn() {} });
+      const { data: all } = (await hold('GET', '/v1/webhook_endpoints')).json;
+      const taken = all.find((one: { description: string }) => one.description === ofFile.name);
+      await hold('DELETE', ENDPOINT, { id: taken.id });
+      await journal.commit((transaction) => deleteEndpoint(transaction, taken.id, act));
       for (let i = 0; i < 16; i++) await create();
       receiver.reply = () => {}; // never answers
       const tests = [hold('POST', `${ENDPOINT}/test`, { id }), hold('POST', `${ENDPOINT}/test`, { id })];

@@ -51,7 +51,8 @@ export class InboxRoute implements PageRoute<Name> {
 
   show(visit: CheckoutVisit): PageAnswer {
     const content = html`<h1 lang="en">${HEADING}</h1>
-<p lang="en">Webhooks to <code>${this.#url}</code> arrive here. Each is verified as your server should do it. The last ${KEPT} are kept until the server stops.</p>
+<p lang="en">Webhooks to <code>${this.#url}</code> arrive here. Each is verified as your server should do it.
+The last ${KEPT} are kept until the server stops.</p>
 ${this.#failsNext ? html`<p lang="en" role="status">The next webhook is answered 500.</p>` : failForm(visit)}
 ${this.#kept.length === 0 ? none(this.#url) : this.#kept.map(shown)}`;
     return {
@@ -109,7 +110,8 @@ const failForm = ({
 const none = (
   url: string,
 ): Html => html`<p lang="en">Nothing has come yet. Make an endpoint, then create a payment:</p>
-<pre class="code">curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"url": "${url}"}' ${new URL(url).origin}/v1/webhook_endpoints</pre>`;
+<pre class="code">curl -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{"url": "${url}"}' ${new URL(url).origin}/v1/webhook_endpoints</pre>`;
 
 function shown({ at, id, isVerified, answered, body }: Kept): Html {
   const terms: TermPair[] = [
