@@ -53,8 +53,10 @@ export async function paymentSearchOf({
   return { asked, filter: { ...filter, ...(await meaningOf(database, asked.q)) }, faults };
 }
 
-/** The field of a search whose text is read by `meaningOf`. */
-export function searchField(asked: string | undefined): Html {
+const HINT = 'A line of a bank statement, a payment number, an email address, an amount like 49.90';
+
+/** The field of a search, by default one whose text is read by `meaningOf`. */
+export function searchField(asked: string | undefined, hint = HINT): Html {
   const search = attributes({
     id: 'q',
     name: 'q',
@@ -68,7 +70,7 @@ export function searchField(asked: string | undefined): Html {
     value: asked,
   });
   return html`<div class="field search"><label for="q">Search</label>
-<p class="hint" id="q-hint">A line of a bank statement, a payment number, an email address, an amount like 49.90</p>
+<p class="hint" id="q-hint">${hint}</p>
 <input${search}></div>
 `;
 }

@@ -1,8 +1,9 @@
 // Bank statements in the console: what came in, the unmatched credits with their best proposal, and the form that imports.
 import { may } from '../administrators/administrator.ts';
-import { attributes, type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import type { Proposal } from '../review/judge-line.ts';
 import { type BankLine, bankLine } from '../review/line-evidence.ts';
+import { SEARCHED_MAXIMUM, searchLines } from '../review/line-search.ts';
 import { certainPairs, OPEN_MAXIMUM, openLines } from '../review/open-lines.ts';
 import { dayInWords } from '../review/told.ts';
 import { isLineId, type KeptLine, LINE_STATES, type LineState } from '../statements/kept.ts';
@@ -11,6 +12,7 @@ import { pager, records } from '../ui/table.ts';
 import { askedOf, filterBar, filterChoice } from './filters.ts';
 import { addressOfPayment } from './panel.ts';
 import { literal, notice, said } from './parts.ts';
+import { searchField } from './payment-search.ts';
 import type { Context, Outcome } from './route.ts';
 
 export const STATEMENTS_PATH = '/statements';
@@ -52,29 +54,26 @@ export function lineAmount(
 
 export async function statementsPage(context: Context): Promise<Outcome> {
   const { database, principal, query, address } = context;
-  const asked = askedOf(query, ['state', 'after'], PARAMETER_MAXIMUM);
+  const asked = askedOf(query, ['state', 'after', 'q'], PARAMETER_MAXIMUM);
   const state = LINE_STATES.find((one) => one === asked.state) ?? 'open';
   const sums = await lineSums(database);
   const mayDecide = may(principal.role, 'decide');
   const look = sums.length === 0 ? 'primary' : 'secondary';
   const list =
-    state === 'open' ? await openList(context, mayDecide) : await otherList(context, state, asked.after);
+    asked.q !== undefined
+      ? await foundList(context, asked.q)
+      : state === 'open'
+        ? await openList(context, mayDecide)
+        : await otherList(context, state, asked.after);
   const content = html`${await doneLine(context)}
 <h1>Statements</h1>
 ${
   sums.length === 0
     ? html`<div class="empty"><p>No statement has been imported yet.</p></div>`
     : html`${sumTable(context, sums)}
-<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${STATE_NAMES[state]}</h2>
-${filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
-  fields: filterChoice(
-    'state',
-    'Lines',
-    LINE_STATES.map((one) => [one, STATE_NAMES[one]] as const),
-    state,
-  ),
-  button: 'Show',
-})}
+<section class="block" aria-labelledby="lines-heading"><h2 id="lines-heading">${asked.q === undefined ? STATE_NAMES[state] : 'Found'}</h2>
+${searchForm(context, asked.q)}
+${asked.q === undefined && stateForm(context, state)}
 ${list}</section>`
 }
 <p class="actions">${
@@ -87,17 +86,33 @@ ${list}</section>`
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
 
+function stateForm(context: Context, state: LineState): Html {
+  const states = LINE_STATES.map((one) => [one, STATE_NAMES[one]] as const);
+  return filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
+    fields: filterChoice('state', 'Lines', states, state),
+    button: 'Show',
+  });
+}
+
+function searchForm(context: Context, q: string | undefined): Html {
+  const fields = searchField(
+    q,
+    'A reference or a part of one, a payer, an account, an amount, words of the text',
+  );
+  return filterBar(context, STATEMENTS_PATH, q === undefined ? {} : { q }, { fields, button: 'Search' });
+}
+
 /** What was done last, told from what stands in the store. */
 async function doneLine(context: Context): Promise<Html | undefined> {
   const id = context.query.get('done');
   const line = id !== null && isLineId(id) ? await findLine(context.database, id) : undefined;
   if (!line) return undefined;
-  const see = html`<a href="${addressOfLine(context, line.id)}">See the line</a>`;
   const payment =
     line.payment_id !== null &&
     html`, <a href="${addressOfPayment(context, line.payment_id)}">see the payment</a>`;
   return notice(
-    html`<p>${STATE_NAMES[line.state]}: ${lineAmount(context, line)}, ${dayOn(line)}. ${see}${payment}.</p>`,
+    html`<p>${STATE_NAMES[line.state]}: ${lineAmount(context, line)}, ${dayOn(line)}.
+<a href="${addressOfLine(context, line.id)}">See the line</a>${payment}.</p>`,
   );
 }
 
@@ -115,13 +130,7 @@ function sumTable(context: Context, sums: readonly LineSum[]): Html {
       ['Account', ([one]) => literal(one!.account)],
       [
         'Up to',
-        (lines) =>
-          dayOn({
-            day: lines
-              .map(({ last_day }) => last_day)
-              .sort()
-              .at(-1)!,
-          }),
+        (lines) => dayOn({ day: lines.toSorted((a, b) => (a.last_day < b.last_day ? 1 : -1))[0]!.last_day }),
       ],
       ['To look at', (lines) => of(lines, 'open'), 'number'],
       ['Matched', (lines) => of(lines, 'matched'), 'number'],
@@ -184,7 +193,7 @@ function lineColumns(context: Context) {
     [
       'Day',
       ({ line }: Row) =>
-        html`<a class="plain" href="${addressOfLine(context, line.id)}"${attributes({ 'data-key-row': true })}>${dayOn(line)}</a>`,
+        html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(line)}</a>`,
     ],
     ['Amount', ({ line }: Row) => lineAmount(context, line), 'number'],
     ['From', ({ line }: Row) => (line.counterparty.name ? said(line.counterparty.name) : '–')],
@@ -201,20 +210,7 @@ async function otherList(context: Context, state: LineState, after: string | und
   const found = await listLines(database, { state }, place, SHOWN + 1);
   const shown = found.slice(0, SHOWN);
   if (shown.length === 0) return html`<p>There are none.</p>`;
-  const rows = shown.map((row) => ({ line: bankLine(row), proposals: [], row }));
-  return html`${records(
-    [
-      ...lineColumns(context),
-      [
-        'What became of it',
-        ({ row }: (typeof rows)[number]) =>
-          row.payment_id === null
-            ? html`${row.note === null ? html`<span>${STATE_NAMES[row.state]}</span>` : said(row.note)}`
-            : html`<a href="${addressOfPayment(context, row.payment_id)}">The payment</a>`,
-      ],
-    ],
-    rows,
-  )}
+  return html`${linesTable(context, shown)}
 ${pager([
   after !== undefined && { to: address(STATEMENTS_PATH, { state }), text: 'First', rel: 'prev' },
   found.length > SHOWN && {
@@ -223,4 +219,28 @@ ${pager([
     rel: 'next',
   },
 ])}`;
+}
+
+async function foundList(context: Context, text: string): Promise<Html> {
+  const found = await searchLines(context.database, text, SHOWN);
+  return html`${found.length === 0 ? html`<p>No line matches this search.</p>` : linesTable(context, found)}
+<p class="muted">At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.</p>`;
+}
+
+/** Lines with what became of each. */
+function linesTable(context: Context, lines: readonly KeptLine[]): Html {
+  const rows = lines.map((row) => ({ line: bankLine(row), proposals: [], row }));
+  return records<(typeof rows)[number]>(
+    [
+      ...lineColumns(context),
+      [
+        'What became of it',
+        ({ row }) =>
+          row.payment_id === null
+            ? html`${row.note === null ? html`<span>${STATE_NAMES[row.state]}</span>` : said(row.note)}`
+            : html`<a href="${addressOfPayment(context, row.payment_id)}">The payment</a>`,
+      ],
+    ],
+    rows,
+  );
 }

@@ -67,7 +67,7 @@ async function partOf(database: Reader, text: string): Promise<SearchFilter | un
 }
 
 /** An amount as pages and banks write it, with a currency or not: `€49.90`, `1.200,00 EUR`, `CHF 3,480.00`. */
-function amountOf(text: string): SearchFilter | undefined {
+export function amountOf(text: string): SearchFilter | undefined {
   const number = asciiDigits(text.replace(/(?:\b[a-z]{1,2})?\p{Sc}/iu, ''));
   const parts = /^\s*(?:([a-z]{3})\s*)?\+?(\d[\d.,٬٫'’\s]*?)(?:\s*([a-z]{3}))?\s*$/i.exec(number);
   const currency = (parts?.[1] ?? parts?.[3])?.toUpperCase();

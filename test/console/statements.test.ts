@@ -161,6 +161,37 @@ test('what is odd is accepted as paid with a reason, which stands with the appro
   assert.match((await ana.get(`/payments/${fee.id}`)).body, /The bank took 10\.00/);
 });
 
+test('a search finds lines by reference, a part of one, payer, account, amount and text, whatever became of them', async () => {
+  const entry = {
+    amount: '1200.07',
+    bank: 'FINDME77',
+    text: 'RF18 5390 0754 7034 for the rent',
+    name: 'Ørsted, Zoë',
+    iban: 'NL86INGB0002445588',
+    day: today(),
+  };
+  await upload(ana, { 'search.xml': camt([entry], { number: '71' }) });
+  const path = `/statements/lines/${await lineIdOf('FINDME77')}`;
+  const finds = async (text: string) =>
+    (await look(ana, `/statements?q=${encodeURIComponent(text)}`)).text.includes(path);
+  for (const text of [
+    'EREF+RF18539007547034',
+    'rf18 5390 07',
+    'zoe',
+    'NL86 INGB 0002 4455 88',
+    '1.200,07 EUR',
+    'FINDME77',
+    'FINDME7700000',
+    'rent for',
+  ])
+    assert.equal(await finds(text), text !== 'FINDME7700000', text);
+  for (const text of ['1.200,08', 'RF18539007547035', 'zoe berg'])
+    assert.equal(await finds(text), false, text);
+  const page = await look(ana, '/statements?q=zoe');
+  assert.match(page.body, /Found/);
+  assert.deepEqual(strictly(page.text).faults, []);
+});
+
 test('a line is ignored with a reason, and opened again', async () => {
   await upload(ana, { 'b.xml': camt([{ amount: '9.00', bank: 'IGN' }], { number: '3' }) });
   const path = `/statements/lines/${await lineIdOf('IGN')}`;
