@@ -12,7 +12,11 @@ const PATIENT = ['handler-timeout', 'slow-clients'];
 /** Campaigns that need the whole machine. */
 const ALONE = ['crash', 'many-connections', 'overload'];
 /** Tests of `npm test` whose chance takes more here: the size of their short form, as `COUNTERFOIL_RUNS`. */
-const SAMPLES: Record<string, number> = { 'test/checkout/injection.test.ts': 520 };
+const SAMPLES: Record<string, number> = {
+  'test/checkout/injection.test.ts': 520,
+  'test/statements/mutated-files.test.ts': 10_000,
+  'test/statements/round-trip.test.ts': 1000,
+};
 /** How many of the other campaigns run at the same time; each starts several processes. */
 const AT_ONCE = 3;
 /** For one test of a short form, in milliseconds. A long form takes as long as it takes. */
@@ -42,8 +46,10 @@ const LONG_FORMS: Record<string, number> = {
   'merchant-life': 100,
   months: 1000,
   move: 50,
+  'mutated-files': 100_000,
   overload: 60,
   'power-cut': 10_000,
+  'round-trip': 100_000,
   'second-server': 100,
   'several-nodes': 10_000,
   'slow-clients': 10_000,
