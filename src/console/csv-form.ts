@@ -34,21 +34,23 @@ export async function packed(bytes: Uint8Array): Promise<string> {
   return (await packing(bytes)).toString('base64');
 }
 
-/** The files that were looked at. Throws `validation_failed` for a field that no page of ours sends. */
+/** The files that were looked at, at most 64 MB unpacked. Throws `validation_failed` for a field that no page of ours sends. */
 export async function lookedAt(form: URLSearchParams): Promise<Upload[]> {
   const uploads: Upload[] = [];
+  let left = FILE_BYTES_MAXIMUM;
   for (let index = 0; index < FILES_MAXIMUM; index++) {
     const name = form.get(csvField(index, 'name'));
     const content = form.get(csvField(index, 'content'));
     if (name === null || content === null) break;
     const bytes = await unpacking(Buffer.from(content, 'base64'), {
-      maxOutputLength: FILE_BYTES_MAXIMUM,
+      maxOutputLength: Math.max(1, left),
     }).catch(() => {
       throw new OperationalError(
         'validation_failed',
         'The file cannot be read from the form. Choose it again.',
       );
     });
+    left -= bytes.length;
     uploads.push({ name, bytes: new Uint8Array(bytes), said: saidOf(form, index) });
   }
   return uploads;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
@@ -318,6 +319,22 @@ test('CSV is looked at once: what it does not tell is asked, and the answers are
   );
   assert.match(again.text, /€2,300\.00/);
   assert.match((await send(again.markup, account)).text, /1 new line\./);
+});
+
+test('a CSV file that comes back with the form is held to 64 MB and to what our page sends', async () => {
+  const { forms } = await ana.get('/statements/import');
+  const { values } = forms.find(({ button }) => button === 'Import')!;
+  const send = (content: string) => {
+    const body = new FormData();
+    const fields = { ...values, 'csv-0-name': 'x.csv', 'csv-0-content': content };
+    for (const [name, value] of Object.entries(fields)) body.append(name, value);
+    return sendForm(ana, body);
+  };
+  for (const content of ['nonsense', gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1)).toString('base64')]) {
+    const refused = await send(content);
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /The file cannot be read from the form\. Choose it again\./);
+  }
 });
 
 test('CSV of a known bank that names its account is confirmed once and then imported', async () => {
