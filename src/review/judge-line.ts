@@ -141,7 +141,7 @@ export function judgeLine(
   }
 
   function isOpenCase(): boolean {
-    return !['twice', 'rejected', 'taken_back', 'test', 'early'].includes(kind);
+    return !['twice', 'rejected', 'taken_back', 'test'].includes(kind);
   }
 }
 

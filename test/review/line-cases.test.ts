@@ -7,6 +7,7 @@ import { findPayment } from '../../src/payments/queries.ts';
 import { submitPayment } from '../../src/payments/submit.ts';
 import type { LineCase } from '../../src/review/line-case.ts';
 import type { BankLine } from '../../src/review/line-evidence.ts';
+import { openLines } from '../../src/review/open-lines.ts';
 import { propose } from '../../src/review/propose.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { changeLine, listLines } from '../../src/statements/line-queries.ts';
@@ -250,7 +251,7 @@ for (const engine of ENGINES) {
     holds(
       'before the payment was created',
       [
-        'possible',
+        'likely',
         'early',
         'The money came before the payment was created.',
         'Find out which payment is meant.',
@@ -370,6 +371,29 @@ for (const engine of ENGINES) {
         assert.deepEqual(await told(lineFor(payment, more)), [[]]);
       const debit = lineFor(payment, { direction: 'debit', text: 'ORDER-5001', amount_minor: 5001 });
       assert.deepEqual(await told(debit), [[]]);
+    });
+
+    test('a payment and a submission that come after the line are proposed for it', async () => {
+      const bank = `M${++count}`;
+      const entry = { amount: '61.37', bank, text: 'ORDER-6137', name: OTTO.name, iban: OTTO.account };
+      const file = camt([{ ...entry, day: today() }], { number: String(count) });
+      const methods = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+      const { database, journal } = service.service;
+      const checked = checkFile(readStatements(file, 'm.xml'), methods);
+      await importFile(journal, checked, ACT, { despiteFaults: false, dryRun: false });
+      const first = async () => {
+        database.refresh();
+        const all = await openLines(database, { now: service.clock.now() });
+        const { proposals } = all.find(({ line }) => line.references.booking === bank)!;
+        return proposals.map(({ payment, level, facts }) => [payment.id, level, facts.length])[0];
+      };
+      assert.equal(await first(), undefined);
+      const other = await pay(61.37);
+      assert.deepEqual(await first(), [other.id, 'possible', 2]);
+      await announce(other, OTTO.account);
+      assert.deepEqual(await first(), [other.id, 'likely', 3]);
+      const named = await pay(61.37, { merchant_reference: 'ORDER-6137', customer: { name: 'Otto Wolff' } });
+      assert.deepEqual(await first(), [named.id, 'likely', 4]);
     });
 
     test('a test payment among live ones takes no money', async () => {
