@@ -75,7 +75,7 @@ function rowOf(
     end_to_end_reference: references.endToEnd ?? null,
     bank_reference: references.bank ?? null,
     state: line.state,
-    note: line.note,
+    note: line.note ?? decision?.note ?? null,
     payment_id: line.payment_id,
     merchant_reference: payment?.merchant_reference ?? null,
     payment_amount: payment ? formatAmount(payment.amount_minor) : null,
