@@ -608,7 +608,7 @@ async function run(
   const all = { PORT: '0', ...env, ...arranged?.env };
   const told = (text: string) => text.split('\n').filter((one) => one !== '' && !OF_NODE.test(one));
   if (node.length === 0 && !shell && !isFirst) {
-    const ended = await runPlain(args.slice(1), { cwd: place.folder, env: all, isRefused: true });
+    const ended = await runPlain(args.slice(1), { cwd: place.folder, env: all });
     return { ...ended, stderr: told(ended.stderr) };
   }
   const running = start(line[0]!, line.slice(1), { cwd: place.folder, env: all });

@@ -1,9 +1,9 @@
 // Commands as their users run them: processes of their own, in a folder of their own, on pipes or on a terminal.
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostedCommand, HostedResult } from './command-host.ts';
 import { KEY } from './harness.ts';
@@ -68,8 +68,6 @@ export interface RunOptions {
   environment?: NodeJS.ProcessEnv;
   /** What still runs then is killed, in milliseconds. */
   endWithinMs?: number;
-  /** Whether `serve` is to be refused: it then ends by itself, and may share a process as other commands do. */
-  isRefused?: boolean;
 }
 
 /** Starts any program. Its standard input stays open. */
@@ -118,14 +116,13 @@ const seen = new Set<string | undefined>();
 const idle: ChildProcess[] = [];
 
 /**
- * Runs `counterfoil …` to its end, without a terminal and with nothing on standard input. The first run of a command is a fresh process
- * with the program's own start, and so is one that asks for Node's options or that is to serve. The others share processes, because most of
- * what a command costs is the loading of its modules.
+ * Runs `counterfoil …` to its end (`serve`, where it is refused), without a terminal and with nothing on standard input. The first run of a
+ * command is a fresh process with the program's own start, and so is one that asks for Node's options. The others share processes, because
+ * most of what a command costs is the loading of its modules.
  */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
   const isPlain = !options.environment && !Object.keys(options.env ?? {}).some((name) => /^NODE_/.test(name));
-  const mayShare = isPlain && (args[0] !== 'serve' || options.isRefused);
-  if (mayShare && seen.has(args[0])) return runHosted(args, options);
+  if (isPlain && seen.has(args[0])) return runHosted(args, options);
   seen.add(args[0]);
   const running = start(process.execPath, [COMMAND, ...args], options);
   running.child.stdin!.end();
@@ -164,6 +161,7 @@ async function runHosted(args: readonly string[], options: RunOptions): Promise<
 }
 
 function succeeds(program: string, args: string[], pattern: RegExp): boolean {
+  if (isAbsolute(program) && !existsSync(program)) return false;
   try {
     return pattern.test(
       execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
@@ -190,6 +188,7 @@ export function startOnTerminal(line: string, options: RunOptions = {}): Running
 export const oldNode = (process.env.PATH ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'node'))
+  .filter((node) => node !== process.execPath)
   .find((node) => succeeds(node, ['--version'], /^v(20|22|24)\./));
 
 export const ANSI = new RegExp(String.fromCharCode(27));
