@@ -19,26 +19,42 @@ const NEEDS_OWN_PROCESS = new RegExp(
 /** How many files a process runs, at most: one after another, so that more would leave a processor idle at the end. */
 const TOGETHER = 10;
 
-/** Writes files into the temporary folder that each run several of `files`. Returns these and what needs a process of its own. */
-export function groupTests(files: readonly string[]): { groups: string[]; others: string[] } {
-  const others = files.filter((file) => NEEDS_OWN_PROCESS.test(readFileSync(file, 'utf8')));
-  const shared = files.filter((file) => !others.includes(file));
+/** Writes files into the temporary folder that each run several of `files`. `alone`: files that get a process of their own, and start first. */
+export function groupTests(files: readonly string[], alone: readonly string[]): string[] {
+  const needOwn = files.filter(
+    (file) => !alone.includes(file) && NEEDS_OWN_PROCESS.test(readFileSync(file, 'utf8')),
+  );
+  const shared = files.filter((file) => !alone.includes(file) && !needOwn.includes(file));
   const count = Math.ceil(shared.length / TOGETHER);
-  const groups = Array.from({ length: count }, (_, group) => {
-    // Neighbours in a folder run the same code, and share the hosts of commands.
-    const from = (place: number) => Math.round((place * shared.length) / count);
-    const members = shared.slice(from(group), from(group + 1));
-    const path = join(tmpdir(), `together-${group + 1}.test.mjs`);
+  const from = (place: number) => Math.round((place * shared.length) / count);
+  // Neighbours in a folder run the same code, and share the hosts of commands.
+  const groups = Array.from({ length: count }, (_, group) => shared.slice(from(group), from(group + 1)));
+  return [...[...alone, ...needOwn].map((file) => [file]), ...groups].map((members, place) => {
+    const path = join(tmpdir(), `together-${place + 1}.test.mjs`);
     writeFileSync(path, programOf(members));
     return path;
   });
-  return { groups, others };
 }
 
-/** Each file is a suite, so that hooks outside a `describe` are of that file alone. */
+/**
+ * Each file is a suite, so that hooks outside a `describe` are of that file alone. While suites are built, node:test follows each promise of
+ * the process to know which suite it belongs to. It goes on with that while tests run, for a fifth of their processor time, to name the test
+ * of an error that nobody catches. Here it stops: such an error fails the file, and `npm test -- FILE` names the test.
+ */
 function programOf(members: readonly string[]): string {
-  const suites = members.map(
-    (file) => `describe('${file}', async () => void (await import('${resolve(file)}')));\n`,
-  );
-  return ["import { describe } from 'node:test';\n", ...suites].join('');
+  const paths = JSON.stringify(members.map((file) => [file, resolve(file)]));
+  return `import hooks from 'node:async_hooks';
+const files = ${paths};
+const { createHook } = hooks;
+let following;
+hooks.createHook = (callbacks) => (following = createHook(callbacks));
+const { describe } = await import('node:test');
+let left = files.length;
+for (const [name, path] of files)
+  describe(name, async () => {
+    await import(path);
+    if (--left === 0) following.disable();
+  });
+hooks.createHook = createHook;
+`;
 }

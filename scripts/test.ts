@@ -39,8 +39,7 @@ const LONGEST = [
 /** All tests, in the order of their start. Most of them share a process with others. */
 function allTests(): string[] {
   const files = globSync('test/**/*.test.ts', { exclude: ['test/campaigns/**'] }).sort();
-  const { groups, others } = groupTests(files.filter((file) => !LONGEST.includes(file)));
-  return [...LONGEST, ...others, ...groups];
+  return groupTests(files, LONGEST);
 }
 
 const [isSound, run] = await Promise.all([asked.length > 0 || check(), startTestRun()]);
