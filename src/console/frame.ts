@@ -93,6 +93,8 @@ const KEYS = [
   ['r', 'to the page that rejects'],
   ['m', 'to the page that records money'],
   ['e', 'claim'],
+  ['u', 'import statements'],
+  ['d', 'download lines of statements'],
   ['i', 'to the reason for ignoring a statement line'],
   ['/', 'search'],
   ['?', 'this list'],

@@ -124,9 +124,9 @@ export interface Download {
  *
  * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
  * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
- * approve, `r` reject, `m` record money, `e` claim, `i` the reason for ignoring a line, `/` the search field (both on the input). A
- * key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the address to ask how many payments
- * are new.
+ * approve, `r` reject, `m` record money, `e` claim, `u` import and `d` download statements, `i` the reason for ignoring a line, `/` the
+ * search field (both on the input). A key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the
+ * address to ask how many payments are new.
  */
 export interface Route {
   method: 'GET' | 'POST';

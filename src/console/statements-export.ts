@@ -36,7 +36,7 @@ ${filterChoice(
   'For a spreadsheet, separated by',
   SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const),
   'semicolon',
-)}<p class="actions"><button class="primary">Download CSV</button></p></form>`;
+)}<p class="actions"><button class="primary" autofocus>Download CSV</button></p></form>`;
   return { title: 'Download lines', content, place: STATEMENTS_PATH };
 }
 

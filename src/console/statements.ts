@@ -78,10 +78,10 @@ ${list}</section>`
 }
 <p class="actions">${
     mayDecide &&
-    html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}">Import statements</a> `
+    html`<a class="${look}" href="${address(`${STATEMENTS_PATH}/import`)}" data-key="u">Import statements</a> `
   }${
     sums.length > 0 &&
-    html`<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}">Download lines</a>`
+    html`<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">Download lines</a>`
   }</p>`;
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
