@@ -15,6 +15,7 @@ import { listFullStretches } from '../../src/payments/history.ts';
 import { STRETCH } from '../../src/payments/history-queries.ts';
 import { STATUSES } from '../../src/payments/payment.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
+import type { CsvLayout } from '../../src/statements/csv-layout.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import { acknowledgeSome } from '../campaigns/acknowledging.ts';
@@ -153,13 +154,27 @@ describe('a moved store', () => {
     await receiver.close();
   }
 
-  /** A bank statement with a line. */
+  /** A bank statement with a line, and how the account's CSV files are read. */
   async function importStatement(): Promise<void> {
     const read = readStatements(camt([{ amount: '49.90', bank: 'A1', text: 'Zoë 𝒵' }]), 'november.xml');
     const accounts = [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }];
     const act = { actor: 'operator', request_id: null };
     const options = { despiteFaults: false, dryRun: false };
-    await importFile(service.service.journal, checkFile(read, [{ accounts }]), act, options);
+    const layout: CsvLayout = {
+      delimiter: 'semicolon',
+      quote: 'double',
+      dates: 'dmy',
+      decimal: 'comma',
+      sign: 'signed',
+      columns: { day: ['Buchungstag'], amount: ['Betrag'] },
+    };
+    const confirmed = [{ account: ACCOUNT, shape: 'a', layout }];
+    await importFile(
+      service.service.journal,
+      { ...checkFile(read, [{ accounts }]), confirmed },
+      act,
+      options,
+    );
   }
 
   /** Entries enough for a stretch of the history, and its list. */
