@@ -160,7 +160,7 @@ function roleSelect(id: string, column: string, role: string | undefined): Html 
   const options = (Object.entries(CSV_ROLES) as [CsvRole, string][]).map(
     ([value, label]) => html`<option${attributes({ value, selected: value === role })}>${label}</option>`,
   );
-  return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Nothing that is read</option>${options}</select>`;
+  return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Not read</option>${options}</select>`;
 }
 
 function lineTable({ money }: Context, lines: readonly StatementLine[]): Html {
