@@ -169,6 +169,23 @@ for (const engine of ENGINES) {
       await assert.rejects(verify(), /statement line lin_\w+ is not as entry \d+ left it/);
       await set(4990);
       await verify();
+      for (const [sql, back, told] of [
+        [
+          `update statement_lines set state = 'matched', payment_id = 'pay_x' where id = '${line!.id}'`,
+          `update statement_lines set state = 'open', payment_id = null where id = '${line!.id}'`,
+          /statement line lin_\w+ is not as/,
+        ],
+        [
+          `update statements set closing_minor = 7 where id = '${line!.statement_id}'`,
+          `update statements set closing_minor = null where id = '${line!.statement_id}'`,
+          /statement stm_\w+ is not as/,
+        ],
+      ] as const) {
+        await editOutside(service.store, sql);
+        await assert.rejects(verify(), told);
+        await editOutside(service.store, back);
+        await verify();
+      }
       await editOutside(service.store, `delete from statement_lines where id = '${line!.id}'`);
       await assert.rejects(verify(), /statement line lin_\w+ is missing, though the history speaks of it/);
     });
