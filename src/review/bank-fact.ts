@@ -1,6 +1,7 @@
 // The fact that the bank's statement shows the money of a payment.
 import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
+import type { KeptLine } from '../statements/kept.ts';
 import { linesOfPayments } from '../statements/line-queries.ts';
 import type { Fact, WriteMoney } from './fact.ts';
 import { bankLine } from './line-evidence.ts';
@@ -20,10 +21,18 @@ export async function onStatement(
   const payers = [...new Set(lines.flatMap((line) => bankLine(line).counterparty.name ?? []))];
   const from = payers.length > 0 ? `, from ${payers.map((name) => `“${name}”`).join(', ')}` : '';
   const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
+  const back = more > 0 ? ` Return ${money(more, currency)} to ${returnedTo(lines.at(-1)!)}.` : '';
   return {
     kind: 'on_statement',
     tone: more === 0 ? 'plain' : 'notice',
-    text: `${money(sum, currency)} stands on the bank statement of ${days}${from}: ${more === 0 ? 'exactly what was asked for' : difference}.`,
+    text: `${money(sum, currency)} stands on the bank statement of ${days}${from}: ${more === 0 ? 'exactly what was asked for' : difference}.${back}`,
     basis: 'An administrator matched the line of the statement with this payment.',
   };
+}
+
+/** Whom to return money to, as the bank names the payer of a line. */
+function returnedTo(line: KeptLine): string {
+  const { name, account } = bankLine(line).counterparty;
+  const named = [name && `“${name}”`, account].filter(Boolean).join(', ');
+  return named === '' ? 'its payer' : named;
 }

@@ -140,6 +140,14 @@ for (const engine of ENGINES) {
       assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
     });
 
+    test('more than was asked for is to be returned to its payer', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '59.90', name: 'Zoë Berg' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const { text } = facts.find(({ kind }) => kind === 'on_statement')!;
+      assert.match(text, /EUR 10\.00 more than was asked for\. Return EUR 10\.00 to “Zoë Berg”/);
+    });
+
     test('above the four-eyes limit an approval is the first of two', async () => {
       const [paid, line] = [await pay(), await bring()];
       const { outcome } = await commit((one) =>
