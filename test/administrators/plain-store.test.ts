@@ -31,7 +31,7 @@ async function forgetKeys(store: Store): Promise<void> {
   const database = await openDatabase(store, () => {});
   await database.script(
     `drop table secret_keys; drop table payment_stretches; drop table webhook_endpoints; drop table webhook_queues;
-     drop table webhook_deliveries; drop table webhook_attempts; drop table statements; drop table statement_lines; drop index merchants_by_age; alter table payments drop column locale;
+     drop table webhook_deliveries; drop table webhook_attempts; drop table statements; drop table statement_lines; drop table csv_layouts; drop index merchants_by_age; alter table payments drop column locale;
      drop index payments_by_payer_name; drop index payments_by_bank_reference;
      alter table payments drop column payer_name; alter table payments drop column bank_reference;
      delete from schema_migrations where version >= ${KEYS_SINCE}`,
