@@ -26,6 +26,7 @@ for (const name of ['stdout', 'stderr'] as const)
     return true;
   };
 
+process.setMaxListeners(0); // each run adds its own
 process.on('message', async ({ args, cwd, env }: HostedCommand) => {
   process.chdir(cwd);
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
