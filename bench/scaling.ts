@@ -1,6 +1,6 @@
 // npm run bench:scaling: what one to three nodes on one PostgreSQL do, what each request costs whom, and how far one chain reaches.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
@@ -101,7 +101,10 @@ try {
   );
   const servers: Server[] = [];
   for (let nodes = 1; nodes <= NODES_MAXIMUM; nodes++) {
-    servers.push(await startServer('counterfoil', join(workspace, `node-${nodes}`), postgres.url));
+    const storage = join(workspace, `node-${nodes}`);
+    mkdirSync(storage, { mode: 0o700 });
+    if (nodes > 1) cpSync(join(workspace, 'node-1', 'secrets.key'), join(storage, 'secrets.key')); // all nodes have the same keys
+    servers.push(await startServer('counterfoil', storage, postgres.url));
     await measure(servers, 'creates', '/v1/payments');
     await measure(servers, 'reads', `/v1/payments/${await createOne(servers[0]!.port)}`);
   }
