@@ -98,10 +98,10 @@ export function filterBar(
   { address }: Context,
   path: string,
   asked: Readonly<Record<string, string | undefined>>,
-  { fields, button }: { fields: Html; button: string },
+  { fields, button, label = button }: { fields: Html; button: string; label?: string },
 ): Html {
   const clear = Object.keys(asked).length > 0 && html` <a class="plain" href="${address(path)}">Clear</a>`;
-  return html`<form method="get" action="${address(path)}" class="filter-bar" role="search" novalidate>
+  return html`<form method="get" action="${address(path)}" class="filter-bar" role="search" aria-label="${label}" novalidate>
 ${fields}<p class="actions"><button>${button}</button>${clear}</p>
 </form>`;
 }

@@ -99,7 +99,11 @@ function searchForm(context: Context, q: string | undefined): Html {
     q,
     'A reference or a part of one, a payer, an account, an amount, words of the text',
   );
-  return filterBar(context, STATEMENTS_PATH, q === undefined ? {} : { q }, { fields, button: 'Search' });
+  return filterBar(context, STATEMENTS_PATH, q === undefined ? {} : { q }, {
+    fields,
+    button: 'Search',
+    label: 'Search lines',
+  });
 }
 
 /** What was done last, told from what stands in the store. */
