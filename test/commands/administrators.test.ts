@@ -279,7 +279,7 @@ describe('serve in development', () => {
       await run(['migrate'], { cwd: empty.path });
       assert.match(
         (await run(['administrators', 'list'], { cwd: empty.path })).stdout,
-        /^There is nobody\. Add the first:\n/,
+        /^There are no administrators\. Add the first:\n/,
       );
       appendFileSync(empty.config, 'base_url: https://pay.example/shop\n');
       const made = await run(['administrators', 'create', ...ANA], { cwd: empty.path });

@@ -28,9 +28,9 @@ describe('A payment that was changed outside the service', () => {
 
   test('says so, and nobody can decide it', async () => {
     const page = await pageThatSays(who.ana, `/payments/${id}`, /Changed outside the service/);
-    assert.match(page.body, /nobody can act on the payment\. Pay nothing out on it\./);
+    assert.match(page.body, /so no act on it is possible\. Pay nothing out on it\./);
     const refused = await approveAs(who.ana, id);
-    assert.match(refused.body, /The payment was changed outside the service, so nobody can act on it/);
+    assert.match(refused.body, /The payment was changed outside the service, so no act on it is possible/);
     assert.equal(await statusOf(harness, id), 'requires_review');
     await who.ana.send(await who.ana.get('/audit'), {}, 'Verify now');
     const audit = await pageThatSays(who.ana, '/audit', /Broken at entry/);
@@ -41,7 +41,7 @@ describe('A payment that was changed outside the service', () => {
     assert.equal((await acknowledgeAll(harness, REASON)).length, 2);
     const page = await pageThatSays(who.ana, `/payments/${id}`, /The operator recorded that in entry \d+/);
     assert.ok(page.body.includes(REASON));
-    assert.doesNotMatch(page.body, /nobody can act/);
+    assert.doesNotMatch(page.body, /no act on it is possible/);
     assert.ok(
       page.body.includes(`The operator recorded that it was changed outside the service: ${REASON}.`),
     );
