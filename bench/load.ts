@@ -14,6 +14,16 @@ export interface Route {
 }
 
 async function requestsPerSecond(port: number, route: Route, seconds: number): Promise<number> {
+  const { requests, duration } = await load(port, route, seconds);
+  return requests.total / duration;
+}
+
+/** Sends requests for some seconds, and returns how many were answered. */
+export async function requestsDone(port: number, route: Route, seconds: number): Promise<number> {
+  return (await load(port, route, seconds)).requests.total;
+}
+
+async function load(port: number, route: Route, seconds: number): Promise<autocannon.Result> {
   const post = route.method === 'POST';
   const result = await autocannon({
     url: `http://127.0.0.1:${port}${route.path}`,
@@ -25,7 +35,7 @@ async function requestsPerSecond(port: number, route: Route, seconds: number): P
   });
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${route.method} ${route.path}: ${result.non2xx} refused, ${result.errors} failed`);
-  return result.requests.total / result.duration;
+  return result;
 }
 
 const median = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;

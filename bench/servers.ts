@@ -39,13 +39,14 @@ const slowed = (delayMs: number) => [
 
 /**
  * `storage` is a directory, `databaseUrl` PostgreSQL's where it shall hold the store; the bare server takes neither. With `flushDelayMs`
- * each flush of the disk takes so much longer.
+ * each flush of the disk takes so much longer. `program`: the `bin/counterfoil.js` of another version.
  */
 export async function startServer(
   kind: 'bare' | 'counterfoil' | 'one-commit',
   storage = '',
   databaseUrl = '',
   flushDelayMs?: number,
+  program = path('../bin/counterfoil.js'),
 ): Promise<Server> {
   const port = await freePort();
   const config = path('../counterfoil.yaml');
@@ -54,7 +55,7 @@ export async function startServer(
     counterfoil: [
       '--max-semi-space-size=4',
       '--heap-growing-percent=50',
-      path('../bin/counterfoil.js'),
+      program,
       'serve',
       '--config',
       config,
@@ -63,12 +64,12 @@ export async function startServer(
   }[kind];
   const log = join(tmpdir(), `counterfoil-bench-${process.pid}.log`);
   const begun = performance.now();
-  const [program, ...args] = [
+  const [executable, ...args] = [
     ...(flushDelayMs === undefined ? [] : slowed(flushDelayMs)),
     process.execPath,
     ...command,
   ];
-  const child = spawn(program!, args, {
+  const child = spawn(executable!, args, {
     env: {
       ...process.env,
       PORT: String(port),
