@@ -134,7 +134,7 @@ test('a passkey made by another ceremony, in a frame, by nobody, or with bytes b
     [altered({ type: 'webauthn.get' }), /another request/],
     [altered({ crossOrigin: true }), /crossOrigin/],
     [altered({ topOrigin: 'https://other.example' }), /topOrigin/],
-    [altered({}, flagged(0x44)), /Nobody was present/],
+    [altered({}, flagged(0x44)), /The user was not present/],
     [altered({}, flagged(0x41 | 0x10)), /backup flags/],
     [altered({}, flagged(0x01)), /no credential|another length/],
     [altered({}, longer), /another length/],
