@@ -38,6 +38,11 @@ export async function packed(bytes: Uint8Array): Promise<string> {
 export async function lookedAt(form: URLSearchParams): Promise<Upload[]> {
   const uploads: Upload[] = [];
   let left = FILE_BYTES_MAXIMUM;
+  if (form.has(csvField(FILES_MAXIMUM, 'name')))
+    throw new OperationalError(
+      'validation_failed',
+      `At most ${FILES_MAXIMUM} files are taken at once. Import fewer.`,
+    );
   for (let index = 0; index < FILES_MAXIMUM; index++) {
     const name = form.get(csvField(index, 'name'));
     const content = form.get(csvField(index, 'content'));

@@ -7,7 +7,7 @@ import { asOf, type Payment } from '../payments/payment.ts';
 import { onStatement } from './bank-fact.ts';
 import type { Fact, WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
-import { receiptsOf } from './review.ts';
+import { arrivalsOf, receivedSoFar } from './review.ts';
 import { momentInUtc } from './told.ts';
 
 /** How many payments alike are looked at, and how many of them are named. */
@@ -73,11 +73,10 @@ async function suspended(
 }
 
 function moneyReceived(payment: Payment, money: WriteMoney): Fact | undefined {
-  const receipts = receiptsOf(payment);
-  const last = receipts.at(-1);
-  if (!last) return undefined;
+  const last = arrivalsOf(payment).findLast(({ line }) => line === undefined);
+  if (!last) return undefined; // what stands on a statement is a fact of its own
   const { currency } = payment;
-  const total = receipts.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+  const total = receivedSoFar(payment);
   const more = total - payment.amount_minor;
   const difference = `${money(Math.abs(more), currency)} ${more < 0 ? 'less' : 'more'} than was asked for`;
   return {

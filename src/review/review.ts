@@ -66,16 +66,21 @@ export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   return arrivalsOf(payment).filter(({ act }) => act === 'record');
 }
 
-/** All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched and not taken back. */
+/**
+ * All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched and not taken back. A line of an
+ * amount that was typed before is that money, and counts once.
+ */
 export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   const acts = reviewActs(payment);
   const isTakenBack = ({ line, entry_version }: ReviewAct) =>
     line !== undefined &&
     acts.some((one) => one.act === 'unmatch' && one.line === line && one.entry_version > entry_version);
-  return acts.filter(
+  const arrived = acts.filter(
     (one): one is Receipt =>
       (one.act === 'record' || one.act === 'match') && one.amount_minor !== undefined && !isTakenBack(one),
   );
+  const lines = arrived.filter(({ act }) => act === 'match').map(({ amount_minor }) => amount_minor);
+  return arrived.filter(({ line, amount_minor }) => line !== undefined || !lines.includes(amount_minor));
 }
 
 /** How much arrived for a payment so far, in minor units of its currency. */

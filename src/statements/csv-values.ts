@@ -63,9 +63,13 @@ const AMOUNT = new RegExp(
 const SPACE = /[\s\u00a0\u202f\u2009]/g;
 const MINUS = /[\u2212\u2013\u2012]/g;
 
+/** Longer texts are no amounts. The expression above takes the fifth power of the length of what it refuses. */
+const AMOUNT_MAXIMUM = 40;
+
 /** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. */
 export function csvAmount(written: string, decimal: DecimalWord): CsvAmount | undefined {
-  const found = AMOUNT.exec(written.replace(SPACE, ' ').replace(MINUS, '-').trim());
+  const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
+  const found = text.length > AMOUNT_MAXIMUM ? null : AMOUNT.exec(text);
   if (!found) return undefined;
   const [, open, before, symbol, inner, number, after, behind, mark, close] = found;
   const signs = [before, inner, after].filter((sign) => sign !== undefined);

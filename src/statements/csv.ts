@@ -75,14 +75,17 @@ export function readCsv(
 
 const nameOf = ({ iban, other }: StatementAccount) => iban ?? other;
 
-/** What was remembered for the account; for another one, if nothing was for this one: it may be of the same bank. */
+/** What was remembered for the account, or the only one if the file names none. Another account, such as a card, may have other signs. */
 function rememberedFor(
   remembered: readonly RememberedLayout[],
   shape: string,
   account: StatementAccount,
 ): RememberedLayout | undefined {
   const fitting = remembered.filter((one) => one.shape === shape);
-  return fitting.find((one) => one.account === nameOf(account)) ?? fitting[0];
+  const name = nameOf(account);
+  return name === undefined && fitting.length === 1
+    ? fitting[0]
+    : fitting.find((one) => one.account === name);
 }
 
 /** The own account of the first row, else the only IBAN above the table. */

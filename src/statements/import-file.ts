@@ -42,7 +42,10 @@ export function layoutsOf(
     .filter(({ questions }) => questions.length === 0)
     .flatMap(({ file, shape, layout }) => {
       const accounts = new Set(
-        statements.flatMap(({ own, statement }) => (statement.file === file ? own : [])),
+        // An export without lines proves nothing of its layout.
+        statements.flatMap(({ own, statement }) =>
+          statement.file === file && statement.lines.length > 0 ? own : [],
+        ),
       );
       return [...accounts].map((account) => ({ account, shape, layout: layout as CsvLayout }));
     });

@@ -137,7 +137,7 @@ for (const engine of ENGINES)
       assert.equal((await send(csv('3.00'), query(answers('mdy')))).status, 201);
       assert.equal((await send(csv('4.00'), query(''))).status, 201, 'the newest is remembered');
       assert.deepEqual(await days(), ['2026-03-04 3', '2026-03-04 4', '2026-04-03 1', '2026-04-03 2']);
-      const other = '?account=DE02120300000000202051';
+      const other = `?account=DE02120300000000202051${answers('dmy')}`;
       assert.match((await send(csv('5.00'), other)).text, /is in no bank_transfer method/);
       assert.match((await send(csv('5.00'), '')).text, /does not name its account/);
       assert.equal((await send(csv('5.00'), query('&csv=dates%3Dnever'))).status, 422);

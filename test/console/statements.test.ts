@@ -126,7 +126,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
     /Likely[\s\S]*EUR 1\.00 less arrived than was asked for\.[\s\S]*The line carries the transfer reference/,
   );
   const payment = await ana.send(line, {}, 'Match without a decision');
-  assert.match(payment.body, /€80\.00 arrived, €1\.00 less than was asked for/);
+  assert.match(payment.body, /€80\.00 stands on the bank statement of .*: €1\.00 less than was asked for/);
   assert.equal(await statusOf(odd.id), 'requires_review');
   const queued = async (query: string) => (await look(ana, `/queue${query}`)).text.includes(odd.id);
   assert.match((await look(ana, '/queue')).body, /Money seen, \d+ \w+ \d{4}, €1\.00 less/);

@@ -10,6 +10,7 @@ import { reject } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { acceptLine, approveLine, ignoreLine, reopenLine } from '../../src/review/line-acts.ts';
 import { certainPairs, openLines } from '../../src/review/open-lines.ts';
+import { recordMoney } from '../../src/review/record-money.ts';
 import { receiptsOf, receivedSoFar } from '../../src/review/review.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { findLine, listLines } from '../../src/statements/line-queries.ts';
@@ -138,6 +139,20 @@ for (const engine of ENGINES) {
       );
       const other = await factsOf(service.service.database, await pay(), service.clock.now());
       assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
+    });
+
+    test('a line of an amount that was typed before counts once', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const money = {
+        amount_minor: 4990,
+        received_on: '2026-11-20',
+        bank_reference: null,
+        note: null,
+        version: null,
+      };
+      await commit((one) => recordMoney(one, ANA, paid.id, money, 'r'));
+      await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 4990);
     });
 
     test('more than was asked for is to be returned to its payer', async () => {
