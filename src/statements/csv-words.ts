@@ -8,8 +8,14 @@ const PENDING =
 /** Money has not moved and will not. */
 const VOID =
   /\b(?:reverted|declined|failed|denied|cancell?ed|storniert|abgelehnt|abgebrochen|rejected|voided|expired|odrzucona|anulowana|refused)\b/i;
-const BALANCE =
-  /^(?:(?:anfangs|end)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|(?:opening|closing) balance)\b.{0,24}$/i;
+/** What may stand behind the word of a balance: a day or a currency, and no customer's words. */
+const BALANCE_TAIL =
+  '(?:[\\s\\d.,:/-]|am|vom|per|zum|on|at|as of|EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|HUF|RON)*';
+const BALANCE = new RegExp(
+  '^(?:(?:anfangs|end)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|(?:opening|closing) balance)\\b' +
+    `${BALANCE_TAIL}$`,
+  'i',
+);
 const OPENING = /^(?:anfangssaldo|alter (?:kontostand|saldo)|opening balance)/i;
 
 export const isStatusWord = (text: string): boolean =>

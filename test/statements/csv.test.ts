@@ -5,6 +5,7 @@ import type { CsvOptions } from '../../src/statements/csv.ts';
 import { type CsvLayout, parseChoices } from '../../src/statements/csv-layout.ts';
 import { CSV_PROFILES } from '../../src/statements/csv-profiles.ts';
 import { csvAmount, csvDay } from '../../src/statements/csv-values.ts';
+import { balanceWord } from '../../src/statements/csv-words.ts';
 import { readStatements } from '../../src/statements/read.ts';
 
 const read = (rows: readonly string[], options?: CsvOptions) =>
@@ -218,4 +219,23 @@ test('a text of many spaces is refused at once, and is no amount', () => {
   assert.equal(csvAmount(`1${' '.repeat(5000)}x`, 'comma'), undefined);
   assert.equal(csvAmount(`1${' .'.repeat(2500)}x`, 'comma'), undefined);
   assert.ok(performance.now() - began < 1000);
+});
+
+test('a customer’s words that begin like a balance are no balance', () => {
+  for (const text of [
+    'Total Fitness Ltd',
+    'Total Gas',
+    'Saldo Rechnung 4711',
+    'Summe aller Teile',
+    'Kontostand Verlag',
+  ])
+    assert.equal(balanceWord(text), undefined, text);
+  for (const text of [
+    'Endsaldo',
+    'Saldo am 30.11.2026',
+    'Kontostand: EUR',
+    'Total',
+    'Closing balance 2026-11-30',
+  ])
+    assert.equal(balanceWord(text), 'closing', text);
 });
