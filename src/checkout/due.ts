@@ -17,18 +17,13 @@ export interface Due {
  * How to pay what is still due on a payment under review: as the customer was told when they sent the form, else by the transfer that is on
  * offer. Undefined if nothing is due, or if the customer was told nothing and no money has arrived.
  */
-export function dueOf(payment: Payment, offer: Pick<Offer, 'methodsFor'>): Due | undefined {
+export function dueOf(payment: Payment, offer: Pick<Offer, 'transferFor'>): Due | undefined {
   const received = receivedSoFar(payment);
   const rest = payment.amount_minor - received;
   if (payment.status !== 'requires_review' || rest <= 0) return undefined;
   const isRest = received > 0;
   const { instructions: told } = JSON.parse(payment.submission ?? '{}') as { instructions?: Instructions };
-  const instructions = told ?? (isRest ? offered(payment, offer) : undefined);
+  const instructions = told ?? (isRest ? offer.transferFor(payment) : undefined);
   if (!instructions && !isRest) return undefined;
   return { instructions, payment: { ...payment, amount_minor: rest }, isRest };
-}
-
-function offered(payment: Payment, offer: Pick<Offer, 'methodsFor'>): Instructions | undefined {
-  const all = offer.methodsFor(payment).map((method) => method.instructions(payment));
-  return all.find((one) => one?.kind === 'transfer') ?? undefined;
 }

@@ -9,7 +9,7 @@ import {
   type PartialLayout,
   parseChoices,
 } from '../statements/csv-layout.ts';
-import { groupMark } from '../statements/csv-values.ts';
+import { thousandsMark } from '../statements/csv-values.ts';
 import { columns } from './terminal.ts';
 
 /** What the options give. */
@@ -57,12 +57,7 @@ export function seenText({
     const word = layout[key];
     return [`  ${key}`, word === undefined ? '?' : word, word === undefined ? '' : meaning(key, word)];
   });
-  const groups =
-    layout.decimal &&
-    sample
-      .flat()
-      .map((cell) => groupMark(cell, layout.decimal!))
-      .find(Boolean);
+  const groups = thousandsMark(sample.flat(), layout.decimal);
   const roles = Object.entries(layout.columns).map(([role, held]) => [
     `  ${role}`,
     held.join('+'),

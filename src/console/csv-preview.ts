@@ -2,7 +2,7 @@
 import { attributes, type Html, html } from '../lib/html.ts';
 import type { CsvSeen } from '../statements/csv.ts';
 import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole } from '../statements/csv-layout.ts';
-import { groupMark } from '../statements/csv-values.ts';
+import { thousandsMark } from '../statements/csv-values.ts';
 import type { ReadStatements } from '../statements/read.ts';
 import type { StatementLine } from '../statements/statement.ts';
 import { records } from '../ui/table.ts';
@@ -100,12 +100,7 @@ const noLines = ({ questions }: CsvSeen) =>
   questions.length > 0 ? 'They are shown once the questions above are answered.' : 'The file has no lines.';
 
 function readAs({ profile, isRemembered, headerLine, layout, sample }: CsvSeen): Html {
-  const groups =
-    layout.decimal &&
-    sample
-      .flat()
-      .map((cell) => groupMark(cell, layout.decimal!))
-      .find(Boolean);
+  const groups = thousandsMark(sample.flat(), layout.decimal);
   const how =
     profile === undefined
       ? html`Read by what stands in it`

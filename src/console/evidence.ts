@@ -66,14 +66,12 @@ export async function instructionsFor(
   payment: Payment,
 ): Promise<(Instructions & { kind: 'transfer' }) | null> {
   const submission = submissionOf(payment);
-  const all = submission ? [submission.instructions] : [];
+  if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
   const { status } = asOf(payment, now);
-  if (!submission && status !== 'approved' && status !== 'rejected') {
-    const entries = await entriesOf(database, payment.id);
-    if (!entries.some(({ action }) => action === 'payment.erased'))
-      all.push(...offer.methodsFor(payment).map((method) => method.instructions(payment) ?? undefined));
-  }
-  return all.find((one) => one?.kind === 'transfer') ?? null;
+  if (status === 'approved' || status === 'rejected') return null;
+  const entries = await entriesOf(database, payment.id);
+  const isErased = entries.some(({ action }) => action === 'payment.erased');
+  return isErased ? null : (offer.transferFor(payment) ?? null);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { bankTransfer } from './bank-transfer.ts';
 import { details } from './details.ts';
 import { manual } from './manual.ts';
-import type { Method, MethodSettings, MethodType, Payable } from './method.ts';
+import type { Instructions, Method, MethodSettings, MethodType, Payable } from './method.ts';
 import { testCard } from './test-card.ts';
 
 const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
@@ -11,6 +11,8 @@ const MAKERS: Record<MethodType, (settings: MethodSettings) => Method> = {
   details,
   test_card: testCard,
 };
+
+type TransferInstructions = Instructions & { kind: 'transfer' };
 
 const FALLBACK = details({ id: 'details', name: null });
 
@@ -54,5 +56,11 @@ export class Offer {
         chosen !== undefined && (chosen === null || chosen.includes(method.id)) && method.fits(payment),
     );
     return fitting.length > 0 ? fitting : [FALLBACK];
+  }
+
+  /** How to transfer the money of a payment, or undefined if no method on offer is a transfer. */
+  transferFor(payment: Parameters<Offer['methodsFor']>[0]): TransferInstructions | undefined {
+    const all = this.methodsFor(payment).map((method) => method.instructions(payment));
+    return all.find((one): one is TransferInstructions => one?.kind === 'transfer');
   }
 }

@@ -4,7 +4,6 @@ import { requireStanding } from '../administrators/standing.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { asOf } from '../payments/payment.ts';
-
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import { LINES } from '../statements/kept.ts';
 import { holdLine, linesOfPayments } from '../statements/line-queries.ts';

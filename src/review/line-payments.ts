@@ -8,7 +8,7 @@ import type { Naming } from './judge-line.ts';
 import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
 
 /** A line, and what it says. */
-export interface ReadLine {
+interface ReadLine {
   line: BankLine;
   evidence: LineEvidence;
 }

@@ -2,7 +2,7 @@
 import { signedAmount } from './balance.ts';
 import type { StatementFault } from './statement.ts';
 
-export interface BalanceRow {
+interface BalanceRow {
   line: number;
   /** YYYY-MM-DD. */
   day: string;

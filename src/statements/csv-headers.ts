@@ -35,7 +35,7 @@ const NAMES: Partial<Record<CsvRole, string>> = {
 };
 
 /** A name in lower case without accents, signs, and the currency behind it: `Betrag (EUR)` and `Umsatz in EUR` give `betrag`, `umsatz`. */
-export function plainName(name: string): string {
+function plainName(name: string): string {
   return name
     .normalize('NFD')
     .replace(/\p{M}/gu, '')

@@ -102,7 +102,7 @@ export function parseChoices(texts: readonly string[]): PartialLayout | string {
 
 const columnNames = (value: string) => value.split('+').filter((name) => name !== '');
 
-export const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES)];
+const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES)];
 
 /** `over` where it says something, else `under`. */
 export function mergedLayout(under: PartialLayout, over: PartialLayout): PartialLayout {

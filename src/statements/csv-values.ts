@@ -106,11 +106,15 @@ export function decimalsOf(text: string): { possible: readonly DecimalWord[]; as
   return { possible: comma ? ['comma'] : point ? ['point'] : [], asks: false };
 }
 
-/** The mark between thousands in an amount, if there is one. */
-export function groupMark(text: string, decimal: DecimalWord): string | undefined {
-  if (!csvAmount(text, decimal)) return undefined;
-  const others = decimal === 'comma' ? "[.'’ ]" : "[,'’ ]";
-  return new RegExp(`\\d(${others})\\d{3}`).exec(text.replace(SPACE, ' '))?.[1];
+/** The mark between thousands in the first of `texts` that is an amount with one, or undefined. */
+export function thousandsMark(
+  texts: readonly string[],
+  decimal: DecimalWord | undefined,
+): string | undefined {
+  if (decimal === undefined) return undefined;
+  const mark = new RegExp(`\\d(${decimal === 'comma' ? "[.'’ ]" : "[,'’ ]"})\\d{3}`);
+  const amounts = texts.filter((text) => csvAmount(text, decimal));
+  return amounts.map((text) => mark.exec(text.replace(SPACE, ' '))?.[1]).find(Boolean);
 }
 
 const DEBIT =
