@@ -10,7 +10,7 @@ import { findPayment } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { type KeptLine, LINES } from '../statements/kept.ts';
 import { changeLine, findLine, type LineWritten } from '../statements/line-queries.ts';
-import { actOn, refuseOtherVersion, withAct } from './act.ts';
+import { actOn, refuseOthersClaim, refuseOtherVersion, withAct } from './act.ts';
 import { approve, type Decision } from './decide.ts';
 import { bankLine, mayMatch } from './line-evidence.ts';
 import { recordMoney } from './record-money.ts';
@@ -34,8 +34,8 @@ export interface LinePair {
 /**
  * Says that a line is the money of a payment. A payment that is pending or cancelled is under review from then on, with the amount and the
  * day of the line. Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not an open credit, is
- * in another currency, or the payment is decided; `conflict` if the payment was changed since it was `version`, or the line is not as
- * the history says.
+ * in another currency, or the payment is decided; `conflict` if another administrator has claimed the payment, it was changed since it
+ * was `version`, or the line is not as the history says.
  */
 export async function acceptLine(
   transaction: Transaction,
@@ -57,6 +57,7 @@ export async function acceptLine(
   const { status } = asOf(payment, transaction.now);
   if (status === 'approved' || status === 'rejected')
     throw new OperationalError('invalid_status', `The payment is ${status} already.`);
+  await refuseOthersClaim(transaction, payment, principal);
   if (payment.version !== version)
     throw new OperationalError('conflict', 'The payment has changed since you looked at it.');
   const received = {

@@ -6,6 +6,7 @@ import { creditorReference } from '../../src/methods/transfer/creditor-reference
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { approveCertain } from '../../src/review/certain-acts.ts';
+import { claim } from '../../src/review/claim.ts';
 import { reject } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { acceptLine, approveLine, ignoreLine, reopenLine } from '../../src/review/line-acts.ts';
@@ -79,6 +80,19 @@ for (const engine of ENGINES) {
       );
       const { state, payment_id } = await lineNow(line);
       assert.deepEqual([state, payment_id], ['matched', paid.id]);
+    });
+
+    test('a line is not matched with a payment that a colleague has claimed', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await submit(service, paid.id);
+      await commit((one) => claim(one, BEN, paid.id, {}, 'req_c'), paid.id);
+      const pair = pairOf(line, await payment(paid.id));
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pair, 'r')),
+        { ...CONFLICT, message: /Ben has it until/ },
+      );
+      await commit((one) => acceptLine(one, BEN, pair, 'r'));
+      assert.equal((await lineNow(line)).state, 'matched');
     });
 
     test('a payment that was sent for review keeps what was sent, and its approval carries the bank’s reference', async () => {
