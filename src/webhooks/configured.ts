@@ -53,8 +53,9 @@ export async function takeOver(
       log.warn({ merchant, name }, `a webhook endpoint of the file is left out: ${error.message}`);
     });
   }
+  // A merchant could enable one that was disabled for its failures.
   for (const one of left.values())
-    if (one.disabled_at === null)
+    if (one.disabled_reason !== 'administrator' && one.disabled_reason !== 'operator')
       await journal.commit(
         (transaction) => disableEndpoint(transaction, one.id, 'operator', ACT, LEFT_NOTE),
         one.id,

@@ -109,6 +109,8 @@ for (const engine of ENGINES)
       assert.equal((await send('PATCH', shop.id, '', { status: 'disabled' })).status, 200);
       assert.equal((await send('PATCH', shop.id, '', { status: 'enabled' })).status, 200);
 
+      const [till] = (await list()).filter((one: { description: string }) => one.description === 'till');
+      assert.equal((await send('PATCH', till.id, '', { status: 'disabled' })).status, 200);
       webhooks.configure([wanted('shop', '/two')]);
       await eventually(async () => (await list()).every((one: { url: string }) => !one.url.endsWith('/one')));
       await service.create();
@@ -116,7 +118,12 @@ for (const engine of ENGINES)
       assert.ok(WebhookReceiver.isSigned(moved!, [secret]), 'the secret is as it was');
       const byName = async (name: string) =>
         (await list()).find((one: { description: string }) => one.description === name);
-      await eventually(async () => (await byName('till')).status === 'disabled');
+      await eventually(async () => (await byName('till')).disabled_reason === 'operator');
+      assert.equal(
+        (await send('PATCH', till.id, '', { status: 'enabled' })).status,
+        409,
+        'its merchant cannot',
+      );
       const { disabled_reason, disabled_note } = await byName('till');
       assert.deepEqual(
         [disabled_reason, disabled_note],
