@@ -55,7 +55,9 @@ export function seenText({
   const where = headerLine === undefined ? 'no row of names' : `names in line ${headerLine}`;
   const choices = (Object.keys(CSV_CHOICES) as (keyof typeof CSV_CHOICES)[]).map((key) => {
     const word = layout[key];
-    return [`  ${key}`, word === undefined ? '?' : word, word === undefined ? '' : meaning(key, word)];
+    if (word !== undefined) return [`  ${key}`, word, meaning(key, word)];
+    const isAsked = questions.some((one) => one.key === key || one.key === 'columns');
+    return [`  ${key}`, isAsked ? '?' : '-', isAsked ? '' : 'the file does not need it'];
   });
   const groups = thousandsMark(sample.flat(), layout.decimal);
   const roles = Object.entries(layout.columns).map(([role, held]) => [

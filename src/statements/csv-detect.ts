@@ -9,7 +9,7 @@ import type {
   PartialLayout,
   SignWord,
 } from './csv-layout.ts';
-import { mergedLayout } from './csv-layout.ts';
+import { inOrderOf, mergedLayout } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
 import { type CsvTable, isAmount, isDay } from './csv-table.ts';
 import { csvAmount, dayOrdersOf, decimalsOf, markOf } from './csv-values.ts';
@@ -37,8 +37,11 @@ export function detectLayout(
   const under: PartialLayout = { columns: table.columns, ...profile?.layout };
   const layout = mergedLayout({ ...under, delimiter, quote, columns: { ...table.columns } }, chosen);
   const { columns } = layout;
-  if (!profile && !chosen.columns.text)
-    columns.text = [...(columns.text ?? []), ...otherWords(table, columns)];
+  if (!profile) {
+    const text = table.columns.text ?? [];
+    const words = [...text, ...otherWords(table, { ...columns, text })];
+    columns.text = chosen.columns.text ? inOrderOf(words, chosen.columns.text) : words;
+  }
   const questions: CsvQuestion[] = [];
   const missing = [...new Set(Object.values(columns).flat())].filter((name) => !names.includes(name));
   if (missing.length > 0)
@@ -117,8 +120,7 @@ function decimalOf(amounts: readonly string[], questions: CsvQuestion[]): Decima
   if (told.size === 1) return [...told][0];
   if (told.size === 2)
     questions.push({ key: 'decimal', text: 'Say the decimal mark: this file has comma and point.' });
-  else if (unclear === undefined) return 'comma';
-  else
+  else if (unclear !== undefined)
     questions.push({ key: 'decimal', text: `Say the decimal mark: "${unclear}" can be read in two ways.` });
   return undefined;
 }

@@ -54,7 +54,8 @@ export interface CsvLayout {
   delimiter: keyof typeof CSV_CHOICES.delimiter;
   quote: keyof typeof CSV_CHOICES.quote;
   dates: DateOrder;
-  decimal: DecimalWord;
+  /** Missing as long as no amount has told it: whole numbers are read alike either way. */
+  decimal?: DecimalWord;
   sign: SignWord;
   /** ISO 4217; of lines that name none. */
   currency?: string;
@@ -104,7 +105,16 @@ const columnNames = (value: string) => value.split('+').filter((name) => name !=
 
 const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES)];
 
-/** `over` where it says something, else `under`. */
+/** `over` where it says something, else `under`. Columns that both name keep the order of `under`: a form has none of its own. */
 export function mergedLayout(under: PartialLayout, over: PartialLayout): PartialLayout {
-  return { ...under, ...over, columns: { ...under.columns, ...over.columns } };
+  const columns = { ...under.columns };
+  for (const [role, names] of Object.entries(over.columns) as [CsvRole, string[]][])
+    columns[role] = inOrderOf(columns[role] ?? [], names);
+  return { ...under, ...over, columns };
+}
+
+/** `known` if it has the same names, else `names`. The order of texts is part of what tells a line from another. */
+export function inOrderOf(known: readonly string[], names: readonly string[]): string[] {
+  const isSame = known.length === names.length && known.every((name) => names.includes(name));
+  return [...(isSame ? known : names)];
 }

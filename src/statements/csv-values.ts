@@ -66,8 +66,8 @@ const MINUS = /[\u2212\u2013\u2012]/g;
 /** Longer texts are no amounts. The expression above takes the fifth power of the length of what it refuses. */
 const AMOUNT_MAXIMUM = 40;
 
-/** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. */
-export function csvAmount(written: string, decimal: DecimalWord): CsvAmount | undefined {
+/** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. Whole numbers need none. */
+export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvAmount | undefined {
   const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
   const found = text.length > AMOUNT_MAXIMUM ? null : AMOUNT.exec(text);
   if (!found) return undefined;

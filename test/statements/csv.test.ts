@@ -58,6 +58,32 @@ test('the decimal mark is asked when the amounts do not tell it, and decides eve
   assert.deepEqual(amounts(rows('-1.200', '1.500'), choices('decimal=comma')), [-120000, 150000]);
   assert.deepEqual(amounts(rows('-1.200', '1.500'), choices('decimal=point')), [-120, 150]);
   assert.deepEqual(amounts(rows('-1 200,5', "1'500", '+7', '3-')), [-120050, 150000, 700, -300]);
+  assert.deepEqual(amounts(rows('-12', '1200')), [-1200, 120000]);
+});
+
+test('a mark of cents that no amount has told is not remembered', () => {
+  const head = 'Date;Text;Amount (EUR);Own account';
+  const account = 'DE75512108001245126199';
+  const rows = (...written: string[]) => [head, ...written.map((one) => `20.11.2026;a;${one};${account}`)];
+  const { shape, layout } = read(rows('-12', '1200')).csv![0]!;
+  const remembered = [{ shape, account, layout: layout as CsvLayout }];
+  assert.deepEqual(asked(rows('-1.200'), { remembered }), ['decimal']);
+  assert.deepEqual(amounts(rows('-1.200,00'), { remembered }), [-120000]);
+});
+
+test('a form names the columns of a text in the order of the file, and the line stays the same one', () => {
+  const { layout } = CSV_PROFILES.find(({ name }) => name.includes('George'))!;
+  const names = Object.values(layout.columns).flat();
+  const cells = { Buchungsdatum: '20.11.2026', Betrag: '-1,20', Währung: 'EUR' } as Record<string, string>;
+  const profiled = [names.join(';'), names.map((name) => cells[name] ?? name).join(';')];
+  const unknown = ['Date;Amount (EUR);Memo Two;Purpose', '20.11.2026;-1,20;INV-7;thanks'];
+  for (const rows of [profiled, unknown]) {
+    const [{ layout } = assert.fail()] = read(rows).csv!;
+    const text = layout.columns.text!.toReversed();
+    assert.equal(text.length, 2);
+    const fingerprint = (options?: CsvOptions) => read(rows, options).statements[0]!.lines[0]!.fingerprint;
+    assert.equal(fingerprint({ choices: { columns: { ...layout.columns, text } } }), fingerprint());
+  }
 });
 
 test('how money out is marked is asked when no amount is marked', () => {
