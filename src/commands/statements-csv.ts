@@ -56,8 +56,7 @@ export function seenText({
   const choices = (Object.keys(CSV_CHOICES) as (keyof typeof CSV_CHOICES)[]).map((key) => {
     const word = layout[key];
     if (word !== undefined) return [`  ${key}`, word, meaning(key, word)];
-    const isAsked = questions.some((one) => one.key === key || one.key === 'columns');
-    return [`  ${key}`, isAsked ? '?' : '-', isAsked ? '' : 'the file does not need it'];
+    return questions.length > 0 ? [`  ${key}`, '?', ''] : [`  ${key}`, '-', 'the file does not need it'];
   });
   const groups = thousandsMark(sample.flat(), layout.decimal);
   const roles = Object.entries(layout.columns).map(([role, held]) => [

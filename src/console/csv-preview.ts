@@ -74,10 +74,9 @@ function previewOf(context: Context, preview: CsvPreview, index: number, faults:
       field(what),
       chosen === undefined ? none : null,
     );
-  const noneOf = (key: CsvChoice) =>
-    seen.questions.some((one) => one.key === key) ? 'Choose' : 'The file does not need it';
+  const none = seen.questions.length > 0 ? 'Choose' : 'The file does not need it';
   const choice = (key: CsvChoice) =>
-    select(key, LABELS[key], Object.entries(CSV_CHOICES[key]), seen.layout[key], noneOf(key));
+    select(key, LABELS[key], Object.entries(CSV_CHOICES[key]), seen.layout[key], none);
   const lines = read.statements.flatMap((one) => one.lines);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${Object.entries(hidden).map(

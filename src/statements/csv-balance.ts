@@ -57,7 +57,8 @@ function runOf(rows: readonly BalanceRow[], factor: number): Run {
     const balance = BigInt(balanceMinor);
     if (known === undefined) opening = balance - since;
     else if (known + since !== balance) {
-      const text = `The balance of this row is ${signedAmount(balance)}, but ${signedAmount(known)} before it and ${signedAmount(since)} give ${signedAmount(known + since)}.`;
+      const sum = `${signedAmount(known)} before it and ${signedAmount(since)} give ${signedAmount(known + since)}`;
+      const text = `The balance of this row is ${signedAmount(balance)}, but ${sum}.`;
       faults.push({ line, text });
     }
     known = balance;
