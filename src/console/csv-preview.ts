@@ -7,7 +7,7 @@ import type { ReadStatements } from '../statements/read.ts';
 import type { StatementLine } from '../statements/statement.ts';
 import { records } from '../ui/table.ts';
 import { csvField, type Upload } from './csv-form.ts';
-import { filterChoice, filterField, type SelectChoices } from './filters.ts';
+import { filterChoice, filterField } from './filters.ts';
 import { type Faults, literal, notice, said } from './parts.ts';
 import type { Context } from './route.ts';
 
@@ -58,25 +58,12 @@ function previewOf(context: Context, preview: CsvPreview, index: number, faults:
     'quote-before': seen.layout.quote,
   };
   const field = (what: string) => csvField(index, what);
-  const select = (
-    what: string,
-    label: string,
-    choices: SelectChoices,
-    chosen: string | undefined,
-    none = 'Choose',
-  ) =>
-    filterChoice(
-      field(what),
-      label,
-      choices,
-      chosen,
-      faults[field(what)],
-      field(what),
-      chosen === undefined ? none : null,
-    );
   const none = seen.questions.length > 0 ? 'Choose' : 'The file does not need it';
-  const choice = (key: CsvChoice) =>
-    select(key, LABELS[key], Object.entries(CSV_CHOICES[key]), seen.layout[key], none);
+  const choice = (key: CsvChoice) => {
+    const [id, chosen] = [field(key), seen.layout[key]];
+    const words = Object.entries(CSV_CHOICES[key]);
+    return filterChoice(id, LABELS[key], words, chosen, faults[id], id, chosen === undefined ? none : null);
+  };
   const lines = read.statements.flatMap((one) => one.lines);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${Object.entries(hidden).map(
