@@ -147,6 +147,8 @@ for (const engine of ENGINES) {
       service.clock.advance(60_000);
       const other = (await service.create()).id;
       await submit(service, other);
+      // Of two that wait since the same millisecond, the one that was made first stands first.
+      service.clock.advance(1);
       await record(id);
       const queue = await listQueue(service.service.database, {}, undefined, 100);
       const places = [other, id].map((one) => queue.findIndex((payment) => payment.id === one));
