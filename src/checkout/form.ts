@@ -1,5 +1,5 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
-import type { Html } from '../lib/html.ts';
+import { type Html, settled } from '../lib/html.ts';
 import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
 import type { Instructions, Method } from '../methods/method.ts';
 import type { FieldFault, Kept } from '../methods/reading.ts';
@@ -116,7 +116,20 @@ export function fieldPart(
   name: FieldName,
   merchant: string,
   typed: TypedPayment | undefined,
-  idPrefix?: string,
+  idPrefix = '',
+): Html {
+  if (typed) return drawnField(words, name, merchant, typed, idPrefix);
+  // An empty field is the same on the page of every payment.
+  const draw = () => settled(drawnField(words, name, merchant, typed, idPrefix));
+  return words.remembered(`empty field\0${name}\0${idPrefix}\0${merchant}`, draw);
+}
+
+function drawnField(
+  words: Words,
+  name: FieldName,
+  merchant: string,
+  typed: TypedPayment | undefined,
+  idPrefix: string,
 ): Html {
   const field: Field = FIELDS[name];
   const again = name === 'card-number' && typed?.again;

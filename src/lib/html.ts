@@ -22,16 +22,7 @@ export function isHtml(value: unknown): value is Html {
   return value instanceof Markup;
 }
 
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 const SPECIAL = /[&<>"']/;
-const ALL_SPECIAL = /[&<>"']/g;
 
 /** A value as it is inserted: markup unchanged, lists joined, anything else escaped. Undefined for nothing. */
 export function escaped(value: Insertable): string {
@@ -43,7 +34,13 @@ export function escaped(value: Insertable): string {
     return text;
   }
   const text = String(value);
-  return SPECIAL.test(text) ? text.replace(ALL_SPECIAL, (character) => ENTITIES[character]!) : text;
+  if (!SPECIAL.test(text)) return text;
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }
 
 /** Escapes every inserted value for element content and quoted attributes; nested `html` pieces and lists stay markup. */

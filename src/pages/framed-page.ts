@@ -53,7 +53,7 @@ export function framedPage<Name extends string>(visit: PageVisit<Name>, parts: F
 
 /** The choice of language and theme, each a link, so that no script is needed. */
 function preferences({ words, theme, asked }: PageVisit, here: string): Html {
-  const to = `${here}${here.includes('?') ? '&' : '?'}`;
+  const to = html`${here}${here.includes('?') ? '&' : '?'}`;
   const link = (query: string, attributes: Html | null, text: Html | string, isCurrent: boolean) =>
     html`<li><a href="${to}${query}"${attributes}${isCurrent && html` aria-current="true"`}>${text}</a></li>`;
   const languages = LANGUAGES.map(({ tag, name }) =>
