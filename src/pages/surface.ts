@@ -72,14 +72,15 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: P
   const headers = pageHeaders(site.baseUrl);
   const { origin } = new URL(site.baseUrl);
 
-  /** Sets the head of an answer and returns its text: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
+  /** Sets the head of an answer and returns its body: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
   const send = (request: FastifyRequest, reply: FastifyReply, answer: PageAnswer) => {
     reply.headers(headers).headers(answer.headers ?? {});
     if ('to' in answer) return reply.code(303).header('location', answer.to).send();
     if (answer.noted) note(request, answer.noted);
     if (answer.faults) noteFields(request, answer.faults);
     reply.code(answer.status ?? 200);
-    return answer.text;
+    // As bytes, so that the text's many pieces are freed at once, and not when the last page of a cohort is written.
+    return typeof answer.text === 'string' ? Buffer.from(answer.text) : answer.text;
   };
   const answering =
     (path: string, answer: (visit: PageVisit<Name>) => PageAnswer | Promise<PageAnswer>): Handler =>
