@@ -37,10 +37,12 @@ import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
 import { linePage, takeAccept, takeApproval, takeIgnore, takeReopen } from './statement-line.ts';
-import { STATEMENTS_PATH, statementsPage } from './statements.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
+import { statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
 import { importPage, takeFiles } from './statements-import.ts';
+import { PASTE_PATH, pastePage, takeList } from './statements-paste.ts';
 import {
   deliveryPage,
   disablePage,
@@ -86,6 +88,8 @@ export const routes: readonly Route[] = [
   page(STATEMENTS_PATH, 'read', statementsPage),
   page(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
   { ...form(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
+  page(PASTE_PATH, 'decide', (context) => pastePage(context)),
+  { ...form(PASTE_PATH, 'decide', takeList), takesFiles: true },
   page(`${STATEMENTS_PATH}/certain`, 'decide', certainPage),
   form(`${STATEMENTS_PATH}/certain`, 'decide', takeCertain),
   page(`${STATEMENTS_PATH}/export`, 'read', exportPage),

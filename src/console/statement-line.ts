@@ -22,7 +22,7 @@ import { findLine, findStatement } from '../statements/line-queries.ts';
 import { addressOfPayment, heading } from './panel.ts';
 import { type Faults, field, literal, notice, rows, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
-import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statements.ts';
+import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 async function lineNamed({ database, params }: Context): Promise<KeptLine> {
   const line = await findLine(database, params.line_id!);

@@ -8,7 +8,7 @@ import { records } from '../ui/table.ts';
 import { addressOfPayment } from './panel.ts';
 import { literal, notice, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
-import { addressOfLine, dayOn, lineAmount, STATEMENTS_PATH } from './statements.ts';
+import { addressOfLine, dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** Pairs that one press approves: their fields fit into a form. */
 const AT_ONCE = 200;

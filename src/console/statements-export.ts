@@ -7,7 +7,7 @@ import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES, type Separator } from
 import { lineSums } from '../statements/line-queries.ts';
 import { askedOf, dayFields, filterChoice } from './filters.ts';
 import type { Context, Outcome } from './route.ts';
-import { STATEMENTS_PATH } from './statements.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
 
 const TEXT_MAXIMUM = 100;
 /** What entries about these exports are about. */

@@ -10,7 +10,7 @@ import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
 import { type Faults, hasFaults, literal, notice } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
-import { STATEMENTS_PATH } from './statements.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
 
 /** What came of one file. `imported` is undefined if nothing was imported because of its faults. */
 interface FileOutcome {

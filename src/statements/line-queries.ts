@@ -88,6 +88,20 @@ export async function linesOfPayments(database: Reader, paymentIds: readonly str
   );
 }
 
+/** What stands in place of a file's name for those of these lines that were pasted, by their ids. */
+export async function pastedLines(
+  database: Reader,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database.query<{ id: string; file: string }>(
+    `select statement_lines.id as id, file from statement_lines join statements on statements.id = statement_id
+     where format = 'pasted' and statement_lines.id in (${ids.map(() => '?').join(', ')})`,
+    ...ids,
+  );
+  return new Map(rows.map(({ id, file }) => [id, file]));
+}
+
 /** Lines of days before `day` whose words are still there, the oldest first. */
 export function oldLines(database: Reader, day: string, limit: number): Promise<KeptLine[]> {
   return database.query<KeptLine>(

@@ -7,8 +7,13 @@ import { type KeptLine, saidOn } from './kept.ts';
 /** The days that files may differ by when they show one booking. A bank that counts anew each year uses its references again later. */
 const DAYS_APART = 10;
 
-/** Whether two booked or pending lines with one fingerprint name different payers or references, or days far apart. */
+/**
+ * Whether two booked or pending lines with one fingerprint name different payers or references, or days far apart. The fingerprint of a
+ * line without a bank's reference holds its payer, references and day, if it has one.
+ */
 export function isOtherMoney(known: KeptLine, line: KeptLine): boolean {
+  const { references } = saidOn(line);
+  if ((references.booking ?? references.bank) === undefined) return false;
   const days = Math.abs(Date.parse(known.day) - Date.parse(line.day)) / DAY_MS;
   if (days > DAYS_APART) return true;
   const [one, other] = [namesOf(known), namesOf(line)];

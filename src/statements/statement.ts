@@ -1,6 +1,14 @@
 // What a bank statement says, whatever its format: its account, its balances, its lines and the faults found in it.
 
-export type StatementFormat = 'camt.052' | 'camt.053' | 'camt.054' | 'mt940' | 'mt942' | 'ofx' | 'csv';
+export type StatementFormat =
+  | 'camt.052'
+  | 'camt.053'
+  | 'camt.054'
+  | 'mt940'
+  | 'mt942'
+  | 'ofx'
+  | 'csv'
+  | 'pasted';
 
 /** Something in a file that cannot be right. `line` counts lines of text from 1; it is 0 if the fault belongs to no line. */
 export interface StatementFault {

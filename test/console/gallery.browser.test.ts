@@ -30,7 +30,7 @@ after(async () => {
 });
 
 /** The label of a radio button or a tick box is as much of a target as it is. */
-const isSmallOnPurpose = (fault: string) => /input#(reason|mode|end|overlap|despite)\b/.test(fault);
+const isSmallOnPurpose = (fault: string) => /input#(reason|mode|end|overlap|despite|account)\b/.test(fault);
 
 /** All that is wrong with what a page shows, in both widths and both lights. Opens what is folded. */
 async function faultsOf(page: Page): Promise<string[]> {

@@ -131,6 +131,32 @@ export function statementScenes(
       },
     },
     {
+      name: 'statements, a pasted list',
+      path: '/statements/paste',
+      who: ana,
+      steps: async (page) => {
+        const rows = [
+          '20.11.2026\tWolfeschlegelsteinhausenbergerdorff-Hernández\tRF18 5390 0754 7034\t1.200,00 €',
+          'نور الهدى;ORDER/2026/NORTH-000000000000000000000000017;12,50',
+          'Li 4711',
+        ];
+        await page.locator('#account').check();
+        await page.locator('#list').fill(rows.join('\n'));
+        await page.locator('main').getByRole('button', { name: 'Read the list' }).click();
+        await page.waitForSelector('.notice');
+      },
+    },
+    {
+      name: 'statements, nothing pasted',
+      path: '/statements/paste',
+      who: ana,
+      status: 422,
+      steps: async (page) => {
+        await page.locator('main').getByRole('button', { name: 'Read the list' }).click();
+        await page.waitForSelector('.error');
+      },
+    },
+    {
       name: 'statements, no file chosen',
       path: '/statements/import',
       who: ana,

@@ -45,9 +45,9 @@ async function upload(
   return sendForm(client, body);
 }
 
-async function sendForm(client: Client, body: FormData, cookies = client.cookies) {
+async function sendForm(client: Client, body: FormData, cookies = client.cookies, path = 'import') {
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  const response = await fetch(`${harness.service.baseUrl}/console/statements/import`, {
+  const response = await fetch(`${harness.service.baseUrl}/console/statements/${path}`, {
     method: 'POST',
     headers: { ...FROM_OUR_PAGE, cookie },
     body,
@@ -205,13 +205,57 @@ test('a line is ignored with a reason, and opened again', async () => {
   assert.match((await look(ana, path)).body, /No payment is meant/);
 });
 
+test('a pasted list is shown as it is read before it is kept, and proposes payments as any line does', async () => {
+  const { id, entry } = await paid(64.5);
+  const send = async (fields: Record<string, string>) => {
+    const { values } = (await ana.get('/statements/paste')).forms.find(({ values }) => 'list' in values)!;
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ ...values, account: `${ACCOUNT}_EUR`, ...fields }))
+      body.append(name, value);
+    const page = await sendForm(ana, body, ana.cookies, 'paste');
+    assert.deepEqual(strictly(page.markup).faults, []);
+    return { ...page, seen: /name="seen" value="(\w+)"/.exec(page.markup)?.[1] ?? '' };
+  };
+  assert.match((await send({ list: ' ' })).text, /There is a problem .*Paste at least one row/);
+  assert.match((await send({ list: 'a\n'.repeat(501) })).text, /Paste at most 500 rows at once/);
+  assert.match((await send({ list: 'x', account: 'another' })).text, /Choose the account/);
+
+  const list = `Zoë Berg\t${entry.text}\t64,50\n<b>Ben</b> 12.00\nNobody`;
+  const shown = await send({ list, act: 'keep', seen: 'guessed' });
+  assert.match(shown.text, /Not understood: 1 of 3\. .*Row 3, Nobody : It has no amount\./);
+  assert.match(shown.text, /€64\.50 .*New .*&lt;b&gt;Ben&lt;\/b&gt; .*Keep 2 lines/);
+  // Another list than the one that was shown is shown first.
+  assert.match((await send({ list: 'Ben 13.00', act: 'keep', seen: shown.seen })).text, /Keep 1 line/);
+  const keep = { list, act: 'keep', seen: shown.seen };
+  assert.match((await send(keep)).text, /2 new lines\./);
+  assert.match((await send({ list })).text, /Known already .*Known already .*Keep the list/);
+  assert.match((await send(keep)).text, /imported before\.|2 lines known before\./);
+  const again = { ...keep, again: '1764000000000' };
+  assert.match((await send(again)).text, /2 new lines\./);
+  assert.match((await send(again)).text, /imported before\./);
+
+  const open = await look(ana, '/statements');
+  assert.match(open.body, /Ben<\/b>[^€]*pasted by Ana Admin/);
+  harness.service.database.refresh();
+  const lines = await listLines(harness.service.database, { state: 'open' }, undefined, 1000);
+  const [line, second] = lines.filter(({ amount_minor }) => amount_minor === 6450);
+  const rival = await look(ana, `/statements/lines/${second!.id}`);
+  assert.match(rival.body, /Another line carries the reference of this payment/);
+  assert.match(rival.body, /pasted by Ana Admin/);
+  await ana.send(rival, { reason: 'Pasted twice' }, 'Ignore the line');
+  await ana.send(await look(ana, `/statements/lines/${line!.id}`), {}, 'Approve the payment');
+  assert.equal(await statusOf(id), 'approved');
+  const found = await look(ana, '/audit?action=statement.imported');
+  assert.match(found.body, /Ana Admin[\s\S]*pasted/);
+});
+
 test('whoever only reads sees lines, and can neither import nor decide', async () => {
   const olga = await signIn(harness, 'auditor', 'Olga Auditor');
   const list = await look(olga, '/statements');
   assert.doesNotMatch(list.body, /Approve the certain|Import statements/);
   const line = await look(olga, `/statements/lines/${await lineIdOf('IGN')}`);
   assert.doesNotMatch(line.body, /Ignore the line|Approve the payment/);
-  for (const path of ['/statements/import', '/statements/certain'])
+  for (const path of ['/statements/import', '/statements/paste', '/statements/certain'])
     assert.equal((await olga.get(path)).status, 403, path);
 });
 

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { ownAccount } from '../../src/statements/account.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
-import { listLines, listStatements } from '../../src/statements/line-queries.ts';
+import { listLines, listStatements, pastedLines } from '../../src/statements/line-queries.ts';
+import { readPasted } from '../../src/statements/pasted.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import type { StatementAccount } from '../../src/statements/statement.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
@@ -98,6 +99,33 @@ for (const engine of ENGINES) {
       const late = camt([entry('C1', { status: 'PDNG' })], { message: '052' });
       assert.deepEqual(await counts(late), [[0, 0, 1]]);
       assert.equal((await linesOf('C1'))[0]!.booked, 1);
+    });
+
+    test('a pasted list adds nothing twice, whatever day it is, and its lines say who pasted them', async () => {
+      const list = async (today: string, text: string) => {
+        const options = { account: { iban: ACCOUNT }, currency: 'EUR', file: 'pasted by Ana', today };
+        const { statement } = readPasted(text, options);
+        const checked = { statements: [{ own: ACCOUNT, statement }], faults: [] };
+        return (await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!;
+      };
+      const rows = 'Anna Berg;PASTED-1;49,90\n20.11.2026;Ben Cole;12,00';
+      assert.equal((await list('2026-11-20', rows)).added, 2);
+      for (const day of ['2026-11-20', '2026-12-24'])
+        assert.deepEqual([(await list(day, rows)).added, (await list(day, rows)).known], [0, 2], day);
+      service.service.database.refresh();
+      const { database } = service.service;
+      const all = await listLines(database, { account: ACCOUNT }, undefined, 1000);
+      const pasted = await pastedLines(
+        database,
+        all.map(({ id }) => id),
+      );
+      const told = all.filter(({ id }) => pasted.has(id)).map(({ day, amount_minor }) => [day, amount_minor]);
+      assert.deepEqual(told.sort(), [
+        ['2026-11-20', 1200],
+        ['2026-11-20', 4990],
+      ]);
+      assert.deepEqual(new Set(pasted.values()), new Set(['pasted by Ana']));
+      await service.verify();
     });
 
     test('a file with a fault is imported only on demand, and then what is right of it', async () => {
