@@ -43,6 +43,7 @@ import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
 import { importPage, takeFiles } from './statements-import.ts';
 import { PASTE_PATH, pastePage, takeList } from './statements-paste.ts';
+import { downloadReport, REPORT_PATH, reportPage } from './statements-report.ts';
 import {
   deliveryPage,
   disablePage,
@@ -95,6 +96,11 @@ export const routes: readonly Route[] = [
   page(`${STATEMENTS_PATH}/export`, 'read', exportPage),
   ...EXPORT_FORMATS.map((format) => ({
     ...page(`${STATEMENTS_PATH}/lines.${format}`, 'read', (context) => downloadLines(context, format)),
+    isTold: true as const,
+  })),
+  page(REPORT_PATH, 'read', reportPage),
+  ...EXPORT_FORMATS.map((format) => ({
+    ...page(`${REPORT_PATH}.${format}`, 'read', (context) => downloadReport(context, format)),
     isTold: true as const,
   })),
   page(LINE, 'read', (context) => linePage(context)),

@@ -1,6 +1,6 @@
 // Lines of statements as a file, for the books: asked for by account and days, and told in the history before the first byte.
 import { OperationalError } from '../lib/errors.ts';
-import { html } from '../lib/html.ts';
+import { type Html, html } from '../lib/html.ts';
 import { dateIn, dayBounds } from '../lib/time.ts';
 import { linesStream } from '../review/lines-export.ts';
 import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../review/row-writer.ts';
@@ -18,6 +18,15 @@ const SEPARATOR_LABELS: Record<Separator, string> = {
   tab: 'Tabs',
 };
 
+/** The choice of what separates the cells for a spreadsheet. */
+export const separatorChoice = (): Html =>
+  filterChoice(
+    'separator',
+    'For a spreadsheet, separated by',
+    SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const),
+    'semicolon',
+  );
+
 export async function exportPage(context: Context): Promise<Outcome> {
   const { address, database } = context;
   const accounts = [...new Set((await lineSums(database)).map(({ account }) => account))];
@@ -31,17 +40,25 @@ ${filterChoice(
   'Account',
   accounts.map((one) => [one, one] as const),
   undefined,
-)}${dayFields({}, {})}${filterChoice(
-  'separator',
-  'For a spreadsheet, separated by',
-  SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const),
-  'semicolon',
-)}<p class="actions"><button class="primary" autofocus>Download CSV</button></p></form>`;
+)}${dayFields({}, {})}${separatorChoice()}<p class="actions"><button class="primary" autofocus>Download CSV</button></p></form>`;
   return { title: 'Download lines', content, place: STATEMENTS_PATH };
 }
 
 export async function downloadLines(context: Context, format: ExportFormat): Promise<Outcome> {
-  const { database, journal, principal, request, query, now, timeZone } = context;
+  const { account, from, to, separator } = await recordedExport(context, format);
+  return {
+    stream: linesStream(context.database, { format, separator, filter: { account, from, to } }),
+    type: EXPORT_TYPES[format],
+    name: nameOfExport(context, 'statement-lines', format),
+  };
+}
+
+/** What an address asks of lines to download. An entry tells it before the first byte. Throws `validation_failed`. */
+export async function recordedExport(
+  context: Context,
+  format: ExportFormat,
+): Promise<{ account?: string; from?: string; to?: string; separator: Separator | undefined }> {
+  const { journal, principal, request, query } = context;
   const asked = askedOf(query, ['account', 'from', 'to', 'separator'], TEXT_MAXIMUM);
   const { account, from, to } = asked;
   for (const [name, day] of Object.entries({ From: from, To: to }))
@@ -62,9 +79,9 @@ export async function downloadLines(context: Context, format: ExportFormat): Pro
       facts: { format, from: from ?? null, to: to ?? null },
     }),
   );
-  return {
-    stream: linesStream(database, { format, separator, filter: { account, from, to } }),
-    type: EXPORT_TYPES[format],
-    name: `statement-lines-${dateIn(timeZone, now)}.${format}`,
-  };
+  return { ...(account && { account }), ...(from && { from }), ...(to && { to }), separator };
 }
+
+/** The name of a file that is downloaded today. */
+export const nameOfExport = ({ timeZone, now }: Context, name: string, format: ExportFormat): string =>
+  `${name}-${dateIn(timeZone, now)}.${format}`;

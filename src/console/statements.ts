@@ -19,6 +19,7 @@ import {
   STATE_NAMES,
   STATEMENTS_PATH,
 } from './statement-lists.ts';
+import { accountName, REPORT_PATH } from './statements-report.ts';
 
 const PARAMETER_MAXIMUM = 100;
 
@@ -52,7 +53,8 @@ ${list}</section>`
 <a class="secondary" href="${address(`${STATEMENTS_PATH}/paste`)}">Paste a list</a> `
   }${
     sums.length > 0 &&
-    html`<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">Download lines</a>`
+    html`<a class="secondary" href="${address(REPORT_PATH)}">Report</a>
+<a class="secondary" href="${address(`${STATEMENTS_PATH}/export`)}" data-key="d">Download lines</a>`
   }</p>`;
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
@@ -102,7 +104,11 @@ function sumTable(context: Context, sums: readonly LineSum[]): Html {
   };
   return records<LineSum[]>(
     [
-      ['Account', ([one]) => literal(one!.account)],
+      [
+        'Account',
+        ([one]) =>
+          html`<a class="plain" href="${context.address(REPORT_PATH, { account: accountName(one!) })}">${literal(one!.account)}</a>`,
+      ],
       [
         'Up to',
         (lines) => dayOn({ day: lines.toSorted((a, b) => (a.last_day < b.last_day ? 1 : -1))[0]!.last_day }),

@@ -121,3 +121,7 @@ export function dayBounds(date: string, timeZone: string): { from: number; to: n
     return undefined;
   }
 }
+
+/** The day before a day written as `2026-11-20`. */
+export const dayBefore = (date: string): string =>
+  Temporal.PlainDate.from(date).subtract({ days: 1 }).toString();

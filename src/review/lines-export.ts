@@ -6,7 +6,7 @@ import { formatAmount } from '../lib/money.ts';
 import { timestampOrNull } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import { findPayments } from '../payments/queries.ts';
-import type { KeptLine } from '../statements/kept.ts';
+import type { KeptLine, KeptStatement } from '../statements/kept.ts';
 import { findStatement, type LineFilter, type LinePlace, listLines } from '../statements/line-queries.ts';
 import { bankLine } from './line-evidence.ts';
 import { decisionOf, reviewersOf } from './review.ts';
@@ -40,6 +40,8 @@ export const LINE_COLUMNS = [
   'decided_by',
   'decided_at',
 ] as const;
+/** Those that are amounts. */
+export const LINE_AMOUNTS = ['amount', 'payment_amount'] as const;
 type Column = (typeof LINE_COLUMNS)[number];
 
 export interface LinesExport {
@@ -85,28 +87,34 @@ function rowOf(
   };
 }
 
-/** Gives the lines that `filter` lets through, the newest day first, some at a time. Throws `DatabaseError`. */
-async function* exportLines(
+/** A line with its statement, and as a row. */
+export interface LineRow {
+  line: KeptLine;
+  statement: KeptStatement | undefined;
+  row: Record<Column, string | null>;
+}
+
+/** The lines that `filter` lets through, a page at a time. Throws `DatabaseError`. */
+export async function* lineRows(
   database: Reader,
-  { format, separator, filter }: LinesExport,
-): AsyncGenerator<string> {
-  const { head, line } = rowWriter(format, LINE_COLUMNS, ['amount', 'payment_amount'], separator);
-  if (head !== '') yield head;
-  const files = new Map<string, string | null>();
+  filter: LineFilter,
+  first?: 'newest' | 'oldest',
+): AsyncGenerator<LineRow[]> {
+  const statements = new Map<string, KeptStatement | undefined>();
   for (let after: LinePlace | undefined; ; ) {
-    const page = await listLines(database, filter, after, PAGE);
+    const page = await listLines(database, filter, after, PAGE, first);
     for (const { statement_id: id } of page)
-      if (!files.has(id)) files.set(id, (await findStatement(database, id))?.file ?? null);
+      if (!statements.has(id)) statements.set(id, await findStatement(database, id));
     const ids = [...new Set(page.flatMap(({ payment_id }) => payment_id ?? []))];
     const payments = ids.length > 0 ? await findPayments(database, ids) : [];
     const names = await namesOf(database, reviewersOf(payments));
     const byId = new Map(payments.map((payment) => [payment.id, payment]));
     if (page.length > 0)
-      yield line(
-        page.map((one) =>
-          rowOf(one, files.get(one.statement_id) ?? null, byId.get(one.payment_id ?? ''), names),
-        ),
-      );
+      yield page.map((line) => {
+        const statement = statements.get(line.statement_id);
+        const payment = byId.get(line.payment_id ?? '');
+        return { line, statement, row: rowOf(line, statement?.file ?? null, payment, names) };
+      });
     if (page.length < PAGE) return;
     after = page.at(-1)!;
     // SQLite answers without ever waiting: others get their turn between two pages.
@@ -114,7 +122,16 @@ async function* exportLines(
   }
 }
 
-/** The same as bytes to send: a page is read when the one before is on its way, and no earlier. */
+async function* exportLines(
+  database: Reader,
+  { format, separator, filter }: LinesExport,
+): AsyncGenerator<string> {
+  const { head, line } = rowWriter(format, LINE_COLUMNS, LINE_AMOUNTS, separator);
+  if (head !== '') yield head;
+  for await (const rows of lineRows(database, filter)) yield line(rows.map(({ row }) => row));
+}
+
+/** The lines as bytes to send, the newest day first: a page is read when the one before is on its way, and no earlier. */
 export function linesStream(database: Reader, options: LinesExport): Readable {
   return Readable.from(exportLines(database, options), { objectMode: true, highWaterMark: 1 });
 }

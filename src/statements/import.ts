@@ -90,7 +90,7 @@ async function importOne(
       file,
       number: number ?? null,
       first_day: from ?? null,
-      last_day: to ?? null,
+      last_day: closing?.day ?? to ?? null,
       opening_minor: opening?.minor ?? null,
       closing_minor: closing?.minor ?? null,
       lines: statement.lines.length,

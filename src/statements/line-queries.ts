@@ -115,6 +115,7 @@ export function oldLines(database: Reader, day: string, limit: number): Promise<
 export interface LineFilter {
   account?: string | undefined;
   statement_id?: string | undefined;
+  currency?: string | undefined;
   state?: LineState | undefined;
   direction?: KeptLine['direction'] | undefined;
   /** The first and the last day, YYYY-MM-DD. */
@@ -125,22 +126,25 @@ export interface LineFilter {
 /** Where a list of lines goes on. */
 export type LinePlace = Pick<KeptLine, 'day' | 'id'>;
 
-/** Lines, the newest day first, behind `after`. */
+/** Lines, by default the newest day first, behind `after`. */
 export function listLines(
   database: Reader,
   { from, to, ...equal }: LineFilter,
   after: LinePlace | undefined,
   limit: number,
+  first: 'newest' | 'oldest' = 'newest',
 ): Promise<KeptLine[]> {
+  const [sign, order] = first === 'newest' ? ['<', 'desc'] : ['>', 'asc'];
   const conditions: [sql: string, values: Value[]][] = Object.entries(equal)
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => [`${column} = ?`, [value as string]]);
   if (from !== undefined) conditions.push(['day >= ?', [from]]);
   if (to !== undefined) conditions.push(['day <= ?', [to]]);
-  if (after) conditions.push(['(day < ? or day = ? and id < ?)', [after.day, after.day, after.id]]);
+  if (after)
+    conditions.push([`(day ${sign} ? or day = ? and id ${sign} ?)`, [after.day, after.day, after.id]]);
   return database.query<KeptLine>(
     `select ${LINE} from statement_lines ${conditions.length > 0 ? `where ${conditions.map(([sql]) => sql).join(' and ')}` : ''}
-     order by day desc, id desc limit ? + 0`,
+     order by day ${order}, id ${order} limit ? + 0`,
     ...conditions.flatMap(([, values]) => values),
     limit,
   );

@@ -47,9 +47,13 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
   }
   entries.push({ amount: '7.35', bank: 'S7', text: 'Thank you for everything', name: 'Li' });
   entries.push({ amount: '850.00', bank: 'S8', text: 'Rent of the flat upstairs', name: 'A. Tenant' });
-  const checked = checkFile(readStatements(camt(entries, { account: ACCOUNT }), 'november.xml'), [
-    { accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] },
-  ]);
+  const checked = checkFile(
+    readStatements(
+      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6357.25'], day: today() }),
+      'november.xml',
+    ),
+    [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }],
+  );
   const act = { actor: 'operator', request_id: null };
   await importFile(journal, checked, act, { despiteFaults: false, dryRun: false });
   database.refresh();
@@ -71,6 +75,7 @@ export function statementScenes(
     { name: 'statements, ignored', path: `/statements?state=ignored&done=${ignored}`, who: ana },
     { name: 'statements, an auditor', path: '/statements', who: olga },
     { name: 'statements, certain', path: '/statements/certain', who: ana },
+    { name: 'statements, report', path: '/statements/report', who: olga },
     { name: 'statements, to download', path: '/statements/export', who: olga },
     { name: 'statement line, odd', path: `/statements/lines/${odd}`, who: ana },
     { name: 'statement line, nothing proposed', path: `/statements/lines/${unknown}`, who: ana },

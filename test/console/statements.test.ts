@@ -305,6 +305,32 @@ test('lines are downloaded with what became of them, and the download is told in
   assert.deepEqual(JSON.parse(entries[0]!.facts as string), { format: 'csv', from: '2026-11-20', to: null });
 });
 
+test('the report of an account says balances, days and lines, on a page and as a file', async () => {
+  const page = await look(ana, '/statements/report?from=2026-11-01');
+  assert.match(page.body, new RegExp(`${ACCOUNT} EUR, 1 Nov 2026 to`));
+  assert.match(page.body, /The bank named no balance/);
+  assert.match(page.body, /71\.00.*approved by Ana Admin, 20\d\d-\d\d-\d\d/);
+  assert.match(page.body, /Made by Ana Admin/);
+  const asked = `account=${ACCOUNT}%20EUR&from=2026-11-01&to=2099-01-01`;
+  const [head, opening, ...rest] = (await ana.get(`/statements/report.csv?${asked}`)).text
+    .trim()
+    .split('\r\n');
+  assert.match(head!, /^row,id,account,file,day,.*,decided_at,balance$/);
+  assert.match(opening!, /^opening,,/);
+  assert.deepEqual(
+    rest.slice(-2).map((row) => row.split(',')[0]),
+    ['closing', 'bank'],
+  );
+  assert.match(rest.find((row) => row.includes(',71.00,'))!, /^line,lin_.*,approved,Ana Admin,20/);
+  const json = (await ana.get(`/statements/report.ndjson?${asked}`)).text.trim().split('\n');
+  assert.deepEqual(Object.keys(JSON.parse(json[0]!)), head!.split(','));
+  assert.equal((await ana.get('/statements/report?from=2026-11-02&to=2026-11-01')).status, 422);
+  assert.equal(
+    (await ana.get('/statements/report.csv?account=nobody&from=2026-11-01&to=2026-11-02')).status,
+    422,
+  );
+});
+
 /** The fields of a page as a browser sends them with its second form: hidden ones, typed ones and what is selected. */
 function fieldsOf(markup: string): Record<string, string> {
   const fields: Record<string, string> = {};

@@ -65,8 +65,8 @@ const MESSAGES = {
   '054': ['BkToCstmrDbtCdtNtfctn', 'Ntfctn'],
 } as const;
 
-const balance = (code: string, text: string, currency: string) =>
-  `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${text}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2026-11-20</Dt></Dt></Bal>`;
+const balance = (code: string, text: string, currency: string, day: string) =>
+  `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="${currency}">${text}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>${day}</Dt></Dt></Bal>`;
 
 /** A message as bytes. `balances` are the opening and the closing one. */
 export function camt(
@@ -77,14 +77,23 @@ export function camt(
     currency?: string;
     number?: string;
     balances?: readonly [string, string];
+    /** The day of the balances. */
+    day?: string;
   } = {},
 ): Buffer {
-  const { message = '053', account = ACCOUNT, currency = 'EUR', number, balances } = options;
+  const {
+    message = '053',
+    account = ACCOUNT,
+    currency = 'EUR',
+    number,
+    balances,
+    day = '2026-11-20',
+  } = options;
   const [outer, inner] = MESSAGES[message];
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.${message}.001.08"><${outer}><GrpHdr><MsgId>M</MsgId></GrpHdr>
 <${inner}><Id>S</Id>${element('ElctrncSeqNb', number)}<Acct><Id><IBAN>${account}</IBAN></Id><Ccy>${currency}</Ccy></Acct>
-${balances ? balance('OPBD', balances[0], currency) + balance('CLBD', balances[1], currency) : ''}
+${balances ? balance('OPBD', balances[0], currency, day) + balance('CLBD', balances[1], currency, day) : ''}
 ${entries.map(entryText).join('\n')}
 </${inner}></${outer}></Document>
 `);

@@ -1,0 +1,107 @@
+// The SQL about an account's balances: those that the bank named, and the sums of booked lines between them.
+import type { Reader } from '../database/database.ts';
+import type { KeptLine } from './kept.ts';
+
+/** An account in one currency; a bank may keep several currencies under one number. */
+export type Money = Pick<KeptLine, 'account' | 'currency'>;
+
+/** Interim reports and notices name the balance of a moment, which does not count. */
+const BALANCED = `account = ? and currency = ? and format in ('camt.053', 'mt940', 'ofx', 'csv')`;
+/** A replaced line is shown by its transactions, and a pasted one by a statement that may come. */
+const BOOKED = `account = ? and currency = ? and booked = 1 and state <> 'replaced'
+  and statement_id not in (select id from statements where format = 'pasted')`;
+const SIGNED = `cast(coalesce(sum(case direction when 'debit' then -amount_minor else amount_minor end), 0) as bigint)`;
+/** Statements of one day stand in the order of their numbers: `9`, `10`, `34/1`, `34/2`. */
+const inOrder = (direction: 'asc' | 'desc') =>
+  ['last_day', `length(coalesce(number, ''))`, `coalesce(number, '')`, 'id']
+    .map((key) => `${key} ${direction}`)
+    .join(', ');
+
+/** A balance that the bank named for the end of `last_day`. */
+export interface Closing {
+  last_day: string;
+  closing_minor: number;
+}
+
+/** The closing balances of days from `from` to `to`, the oldest first. Throws `DatabaseError`. */
+export function closingsOf(
+  database: Reader,
+  { account, currency }: Money,
+  from: string,
+  to: string,
+): Promise<Closing[]> {
+  return database.query<Closing>(
+    `select last_day, closing_minor from statements
+     where ${BALANCED} and closing_minor is not null and last_day >= ? and last_day <= ? order by ${inOrder('asc')}`,
+    account,
+    currency,
+    from,
+    to,
+  );
+}
+
+/** The closing balance nearest to `day`: the last one of an earlier day, or the first of a later one. Throws `DatabaseError`. */
+export async function closingBeside(
+  database: Reader,
+  { account, currency }: Money,
+  side: 'before' | 'after',
+  day: string,
+): Promise<Closing | undefined> {
+  const sql = `select last_day, closing_minor from statements
+     where ${BALANCED} and closing_minor is not null and last_day ${side === 'before' ? '<' : '>'} ?
+     order by ${inOrder(side === 'before' ? 'desc' : 'asc')} limit 1`;
+  return (await database.query<Closing>(sql, account, currency, day))[0];
+}
+
+/** The opening balance of the oldest statement that names one, and the day of its first line. Throws `DatabaseError`. */
+export async function firstOpening(
+  database: Reader,
+  { account, currency }: Money,
+): Promise<{ day: string; opening_minor: number } | undefined> {
+  const [oldest] = await database.query<{ id: string; last_day: string; opening_minor: number }>(
+    `select id, last_day, opening_minor from statements
+     where ${BALANCED} and opening_minor is not null and last_day is not null order by ${inOrder('asc')} limit 1`,
+    account,
+    currency,
+  );
+  if (!oldest) return undefined;
+  const { id, last_day, opening_minor } = oldest;
+  const [line] = await database.query<Pick<KeptLine, 'day'>>(
+    `select day from statement_lines where account = ? and day <= ? and statement_id = ? and booked = 1 order by day limit 1`,
+    account,
+    last_day,
+    id,
+  );
+  return { day: line?.day ?? last_day, opening_minor };
+}
+
+/** The sum of the lines booked behind the day `after`, up to the day `to`: debits negative, hundredths. Throws `DatabaseError`. */
+export async function bookedBetween(
+  database: Reader,
+  { account, currency }: Money,
+  after: string,
+  to: string,
+): Promise<number> {
+  const sql = `select ${SIGNED} as sum_minor from statement_lines where ${BOOKED} and day > ? and day <= ?`;
+  return (await database.query<{ sum_minor: number }>(sql, account, currency, after, to))[0]!.sum_minor;
+}
+
+/** The booked lines of one day that are alike in direction and state: how many, and their sum, never negative. */
+export type DaySum = Pick<KeptLine, 'day' | 'direction' | 'state'> & { count: number; sum_minor: number };
+
+/** The sums of an account's booked lines from `from` to `to`, by day. Throws `DatabaseError`. */
+export function daySums(
+  database: Reader,
+  { account, currency }: Money,
+  from: string,
+  to: string,
+): Promise<DaySum[]> {
+  return database.query<DaySum>(
+    `select day, direction, state, count(*) as count, cast(sum(amount_minor) as bigint) as sum_minor from statement_lines
+     where ${BOOKED} and day >= ? and day <= ? group by day, direction, state order by day, direction, state`,
+    account,
+    currency,
+    from,
+    to,
+  );
+}

@@ -1,0 +1,93 @@
+// An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
+import type { Reader } from '../database/database.ts';
+import { dayBefore } from '../lib/time.ts';
+import { signedAmount } from './balance.ts';
+import {
+  bookedBetween,
+  closingBeside,
+  closingsOf,
+  type DaySum,
+  daySums,
+  firstOpening,
+  type Money,
+} from './balance-queries.ts';
+
+/** What was booked on one day. Amounts are hundredths. */
+export interface BookedDay {
+  day: string;
+  sums: readonly DaySum[];
+  /** At the end of the day, as the lines make it; undefined if no balance is known. */
+  balance: number | undefined;
+  /** At the end of the day, as the bank says; undefined if it does not. */
+  bank: number | undefined;
+}
+
+/** Balances are hundredths, negative if the account is overdrawn. */
+export interface Period extends Money {
+  /** The first and the last day, YYYY-MM-DD. */
+  from: string;
+  to: string;
+  /** Undefined if no statement names a balance. */
+  opening: number | undefined;
+  /** The opening balance with everything that was booked. */
+  closing: number | undefined;
+  /** What the bank says that the closing balance is; undefined if it names none within or behind these days. */
+  bank: number | undefined;
+  days: readonly BookedDay[];
+}
+
+/** The sum of lines, debits negative. */
+export const signedSum = (sums: readonly Pick<DaySum, 'direction' | 'sum_minor'>[]): number =>
+  sums.reduce((sum, one) => sum + (one.direction === 'debit' ? -one.sum_minor : one.sum_minor), 0);
+
+/**
+ * What was booked on an account from the day `from` to the day `to`. The opening balance comes from the bank's last closing balance
+ * before, else from the opening balance of the first statement, else from the closing balance. Throws `DatabaseError`.
+ */
+export async function periodOf(database: Reader, money: Money, from: string, to: string): Promise<Period> {
+  const sums = await daySums(database, money, from, to);
+  const named = await closingsOf(database, money, from, to);
+  const later = named.length === 0 ? await closingBeside(database, money, 'after', to) : undefined;
+  const last = named.at(-1);
+  const bank = last
+    ? last.closing_minor + (await bookedBetween(database, money, last.last_day, to))
+    : later && later.closing_minor - (await bookedBetween(database, money, to, later.last_day));
+  const known = await openingOf(database, money, from);
+  const opening = known ?? (bank === undefined ? undefined : bank - signedSum(sums));
+  const days = [...new Set([...sums.map(({ day }) => day), ...named.map(({ last_day }) => last_day)])].sort();
+  let balance = opening;
+  const booked = days.map((day): BookedDay => {
+    const ofDay = sums.filter((one) => one.day === day);
+    if (balance !== undefined) balance += signedSum(ofDay);
+    const bankOfDay = named.findLast(({ last_day }) => last_day === day)?.closing_minor;
+    return { day, sums: ofDay, balance, bank: bankOfDay };
+  });
+  return { ...money, from, to, opening, closing: balance, bank, days: booked };
+}
+
+async function openingOf(database: Reader, money: Money, from: string): Promise<number | undefined> {
+  const before = await closingBeside(database, money, 'before', from);
+  if (before)
+    return before.closing_minor + (await bookedBetween(database, money, before.last_day, dayBefore(from)));
+  const first = await firstOpening(database, money);
+  if (!first) return undefined;
+  const [day, eve] = [dayBefore(first.day), dayBefore(from)];
+  return day < eve
+    ? first.opening_minor + (await bookedBetween(database, money, day, eve))
+    : first.opening_minor - (await bookedBetween(database, money, eve, day));
+}
+
+/** Whether the lines make the bank's closing balance, in one sentence, and where they first do not. */
+export function balanceSentence({ closing, bank, days, currency }: Period): string {
+  if (closing === undefined)
+    return 'The bank named no balance, so there is nothing to compare the lines with.';
+  if (bank === undefined)
+    return 'The bank named no closing balance of these days, so the lines are compared with nothing.';
+  if (closing === bank)
+    return 'The opening balance and the booked lines make the closing balance of the bank.';
+  const first = days.find((one) => one.bank !== undefined && one.bank !== one.balance);
+  const since = first === undefined ? '' : ` They differ from ${first.day} on.`;
+  const said = `The booked lines make ${signedAmount(closing)}, the bank says ${signedAmount(bank)} ${currency}`;
+  const why = 'A statement may be missing, or the bank took charges inside an entry.';
+  return `${said}: ${signedAmount(bank - closing)} is not among the lines.${since} ${why}`;
+}

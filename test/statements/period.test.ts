@@ -1,0 +1,155 @@
+// An account over some days: balances that the bank named against those that the lines make.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { checkFile, importFile } from '../../src/statements/import-file.ts';
+import { readPasted } from '../../src/statements/pasted.ts';
+import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
+import { readStatements } from '../../src/statements/read.ts';
+import { camt, type Entry } from '../support/camt.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { ENGINES } from '../support/stores.ts';
+
+const ACT = { actor: 'operator', request_id: null };
+/** An account for each test, so that one store serves them all. */
+const ACCOUNTS = [
+  'DE75512108001245126199',
+  'DE89370400440532013000',
+  'NL86INGB0002445588',
+  'AT611904300234573201',
+];
+const METHODS = [{ accounts: ACCOUNTS.map((iban) => ({ currency: 'EUR', holder: 'Shop', iban, rows: [] })) }];
+
+for (const engine of ENGINES) {
+  describe(`a period on ${engine}`, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(engine);
+    });
+    after(async () => {
+      await harness.close();
+    });
+
+    async function bring(bytes: Uint8Array, name: string) {
+      const checked = checkFile(readStatements(bytes, name), METHODS);
+      await importFile(harness.service.journal, checked, ACT, { despiteFaults: true, dryRun: false });
+      harness.service.database.refresh();
+    }
+    const statement = (
+      account: string,
+      day: string,
+      balances: [string, string] | undefined,
+      entries: Entry[],
+    ) =>
+      bring(
+        camt(
+          entries.map((one) => ({ day, ...one })),
+          { account, day, ...(balances && { balances }) },
+        ),
+        `${day}.xml`,
+      );
+    const read = (account: string, from: string, to: string) =>
+      periodOf(harness.service.database, { account, currency: 'EUR' }, from, to);
+    const figures = ({ opening, closing, bank, days }: Period) => ({
+      opening,
+      closing,
+      bank,
+      days: days.map((one) => [one.day, one.balance, one.bank]),
+    });
+
+    test('opening balance, days and closing balance add up, from the first statement on and within', async () => {
+      const account = ACCOUNTS[0]!;
+      await statement(account, '2026-11-02', ['100.00', '149.90'], [{ amount: '49.90', bank: 'P1' }]);
+      await statement(
+        account,
+        '2026-11-03',
+        ['149.90', '139.90'],
+        [
+          { amount: '10.00', bank: 'P2', direction: 'DBIT' },
+          { amount: '99.00', bank: 'P3', status: 'PDNG' },
+        ],
+      );
+      await statement(
+        account,
+        '2026-11-05',
+        ['139.90', '0.00'],
+        [{ amount: '139.90', bank: 'P4', direction: 'DBIT' }],
+      );
+      const whole = await read(account, '2026-11-01', '2026-11-30');
+      assert.deepEqual(figures(whole), {
+        opening: 10000,
+        closing: 0,
+        bank: 0,
+        days: [
+          ['2026-11-02', 14990, 14990],
+          ['2026-11-03', 13990, 13990],
+          ['2026-11-05', 0, 0],
+        ],
+      });
+      assert.match(balanceSentence(whole), /make the closing balance of the bank\.$/);
+      const [credit] = whole.days[0]!.sums;
+      assert.deepEqual(
+        [credit!.direction, credit!.state, credit!.count, credit!.sum_minor],
+        ['credit', 'open', 1, 4990],
+      );
+      const within = await read(account, '2026-11-03', '2026-11-04');
+      assert.deepEqual([within.opening, within.closing, within.bank], [14990, 13990, 13990]);
+      const quiet = await read(account, '2026-11-04', '2026-11-04');
+      assert.deepEqual([quiet.opening, quiet.closing, quiet.bank, quiet.days], [13990, 13990, 13990, []]);
+    });
+
+    test('a statement that is missing is told with the sum and the day from which on they differ', async () => {
+      const account = ACCOUNTS[1]!;
+      await statement(account, '2026-11-02', ['100.00', '110.00'], [{ amount: '10.00', bank: 'M1' }]);
+      await statement(account, '2026-11-04', ['135.50', '140.50'], [{ amount: '5.00', bank: 'M3' }]);
+      const period = await read(account, '2026-11-01', '2026-11-30');
+      assert.deepEqual([period.opening, period.closing, period.bank], [10000, 11500, 14050]);
+      assert.match(
+        balanceSentence(period),
+        /make 115\.00, the bank says 140\.50 EUR: 25\.50 is not among the lines\. They differ from 2026-11-04 on\./,
+      );
+    });
+
+    test('interim reports and pasted lists name no balance and add nothing to one', async () => {
+      const account = ACCOUNTS[2]!;
+      await statement(account, '2026-11-02', ['0.00', '10.00'], [{ amount: '10.00', bank: 'I1' }]);
+      await bring(
+        camt([{ amount: '20.00', bank: 'I2', day: '2026-11-03' }], {
+          account,
+          message: '052',
+          balances: ['1.00', '2.00'],
+          day: '2026-11-03',
+        }),
+        'interim.xml',
+      );
+      const { statement: list } = readPasted('30.00 EUR\tORDER-1', {
+        account: { iban: account },
+        currency: 'EUR',
+        file: 'pasted by Ana',
+        today: '2026-11-03',
+      });
+      const checked = checkFile({ statements: [list], faults: [] } as never, METHODS);
+      await importFile(harness.service.journal, checked, ACT, { despiteFaults: true, dryRun: false });
+      harness.service.database.refresh();
+      assert.deepEqual(figures(await read(account, '2026-11-01', '2026-11-30')), {
+        opening: 0,
+        closing: 3000,
+        bank: 3000,
+        days: [
+          ['2026-11-02', 1000, 1000],
+          ['2026-11-03', 3000, undefined],
+        ],
+      });
+    });
+
+    test('without any balance nothing is compared; a later one tells the opening balance', async () => {
+      const account = ACCOUNTS[3]!;
+      await statement(account, '2026-11-02', undefined, [{ amount: '10.00', bank: 'N1' }]);
+      const none = await read(account, '2026-11-01', '2026-11-03');
+      assert.deepEqual([none.opening, none.closing, none.bank], [undefined, undefined, undefined]);
+      assert.match(balanceSentence(none), /named no balance/);
+      await statement(account, '2026-11-06', ['10.00', '15.00'], [{ amount: '5.00', bank: 'N2' }]);
+      const known = await read(account, '2026-11-02', '2026-11-03');
+      assert.deepEqual([known.closing, known.bank], [1000, 1000]);
+    });
+  });
+}
