@@ -71,6 +71,9 @@ review:
     EUR: 1000
     CHF: 1000
 trust_proxy: [10.0.0.0/8]
+statements:
+  keep_days: 400
+  prefixes: [INV-]
 webhooks:
   allowed_networks: [10.1.0.0/16]
   ports: [8443]
@@ -243,6 +246,10 @@ that name finds them and nothing else, any other name does not find them. The na
 ## metrics
 
 ${table(schema.properties!.metrics!, false)}
+
+## statements
+
+${table(schema.properties!.statements!, false)}
 
 ## webhooks
 

@@ -78,6 +78,8 @@ export interface AppParts {
   installation: Installation;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
+  /** What the bookkeeper writes before references. */
+  prefixes: readonly string[];
   limits: Checkout['limits'];
   registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'limits'>;
   /** How many forms of signing in to the console one network address may send in 15 minutes. */

@@ -17,7 +17,10 @@ interface Options extends StoreOptions {
 /** `counterfoil statements match`. Throws what `withStore` throws. */
 export async function matchFiles(files: readonly string[], options: Options): Promise<void> {
   await withStore(options, async (store) => {
-    const how = { now: systemClock.now(), prefixes: options.prefix ?? [] };
+    const how = {
+      now: systemClock.now(),
+      prefixes: options.prefix ?? store.configuration.statements.prefixes,
+    };
     const all =
       files.length > 0
         ? await propose(store.database, linesOfFiles(files), how)

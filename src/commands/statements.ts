@@ -60,10 +60,14 @@ Examples:
       new Command('match')
         .description('say which payments the credits are for, and why; nothing is changed')
         .argument('[file...]', 'as for check; without one, the open lines of the store')
-        .option('--prefix <text...>', 'what you write before references, such as INV-', addText)
+        .option(
+          '--prefix <text...>',
+          'what you write before references, in place of statements.prefixes',
+          addText,
+        )
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION)
-        .addHelpText('after', '\nExample:\n  counterfoil statements match november.xml --prefix INV-')
+        .addHelpText('after', '\nExample:\n  counterfoil statements match november.xml')
         .action(matchFiles),
     );
 }

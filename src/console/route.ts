@@ -40,6 +40,8 @@ export interface ConsoleParts {
   timeZone: string;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
+  /** What the bookkeeper writes before references. */
+  prefixes: readonly string[];
   checkpoints: CheckpointLookup;
   figures: ReviewFigures;
   /** Verifies the history in the background of this node. */

@@ -44,10 +44,10 @@ ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
 }
 
 /** With the other open lines beside it, which may carry the same reference. */
-async function proposalsFor({ database, now }: Context, line: KeptLine): Promise<Proposal[]> {
-  const among = (await openLines(database, { now })).find((one) => one.line.id === line.id);
+async function proposalsFor(context: Context, line: KeptLine): Promise<Proposal[]> {
+  const among = (await openLines(context.database, context)).find((one) => one.line.id === line.id);
   if (among) return among.proposals;
-  const [alone] = await propose(database, [bankLine(line)], { now });
+  const [alone] = await propose(context.database, [bankLine(line)], context);
   return alone!.proposals;
 }
 

@@ -49,8 +49,8 @@ export function lineAmount(
 }
 
 export async function openList(context: Context, mayDecide: boolean): Promise<Html> {
-  const { database, now, address, query, money } = context;
-  const all = await openLines(database, { now });
+  const { database, address, query, money } = context;
+  const all = await openLines(database, context);
   if (all.length === 0) return html`<p>There are none.</p>`;
   const certain = certainPairs(all);
   const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);

@@ -18,8 +18,8 @@ export async function certainPage(context: Context): Promise<Outcome> {
 }
 
 async function asking(context: Context, told?: Html): Promise<Outcome> {
-  const { database, now, address, token } = context;
-  const all = certainPairs(await openLines(database, { now }));
+  const { database, address, token } = context;
+  const all = certainPairs(await openLines(database, context));
   const shown = all.slice(0, AT_ONCE);
   const named = shown.length === 1 ? 'this payment' : `these ${shown.length} payments`;
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
@@ -79,9 +79,9 @@ function table(context: Context, pairs: readonly CertainPair[]): Html {
 }
 
 export async function takeCertain(context: Context): Promise<Outcome> {
-  const { database, now, journal, principal, request, form, fourEyesAbove } = context;
+  const { database, journal, principal, request, form, fourEyesAbove } = context;
   const pairs = (form.get('pairs') ?? '').split(',').slice(0, AT_ONCE).map(pairIn);
-  const certain = certainPairs(await openLines(database, { now }));
+  const certain = certainPairs(await openLines(database, context));
   const { decisions, left } = await journal.commit((transaction) =>
     approveCertain(transaction, principal, pairs, certain, fourEyesAbove, request.id),
   );

@@ -149,6 +149,14 @@ export const webhooksSchema = z.strictObject({
     .meta({ check: 'http or https URL' }),
 });
 
+const PREFIX_FAULT =
+  'must have 1 to 20 characters, a letter among them and no white space at its ends; not RF, with which transfer references begin';
+
+/** Without a letter it would cut amounts and numbers. */
+function isPrefix(text: string): boolean {
+  return /^(?=.*\p{L})\S(?:.{0,18}\S)?$/u.test(text) && !/^RF$/i.test(text);
+}
+
 export const statementsSchema = z.strictObject({
   keep_days: z
     .int()
@@ -158,5 +166,14 @@ export const statementsSchema = z.strictObject({
     .default(null)
     .describe(
       'After how many days what the bank wrote on a line is erased: text, references, and who paid. Amount, day and what became of it stay. Kept when left out.',
-    ),
+    )
+    .meta({ check: '1 to 36500' }),
+  prefixes: z
+    .array(z.string().refine(isPrefix, PREFIX_FAULT))
+    .max(20)
+    .default([])
+    .describe(
+      'What you write before references on bills, such as `INV-`. In the text of a bank line it is no part of a reference, and may be missing.',
+    )
+    .meta({ check: '1 to 20 characters, a letter among them; not RF' }),
 });

@@ -12,6 +12,7 @@ type SurfaceSettings = Pick<
   | 'timeZone'
   | 'storage'
   | 'fourEyesAbove'
+  | 'prefixes'
   | 'signInForms'
   | 'limits'
   | 'rateLimits'
@@ -32,6 +33,7 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
     timeZone: configuration.time_zone,
     storage: configuration.storage,
     fourEyesAbove: configuration.review.four_eyes_above,
+    prefixes: configuration.statements.prefixes,
     signInForms: configuration.sign_in_forms_per_address,
     limits: {
       perPayment: configuration.checkout_forms_per_payment,

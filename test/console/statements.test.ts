@@ -16,7 +16,9 @@ import { strictly } from '../support/markup.ts';
 let harness: Harness;
 let ana: Client;
 before(async () => {
-  harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS + TRANSFERS });
+  harness = await startHarness('sqlite', {
+    configuration: `${MANY_SIGN_INS}${TRANSFERS}statements: {prefixes: [INV-]}\n`,
+  });
   ana = await signIn(harness);
 });
 after(async () => {
@@ -160,6 +162,18 @@ test('what is odd is accepted as paid with a reason, which stands with the appro
   assert.match(done.body, /Matched: €81\.00/);
   assert.equal(await statusOf(fee.id), 'approved');
   assert.match((await ana.get(`/payments/${fee.id}`)).body, /The bank took 10\.00/);
+});
+
+test('what the bookkeeper writes before references is no part of one, and may be missing', async () => {
+  const cent = await paid(93.01, { text: 'Bill 2026-0815' }, { merchant_reference: 'INV-2026-0815' });
+  const whole = await paid(93.02);
+  whole.entry.text = `INV-${whole.entry.text}`;
+  await upload(ana, { 'p.xml': camt([cent.entry, whole.entry], { number: '12' }) });
+  const named = await look(ana, `/statements/lines/${await lineIdOf(cent.entry.bank!)}`);
+  assert.match(named.body, /The text names the payment: INV-2026-0815\./);
+  const certain = await look(ana, '/statements/certain');
+  assert.match(certain.body, /€93\.02/);
+  assert.doesNotMatch(certain.body, /€93\.01/);
 });
 
 test('a search finds lines by reference, a part of one, payer, account, amount and text, whatever became of them', async () => {
