@@ -36,8 +36,9 @@ import { newInQueue, queuePage } from './queue.ts';
 import { recordPage, takeRecord } from './record-money.ts';
 import { form, page, type Route } from './route.ts';
 import { signOut } from './sign-in.ts';
-import { linePage, takeAccept, takeApproval, takeIgnore, takeReopen } from './statement-line.ts';
+import { linePage, takeAccept, takeApproval, takeIgnore } from './statement-line.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
+import { takeParts, takeReopen } from './statement-parts.ts';
 import { statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
@@ -107,6 +108,7 @@ export const routes: readonly Route[] = [
   form(`${LINE}/accept`, 'decide', takeAccept, LINE),
   form(`${LINE}/approve`, 'decide', takeApproval, LINE),
   form(`${LINE}/ignore`, 'decide', takeIgnore, LINE),
+  form(`${LINE}/split`, 'decide', takeParts, LINE),
   form(`${LINE}/reopen`, 'decide', takeReopen, LINE),
 
   page('/audit', 'read', auditPage),

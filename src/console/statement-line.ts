@@ -11,18 +11,18 @@ import {
   ignoreReasonFault,
   type LinePair,
   lineNotFound,
-  reopenLine,
 } from '../review/line-acts.ts';
 import { bankLine, mayMatch } from '../review/line-evidence.ts';
 import { openLines } from '../review/open-lines.ts';
 import { propose } from '../review/propose.ts';
 import { parseApproval } from '../review/review.ts';
 import type { KeptLine } from '../statements/kept.ts';
-import { findLine, findStatement } from '../statements/line-queries.ts';
+import { findLine, findStatement, wholeOf } from '../statements/line-queries.ts';
 import { addressOfPayment, heading } from './panel.ts';
 import { type Faults, field, literal, notice, rows, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import { partsShown, severalForm } from './statement-parts.ts';
 
 async function lineNamed({ database, params }: Context): Promise<KeptLine> {
   const line = await findLine(database, params.line_id!);
@@ -51,9 +51,11 @@ async function proposalsFor(context: Context, line: KeptLine): Promise<Proposal[
   return alone!.proposals;
 }
 
-async function facts({ database }: Context, line: KeptLine): Promise<Html> {
+async function facts(context: Context, line: KeptLine): Promise<Html> {
+  const { database } = context;
   const { references, text, counterparty, valueDay, code } = bankLine(line);
   const statement = await findStatement(database, line.statement_id);
+  const whole = await wholeOf(database, line);
   const { creditor, endToEnd, bank, owner, mandate, entry } = references;
   return rows(
     [
@@ -71,6 +73,10 @@ async function facts({ database }: Context, line: KeptLine): Promise<Html> {
       ['Kind', code && literal(code)],
       ['Account', literal(line.account)],
       ['File', statement && html`${literal(statement.file)}`],
+      [
+        'Part of',
+        whole && html`<a href="${addressOfLine(context, whole.id)}">${lineAmount(context, whole)}</a>`,
+      ],
       ['State', line.booked ? null : 'Pending: the bank has not booked it'],
       ['Reversal', line.reversal ? 'Yes: the bank took money back, or it was returned' : null],
     ].map(([term, value]) => [term, value || null] as [string, Html | string | null]),
@@ -87,6 +93,7 @@ async function proposed(
     return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
 <p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
   return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+${deciding && severalForm(context, line, proposals)}
 ${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place }))}</section>`;
 }
 
@@ -151,14 +158,15 @@ ${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus
 
 async function outcomeOf(context: Context, line: KeptLine, mayDecide: boolean): Promise<Html> {
   const { address, token } = context;
-  const told = {
+  const told = await {
     matched: () =>
       html`<p>It is the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>.</p>`,
     ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
-    replaced: () => html`<p>A later file shows its transactions, which are lines of their own.</p>`,
+    split: () => partsShown(context, line),
+    replaced: () => html`<p>Other lines stand in its place.</p>`,
     open: () => html``,
   }[line.state]();
-  const again = line.state === 'matched' || line.state === 'ignored';
+  const again = line.state !== 'replaced';
   return html`${notice(told)}${
     mayDecide &&
     again &&
@@ -233,10 +241,4 @@ export async function takeIgnore(context: Context): Promise<Outcome> {
     ignoreLine(transaction, principal, params.line_id!, reason, request.id),
   );
   return backToList(context);
-}
-
-export async function takeReopen(context: Context): Promise<Outcome> {
-  const { journal, principal, request, params } = context;
-  await journal.commit((transaction) => reopenLine(transaction, principal, params.line_id!, request.id));
-  return { to: addressOfLine(context, params.line_id!) };
 }

@@ -19,7 +19,8 @@ export const STATE_NAMES: Record<LineState, string> = {
   open: 'To look at',
   matched: 'Matched',
   ignored: 'Ignored',
-  replaced: 'Shown by its transactions',
+  split: 'Matched in parts',
+  replaced: 'Replaced by other lines',
 };
 
 const LEVEL_NAMES: Record<Proposal['level'], string> = {

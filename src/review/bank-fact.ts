@@ -2,7 +2,7 @@
 import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { KeptLine } from '../statements/kept.ts';
-import { linesOfPayments } from '../statements/line-queries.ts';
+import { isPart, linesOfPayments } from '../statements/line-queries.ts';
 import type { Fact, WriteMoney } from './fact.ts';
 import { bankLine } from './line-evidence.ts';
 import { dayInWords } from './told.ts';
@@ -17,6 +17,7 @@ export async function onStatement(
   if (lines.length === 0) return undefined;
   const sum = lines.reduce((all, line) => all + line.amount_minor, 0);
   const more = sum - amount_minor;
+  const whole = lines.find(isPart);
   const days = lines.map(({ day }) => (day === '' ? 'no day' : dayInWords(day))).join(', ');
   const payers = [...new Set(lines.flatMap((line) => bankLine(line).counterparty.name ?? []))];
   const from = payers.length > 0 ? `, from ${payers.map((name) => `“${name}”`).join(', ')}` : '';
@@ -26,7 +27,9 @@ export async function onStatement(
     kind: 'on_statement',
     tone: more === 0 ? 'plain' : 'notice',
     text: `${money(sum, currency)} stands on the bank statement of ${days}${from}: ${more === 0 ? 'exactly what was asked for' : difference}.${back}`,
-    basis: 'An administrator matched the line of the statement with this payment.',
+    basis: whole
+      ? `An administrator matched a part of the line of ${money(whole.part_of_minor!, currency)} with this payment.`
+      : 'An administrator matched the line of the statement with this payment.',
   };
 }
 

@@ -1,7 +1,7 @@
 // What administrators do with a bank line: accept it as the money of a payment, ignore it with a reason, or take that back.
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
-import { isAsRecorded, recordRow } from '../journal/record-row.ts';
+import { type Facts, isAsRecorded, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
@@ -160,23 +160,32 @@ export async function reopenLine(
   if (!line) throw lineNotFound();
   if (line.state !== 'matched' && line.state !== 'ignored')
     throw new OperationalError('invalid_status', 'The line is neither matched nor ignored.');
+  await unmatch(transaction, principal, line, requestId);
+  const open = { state: 'open', payment_id: null, note: null } as const;
+  await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
+}
+
+/** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it is decided. */
+export async function unmatch(
+  transaction: Transaction,
+  principal: Principal,
+  line: KeptLine,
+  requestId: string,
+): Promise<void> {
   const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
   if (payment?.status === 'approved' || payment?.status === 'rejected')
     throw new OperationalError(
       'invalid_status',
       `The payment is ${payment.status}: a decision cannot be taken back.`,
     );
-  if (payment) {
-    const pair = { payment_id: payment.id, version: null };
-    await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
-  }
-  const open = { state: 'open', payment_id: null, note: null } as const;
-  await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
+  if (!payment) return;
+  const pair = { payment_id: payment.id, version: null };
+  await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
 }
 
 export const lineNotFound = () => new OperationalError('not_found', 'There is no such statement line.');
 
-async function openLine(transaction: Transaction, id: string): Promise<KeptLine> {
+export async function openLine(transaction: Transaction, id: string): Promise<KeptLine> {
   const line = await findLine(transaction, id);
   if (!line) throw lineNotFound();
   if (line.state !== 'open')
@@ -184,14 +193,14 @@ async function openLine(transaction: Transaction, id: string): Promise<KeptLine>
   return line;
 }
 
-async function writeLine(
+export async function writeLine(
   transaction: Transaction,
   line: KeptLine,
   written: LineWritten,
   action: string,
   { actor }: Principal,
   request_id: string,
-  facts: Record<string, string> = {},
+  facts: Facts = {},
 ): Promise<void> {
   if (!(await isAsRecorded(transaction, LINES, line)))
     throw new OperationalError(

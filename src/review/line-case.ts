@@ -120,7 +120,7 @@ function ofOthers(
     return [
       'several',
       `The transfer names ${named} payments, which come to its amount.`,
-      'Record its part on the page of each payment, then ignore the line with a reason.',
+      'Match it with all of them.',
     ];
   if (named > 1)
     return [

@@ -15,14 +15,14 @@ export interface ReportLine extends LineRow {
   balance: number | undefined;
 }
 
-/** The lines of a period, the oldest first, a page at a time. Entries that their transactions show are left out. */
+/** The lines of a period, the oldest first, a page at a time. Lines that others stand for are left out. */
 export async function* reportLines(database: Reader, period: Period): AsyncGenerator<ReportLine[]> {
   const { account, currency, from, to } = period;
   let balance = period.opening;
   for await (const rows of lineRows(database, { account, currency, from, to }, 'oldest'))
     yield rows.flatMap((one) => {
       const { line, statement } = one;
-      if (line.state === 'replaced') return [];
+      if (line.state === 'split' || line.state === 'replaced') return [];
       const counts = line.booked === 1 && statement?.format !== 'pasted';
       if (!counts || balance === undefined) return { ...one, balance: undefined };
       balance += signedSum([{ direction: line.direction, sum_minor: line.amount_minor }]);

@@ -158,7 +158,10 @@ function best({ day }: BankLine, proposals: readonly Proposal[]): Proposal[] {
     facts.some(({ kind }) => kind === 'reference' || kind === 'named'),
   );
   const isByReference = named.some(({ facts }) => facts.some(({ kind }) => kind === 'reference'));
-  return (isByReference ? named : sorted).slice(0, PROPOSALS_MAXIMUM);
+  // The payments that one transfer is for are proposed together.
+  return (isByReference ? named : sorted).filter(
+    ({ case: kind }, place) => kind === 'several' || place < PROPOSALS_MAXIMUM,
+  );
 }
 
 async function matchedLines(database: Reader, ids: readonly string[]): Promise<KeptLine[]> {

@@ -4,7 +4,7 @@ import { newSalt } from '../journal/audit-entry.ts';
 import { isAsRecorded, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { type KeptLine, LINES } from './kept.ts';
-import { changeLine, linesOfPayments, oldLines } from './line-queries.ts';
+import { changeLine, linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
 
 /** Lines erased in one commit. */
 const AT_ONCE = 200;
@@ -12,7 +12,13 @@ const AT_ONCE = 200;
 /** Erases the lines that are the money of a payment; returns how many. Throws `DatabaseError`. */
 export async function eraseLinesOf(transaction: Transaction, paymentId: string, act: Act): Promise<number> {
   const lines = await linesOfPayments(transaction, [paymentId]);
-  return eraseLines(transaction, lines, act);
+  // A line that was split says what its parts say.
+  const wholes = new Map<string, KeptLine>();
+  for (const line of lines) {
+    const whole = await wholeOf(transaction, line);
+    if (whole?.details) wholes.set(whole.id, whole);
+  }
+  return eraseLines(transaction, [...lines, ...wholes.values()], act);
 }
 
 /**

@@ -39,9 +39,10 @@ export type KeptStatement = RowOf<typeof STATEMENTS>;
 
 /**
  * What became of a line. `matched`: it is the money of a payment. `ignored`: a reviewer said, with a reason, that it is of none.
- * `replaced`: a later file shows its transactions, which are lines of their own.
+ * `split`: it is the money of several payments, and each part is a line of its own. `replaced`: a later file shows its transactions, which
+ * are lines of their own, or it was a part of a line that is whole again.
  */
-export const LINE_STATES = ['open', 'matched', 'ignored', 'replaced'] as const;
+export const LINE_STATES = ['open', 'matched', 'ignored', 'split', 'replaced'] as const;
 export type LineState = (typeof LINE_STATES)[number];
 
 /** A row of `statement_lines`. */
@@ -55,7 +56,7 @@ export const LINES = table('statement_lines', {
   fingerprint: text(),
   /** The bank's reference of the entry. Lines that are parts of one entry share it. */
   entry_reference: textOrNull(),
-  /** The amount of the entry, if this line is one of several transactions in it. */
+  /** The amount of the entry, if this line is one of several transactions in it; of the line, if it is a part of one that was split. */
   part_of_minor: integerOrNull(),
   /** The booking day, else the value day, else the statement's last day; empty if the bank names none. */
   day: text(),

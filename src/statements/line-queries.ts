@@ -102,6 +102,31 @@ export async function pastedLines(
   return new Map(rows.map(({ id, file }) => [id, file]));
 }
 
+/** The lines that a line was split into, in their order; none that it was split into before and is no more. */
+export function partsOfLine(
+  database: Reader,
+  { account, fingerprint }: Pick<KeptLine, 'account' | 'fingerprint'>,
+): Promise<KeptLine[]> {
+  return database.query<KeptLine>(
+    `select ${LINE} from statement_lines where account = ? and fingerprint > ? and fingerprint < ? and state <> 'replaced' order by fingerprint`,
+    account,
+    `${fingerprint}/`,
+    `${fingerprint}0`,
+  );
+}
+
+/** The line that a line is a part of, if it is one. */
+export async function wholeOf(
+  database: Reader,
+  { account, fingerprint }: Pick<KeptLine, 'account' | 'fingerprint'>,
+): Promise<KeptLine | undefined> {
+  const whole = fingerprint.split('/')[0]!;
+  return isPart({ fingerprint }) ? (await linesByFingerprint(database, account, [whole]))[0] : undefined;
+}
+
+/** Whether a line is a part of one that was split. */
+export const isPart = ({ fingerprint }: Pick<KeptLine, 'fingerprint'>): boolean => fingerprint.includes('/');
+
 /** Lines of days before `day` whose words are still there, the oldest first. */
 export function oldLines(database: Reader, day: string, limit: number): Promise<KeptLine[]> {
   return database.query<KeptLine>(

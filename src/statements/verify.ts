@@ -24,6 +24,7 @@ export const verifyStatements = [
       after: new Map([
         ['line.matched', 'matched'],
         ['line.ignored', 'ignored'],
+        ['line.split', 'split'],
         ['line.replaced', 'replaced'],
         ['line.reopened', 'open'],
       ]),

@@ -18,6 +18,8 @@ export interface StatementStage {
   /** A line with proposals, one without, and one that is ignored. */
   odd: string;
   unknown: string;
+  /** A line for two payments. */
+  several: string;
   ignored: string;
 }
 
@@ -45,11 +47,18 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
       day: today(),
     });
   }
+  const two = await Promise.all(
+    [55, 45.5].map((amount) => createAt(harness, 'transfer', { amount, currency: 'EUR' })),
+  );
+  database.refresh();
+  const references = two.map(async ({ id }) => creditorReference((await findPayment(database, id))!));
+  const text = (await Promise.all(references)).join(' ');
+  entries.push({ amount: '100.50', bank: 'S6', text, name: 'Li', day: today() });
   entries.push({ amount: '7.35', bank: 'S7', text: 'Thank you for everything', name: 'Li' });
   entries.push({ amount: '850.00', bank: 'S8', text: 'Rent of the flat upstairs', name: 'A. Tenant' });
   const checked = checkFile(
     readStatements(
-      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6357.25'], day: today() }),
+      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6457.75'], day: today() }),
       'november.xml',
     ),
     [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }],
@@ -59,14 +68,14 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
   database.refresh();
   const lines = await listLines(database, {}, undefined, 100);
   const idOf = (bank: string) => lines.find(({ entry_reference }) => entry_reference === bank)!.id;
-  const stage = { odd: idOf('S1'), unknown: idOf('S7'), ignored: idOf('S8') };
+  const stage = { odd: idOf('S1'), unknown: idOf('S7'), several: idOf('S6'), ignored: idOf('S8') };
   const page = await ana.get(`/statements/lines/${stage.ignored}`);
   await ana.send(page, { reason: 'Rent: it has nothing to do with the shop.' }, 'Ignore the line');
   return stage;
 }
 
 export function statementScenes(
-  { odd, unknown, ignored }: StatementStage,
+  { odd, unknown, several, ignored }: StatementStage,
   ana: Client,
   olga: Client,
 ): Scene[] {
@@ -78,6 +87,16 @@ export function statementScenes(
     { name: 'statements, report', path: '/statements/report', who: olga },
     { name: 'statements, to download', path: '/statements/export', who: olga },
     { name: 'statement line, odd', path: `/statements/lines/${odd}`, who: ana },
+    { name: 'statement line, for two payments', path: `/statements/lines/${several}`, who: ana },
+    {
+      name: 'statement line, matched in parts',
+      path: `/statements/lines/${several}`,
+      who: ana,
+      steps: async (page) => {
+        await page.locator('main').getByRole('button', { name: 'Match with these 2 payments' }).click();
+        await page.waitForSelector('.notice');
+      },
+    },
     { name: 'statement line, nothing proposed', path: `/statements/lines/${unknown}`, who: ana },
     { name: 'statement line, ignored', path: `/statements/lines/${ignored}`, who: ana },
     {

@@ -207,6 +207,33 @@ test('a search finds lines by reference, a part of one, payer, account, amount a
   assert.deepEqual(strictly(page.text).faults, []);
 });
 
+test('one transfer for two payments is matched with both on a page that lists them, and taken back', async () => {
+  const [one, two] = [await paid(31), await paid(32, {}, { merchant_reference: 'ORDER-<32>' })];
+  const entry = { ...one.entry, amount: '63.00', text: `${one.entry.text} ${two.entry.text}` };
+  await upload(ana, { 's.xml': camt([entry], { number: '21' }) });
+  const path = `/statements/lines/${await lineIdOf(entry.bank!)}`;
+  const page = await look(ana, path);
+  assert.match(page.body, /The transfer names 2 payments, which come to its amount\./);
+  assert.match(page.body, /ORDER-<32>[\s\S]*€32\.00[\s\S]*Match with these 2 payments €63\.00/);
+  const split = await ana.send(page, {}, 'Match with these 2 payments');
+  assert.match(
+    split.body,
+    /It is the money of several payments:[\s\S]*€31\.00 for this payment[\s\S]*€32\.00/,
+  );
+  for (const { id } of [one, two]) assert.equal(await statusOf(id), 'requires_review');
+  const story = (await look(ana, `/payments/${two.id}`)).body;
+  assert.match(story, /32\.00 EUR arrived on/);
+  assert.match(story, /matched a part of the line of €63\.00 with this payment\./);
+  assert.match((await look(ana, '/statements?state=split')).body, /Matched in parts/);
+  const part = (await look(ana, '/statements?state=matched')).text.match(
+    /\/statements\/lines\/(lin_\w+)/,
+  )![1];
+  assert.match((await look(ana, `/statements/lines/${part}`)).body, /Part of\s*€63\.00/);
+  await ana.send(await look(ana, path), {}, 'Take it back');
+  assert.match((await look(ana, `/statements/lines/${part}`)).body, /Other lines stand in its place\./);
+  assert.match((await look(ana, path)).body, /Match with these 2 payments/);
+});
+
 test('a line is ignored with a reason, and opened again', async () => {
   await upload(ana, { 'b.xml': camt([{ amount: '9.00', bank: 'IGN' }], { number: '3' }) });
   const path = `/statements/lines/${await lineIdOf('IGN')}`;

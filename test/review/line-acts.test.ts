@@ -7,14 +7,17 @@ import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { approveCertain } from '../../src/review/certain-acts.ts';
 import { claim } from '../../src/review/claim.ts';
-import { reject } from '../../src/review/decide.ts';
+import { approve, reject } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { acceptLine, approveLine, ignoreLine, reopenLine } from '../../src/review/line-acts.ts';
+import { acceptParts, reopenParts, severalOf } from '../../src/review/line-parts.ts';
 import { certainPairs, openLines } from '../../src/review/open-lines.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
 import { receiptsOf, receivedSoFar } from '../../src/review/review.ts';
+import { bookedBetween } from '../../src/statements/balance-queries.ts';
+import { eraseLinesOf } from '../../src/statements/erase.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
-import { findLine, listLines } from '../../src/statements/line-queries.ts';
+import { findLine, listLines, partsOfLine } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import { submit } from '../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../support/camt.ts';
@@ -275,6 +278,101 @@ for (const engine of ENGINES) {
       await assert.rejects(
         commit((one) => reopenLine(one, ANA, line, 'r')),
         /a decision cannot be taken back/,
+      );
+    });
+
+    test('one line for two payments is split, each payment has its part, and both are taken back together', async () => {
+      const [one, two] = [await pay(30), await pay(12.5)];
+      const text = `${creditorReference(one)} ${creditorReference(two)}`;
+      const line = await bring({ amount: '42.50', text, day: today() });
+      const proposed = async () => {
+        service.service.database.refresh();
+        const open = await openLines(service.service.database, { now: service.clock.now() });
+        return severalOf({ amount_minor: 4250 }, open.find((each) => each.line.id === line)?.proposals ?? []);
+      };
+      assert.deepEqual(new Set((await proposed()).map(({ id }) => id)), new Set([one.id, two.id]));
+      const pairs = async (...ids: string[]) =>
+        Promise.all(ids.map(async (id) => ({ payment_id: id, version: (await payment(id)).version })));
+      const split = async (...ids: string[]) => {
+        const some = await pairs(...ids);
+        await commit((work) => acceptParts(work, ANA, line, some, 'r'));
+      };
+      // Nothing of it, if it does not come to the amount, or one payment was changed.
+      for (const ids of [[one.id], [one.id, one.id], [one.id, two.id, (await pay(1)).id]])
+        await assert.rejects(split(...ids), { ...WRONG, message: /do not come to the amount/ });
+      const old = await pairs(one.id, two.id);
+      await submit(service, two.id);
+      await assert.rejects(
+        commit((work) => acceptParts(work, ANA, line, old, 'r')),
+        CONFLICT,
+      );
+      assert.deepEqual([(await lineNow(line)).state, (await payment(one.id)).status], ['open', 'pending']);
+
+      const money = { account: ACCOUNT, currency: 'EUR' };
+      const booked = () => bookedBetween(service.service.database, money, '2026-01-01', '2999-01-01');
+      const sum = await booked();
+      await split(two.id, one.id);
+      service.service.database.refresh();
+      assert.equal(await booked(), sum);
+      const parts = async () => partsOfLine(service.service.database, await lineNow(line));
+      assert.deepEqual(
+        new Map((await parts()).map(({ payment_id, amount_minor }) => [payment_id, amount_minor])),
+        new Map([
+          [one.id, 3000],
+          [two.id, 1250],
+        ]),
+      );
+      assert.equal((await lineNow(line)).state, 'split');
+      for (const { id, amount_minor } of [one, two])
+        assert.deepEqual(
+          [(await payment(id)).status, receivedSoFar(await payment(id))],
+          ['requires_review', amount_minor],
+        );
+      await assert.rejects(split(one.id, two.id), WRONG);
+      await commit((work) => reopenParts(work, ANA, line, 'r'));
+      assert.deepEqual([await parts(), (await lineNow(line)).state], [[], 'open']);
+      assert.deepEqual([receivedSoFar(await payment(one.id)), receivedSoFar(await payment(two.id))], [0, 0]);
+      assert.equal((await proposed()).length, 2);
+
+      await split(one.id, two.id);
+      const decided = { note: null, bank_reference: null, version: null };
+      await commit((work) => approve(work, ANA, one.id, decided, {}, 'r'), one.id);
+      await assert.rejects(
+        commit((work) => reopenParts(work, ANA, line, 'r')),
+        /a decision cannot be taken back/,
+      );
+      assert.equal((await payment(two.id)).status, 'requires_review');
+      // Of the payment that nobody has decided, its part alone can be taken back.
+      const other = (await parts()).find(({ payment_id }) => payment_id === two.id)!;
+      await commit((work) => reopenLine(work, ANA, other.id, 'r'));
+      assert.equal(receivedSoFar(await payment(two.id)), 0);
+    });
+
+    test('transactions of an entry that was split are left out, and its words are erased with a payment', async () => {
+      const [one, two] = [await pay(20), await pay(22)];
+      const line = await bring({ amount: '42.00', text: 'Two orders', day: today() });
+      const pairs = [one, two].map(({ id, version }) => ({ payment_id: id, version }));
+      await commit((work) => acceptParts(work, ANA, line, pairs, 'r'));
+      const parts = [{ amount: '20.00' }, { amount: '22.00' }];
+      const file = camt([{ amount: '42.00', bank: `L${count}`, parts }], { message: '054' });
+      const { journal, database } = service.service;
+      const checked = checkFile(readStatements(file, 'd.xml'), METHODS);
+      const options = { despiteFaults: false, dryRun: false };
+      const [imported] = (await importFile(journal, checked, ACT, options))!;
+      assert.deepEqual([imported!.added, imported!.known], [0, 2]);
+      // The bank's reference of the line, used again for other money.
+      const later = camt([{ amount: '42.00', bank: `L${count}`, day: '2027-03-01' }], { number: '900' });
+      const again = checkFile(readStatements(later, 'e.xml'), METHODS);
+      assert.equal((await importFile(journal, again, ACT, options))![0]!.added, 1);
+      await commit((work) => eraseLinesOf(work, one.id, ACT));
+      assert.equal((await lineNow(line)).details, null);
+      const kept = await partsOfLine(database, await lineNow(line));
+      assert.deepEqual(
+        kept.map(({ payment_id, details }) => [payment_id, details === null]).sort(),
+        [
+          [one.id, true],
+          [two.id, false],
+        ].sort(),
       );
     });
 

@@ -299,7 +299,7 @@ for (const engine of ENGINES) {
         'likely',
         'several',
         'The transfer names 2 payments, which come to its amount.',
-        'Record its part on the page of each payment, then ignore the line with a reason.',
+        'Match it with all of them.',
       ],
       async () => {
         const [one, other] = [await pay(), await pay(20)];
