@@ -136,9 +136,9 @@ export function parseConfiguration(
     throw fail(path, explainIssue(issue, namesAt(issue.path)));
   }
   const settings = parsed.data;
-  const { port, ...rest } = overrides(env);
+  const over = overrides(env);
   const development = settings.environment === 'development';
-  const { rate_limits, registration, tls, backups } = settings;
+  const { rate_limits, registration, tls, backups, statements } = settings;
   const beside = (path: string) => resolve(dirname(file), path);
   const configuration: Configuration = {
     ...settings,
@@ -149,13 +149,13 @@ export function parseConfiguration(
     registration: { ...registration, mode: registration.mode ?? (development ? 'open' : 'closed') },
     tls: tls && { certificate: beside(tls.certificate), key: beside(tls.key) },
     backups: backups && beside(backups),
+    statements: { ...statements, folder: statements.folder && beside(statements.folder) },
     secrets_key_file: settings.secrets_key_file && beside(settings.secrets_key_file),
     secrets_keys: env.COUNTERFOIL_SECRETS_KEY || null,
     file,
-    port: port ?? settings.port,
-    portIsFixed: port !== undefined,
-    database_url: rest.database_url ?? settings.database_url,
-    storage: rest.storage ?? beside(settings.storage),
+    portIsFixed: over.port !== undefined,
+    storage: beside(settings.storage),
+    ...over,
   };
   const refusal = unfinished ? undefined : readingRefusal(installationOf(configuration, env));
   if (refusal) throw new ConfigurationError(refusal);

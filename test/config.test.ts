@@ -103,7 +103,7 @@ test('what is left out has its default', () => {
     backups: null,
     allow_root: false,
     trust_proxy: [],
-    statements: { keep_days: null, prefixes: [] },
+    statements: { folder: null, keep_days: null, prefixes: [] },
     webhooks: { allowed_networks: [], ports: [], proxy: null },
     log_level: 'info',
     log_addresses: 'network',

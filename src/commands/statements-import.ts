@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { CsvOptions } from '../statements/csv.ts';
 import { type Imported, importedText } from '../statements/import.ts';
-import { checkFile, type FileFault, importFile, layoutsOf } from '../statements/import-file.ts';
+import { checkFile, type FileFault, faultLine, importFile, layoutsOf } from '../statements/import-file.ts';
 import type { ReadStatements } from '../statements/read.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
 import { rememberedLayouts } from '../statements/remembered.ts';
@@ -48,9 +48,6 @@ export function readFile(path: string, csv?: CsvOptions): ReadStatements {
   if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name, csv);
   return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
 }
-
-export const faultLine = ({ file, line, text }: FileFault) =>
-  `${line > 0 ? `${file}:${line}` : file}: ${text}`;
 
 function shown({ id, account, statement, added, booked, known }: Imported) {
   const { format, number, from, to } = statement;

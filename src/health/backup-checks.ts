@@ -1,13 +1,13 @@
 // The check of backups: how old the newest is that was verified, in a folder that may lie on another machine.
 import type { Stats } from 'node:fs';
-import { opendir, readFile, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { opendir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Database, DatabaseError } from '../database/database.ts';
 import { hasStarted } from '../database/open.ts';
 import { findSeal } from '../journal/queries.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/time.ts';
 import { type Check, failed, ok, type Subject, skipped, type Verdict, warning } from './check.ts';
+import { isWithin, withinDeadline } from './remote-folder.ts';
 
 /** A day, and as long as a large backup takes. */
 const BACKUP_MAXIMUM_MS = 26 * HOUR_MS;
@@ -23,9 +23,6 @@ const BACKUP_FILE = /(^\d{4}-\d\d-\d\dT\d{6}Z|\.(dump|sql|sqlite))(\.\w+)*$/;
 
 const FIX = 'see why the job that makes them does not';
 
-/** Looks that have not come back. A folder that does not answer holds one thread of few: it is not asked again until it does. */
-const underWay = new Map<string, Promise<Verdict>>();
-
 const backups: Check = {
   id: 'backups',
   about: 'Backups',
@@ -40,23 +37,9 @@ const backups: Check = {
         'set backups to the folder they are put in',
         written.place(['backups']),
       );
-    let looking = underWay.get(folder);
-    if (!looking) {
-      looking = verdictOf(folder, storage, clock.now(), (says) =>
-        withoutBackup(says, folder, subject),
-      ).finally(() => underWay.delete(folder));
-      underWay.set(folder, looking);
-    }
-    const late = new AbortController();
-    const silence = pause(deadlineMs, undefined, { signal: late.signal, ref: false }).then(
-      () => failed(`The folder did not answer within ${deadlineMs / SECOND_MS} s`, FIX, folder),
-      () => looking,
+    return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
+      verdictOf(folder, storage, clock.now(), (says) => withoutBackup(says, folder, subject)),
     );
-    try {
-      return await Promise.race([looking, silence]);
-    } finally {
-      late.abort();
-    }
   },
 };
 
@@ -102,11 +85,6 @@ async function firstEntryAt(database: Database): Promise<number> {
     if (error instanceof DatabaseError && error.lacksTable) return Number.POSITIVE_INFINITY;
     throw error;
   }
-}
-
-async function isWithin(folder: string, storage: string): Promise<boolean> {
-  const above = await realpath(storage).catch(() => storage);
-  return `${await realpath(folder)}${sep}`.startsWith(`${above}${sep}`);
 }
 
 /** What may be a backup: where it is, and when it was written last, milliseconds since 1970. */

@@ -91,6 +91,7 @@ export interface InstallationSettings extends KeyPlace {
   tls: { certificate: string; key: string } | null;
   nodes: number;
   backups: string | null;
+  statements: { folder: string | null };
   allow_root: boolean;
   metrics: { host: string; port: number } | null;
   methods: readonly MethodSettings[];

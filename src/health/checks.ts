@@ -12,6 +12,7 @@ import { PLACE_CHECKS, READ_PLACE_CHECKS } from './place-checks.ts';
 import { PROCESS_CHECKS } from './process-checks.ts';
 import { SECRETS_CHECKS } from './secrets-checks.ts';
 import { LATER_SETTINGS_CHECKS, READ_CHECKS, SETTINGS_CHECKS } from './settings-checks.ts';
+import { STATEMENT_FOLDER_CHECKS } from './statement-folder-check.ts';
 import { LATER_STORE_CHECKS, STORE_CHECKS } from './store-checks.ts';
 import { DATABASE_FILE_CHECKS, VOUCHED_CHECKS } from './vouched-checks.ts';
 
@@ -30,6 +31,7 @@ export const CHECKS: readonly Check[] = [
   ...INDEX_CHECKS,
   ...LATER_SETTINGS_CHECKS,
   ...BACKUP_CHECKS,
+  ...STATEMENT_FOLDER_CHECKS,
   ...LATER_STORE_CHECKS,
   ...SECRETS_CHECKS,
   ...HOST_CHECKS,

@@ -158,6 +158,15 @@ function isPrefix(text: string): boolean {
 }
 
 export const statementsSchema = z.strictObject({
+  folder: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Folder whose files are imported by themselves and moved to `done` or, with the reason, to `failed` in it ([how](statements.md#the-watched-folder)). Relative to this file; nodes may share one.',
+    )
+    .meta({ check: 'a folder' }),
   keep_days: z
     .int()
     .min(1)

@@ -22,6 +22,7 @@ import { Waits } from '../payments/waits.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 import { ringListener } from '../secrets/open-ring.ts';
 import { webhookRules } from '../settings/webhook-endpoints.ts';
+import { startFolder } from '../statements/folder.ts';
 import { startForgetting } from '../statements/forget.ts';
 import { WebhookWorker } from '../webhooks/worker.ts';
 import type { Undo } from './undo.ts';
@@ -60,7 +61,15 @@ export function startWork(base: Base, parts: WorkParts) {
   undo.add(() => feed.stop());
   const sweeper = startSweeper(journal, clock, log);
   undo.add(() => sweeper.stop());
-  const forgetting = startForgetting(journal, clock, log, configuration.statements.keep_days);
+  const { statements, methods, nodes } = configuration;
+  if (statements.folder !== null) {
+    const folder = startFolder({
+      ...{ folder: statements.folder, methods, journal, database, clock, log },
+      isShared: nodes > 1,
+    });
+    undo.add(() => folder.stop());
+  }
+  const forgetting = startForgetting(journal, clock, log, statements.keep_days);
   undo.add(() => forgetting.stop());
   const listing = startListing(database, journal, log);
   undo.add(() => listing.stop());

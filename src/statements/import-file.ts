@@ -15,6 +15,10 @@ import type { Statement, StatementFault } from './statement.ts';
 /** A fault with the name of its file. */
 export type FileFault = StatementFault & { file: string };
 
+/** A fault in one line: `november.xml:12: The day 2026-11-31 does not exist.` */
+export const faultLine = ({ file, line, text }: FileFault): string =>
+  `${line > 0 ? `${file}:${line}` : file}: ${text}`;
+
 /** What a file holds that may be imported, and what is wrong with the rest. */
 export interface CheckedFile {
   statements: OwnStatement[];
