@@ -6,8 +6,8 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
-import { changeLine, linesByEntry, linesByFingerprint } from './line-queries.ts';
-import { isOtherMoney, ownFingerprint } from './other-money.ts';
+import { changeLine, isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
+import { digestIn, isDaysApart, isOtherMoney, isRepeated, ownFingerprint, sameMoney } from './other-money.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { present } from './values.ts';
 
@@ -60,16 +60,29 @@ export class KnownLines {
     }
   }
 
-  /** Gives lines of other money a fingerprint of their own, where the bank used a reference again. */
+  /** Gives lines under a reference that the bank used again the fingerprint of the line that they are, or one of their own. */
   async #tellApart(rows: readonly KeptLine[]): Promise<void> {
-    const others = rows.filter((row) => {
+    const taken = new Set<KeptLine>();
+    const unsure = rows.filter((row) => {
       const known = this.#byFingerprint.get(row.fingerprint);
-      return known !== undefined && isOtherMoney(known, row);
+      if (!known) return isRepeated(row);
+      if (isOtherMoney(known, row)) return true;
+      taken.add(known);
+      return false;
     });
-    for (const row of others) row.fingerprint = ownFingerprint(row);
-    const fingerprints = others.map(({ fingerprint }) => fingerprint);
-    for (const row of await linesByFingerprint(this.#transaction, this.#account, fingerprints))
-      if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
+    if (unsure.length === 0) return;
+    const stored = await linesAlike(this.#transaction, this.#account, unsure.map(digestIn));
+    for (const row of stored) if (!this.#byFingerprint.has(row.fingerprint)) this.#remember(row);
+    const alike = Map.groupBy(this.#byFingerprint.values(), digestIn);
+    for (const row of unsure) {
+      const others = (alike.get(digestIn(row)) ?? []).filter((one) => !taken.has(one) && !isPart(one));
+      const isNew = !this.#byFingerprint.has(row.fingerprint);
+      const same = sameMoney(others, row, isNew);
+      if (same) {
+        taken.add(same);
+        row.fingerprint = same.fingerprint;
+      } else if (!isNew) row.fingerprint = ownFingerprint(row);
+    }
   }
 
   async #read(lines: readonly StatementLine[]): Promise<void> {
@@ -95,12 +108,14 @@ export class KnownLines {
 
   /** Whether the store knows the money of a line as a whole entry, or as the transactions of one. */
   async #isShownOtherwise({
+    day,
     entry_reference,
     part_of_minor,
     amount_minor,
     direction,
   }: KeptLine): Promise<boolean> {
-    const ofEntry = (entry_reference === null ? [] : this.#byEntry.get(entry_reference)) ?? [];
+    const ofReference = (entry_reference === null ? [] : this.#byEntry.get(entry_reference)) ?? [];
+    const ofEntry = ofReference.filter((one) => !isDaysApart(one, { day }));
     if (part_of_minor === null)
       return ofEntry.some((one) => one.part_of_minor === amount_minor && one.direction === direction);
     const whole = ofEntry.find(

@@ -7,6 +7,7 @@ const STATEMENT = STATEMENTS.columnList;
 const LINE = LINES.columnList;
 /** Values that one statement names. */
 const AT_ONCE = 500;
+const RANGES_AT_ONCE = 100;
 
 export async function findStatementByDigest(
   database: Reader,
@@ -42,6 +43,29 @@ export function linesByFingerprint(
   fingerprints: readonly string[],
 ): Promise<KeptLine[]> {
   return linesWhere(database, account, 'fingerprint', fingerprints);
+}
+
+/** The lines of an account whose fingerprints hold these digests, which a bank's reference does not tell apart. */
+export async function linesAlike(
+  database: Reader,
+  account: string,
+  digests: readonly string[],
+): Promise<KeptLine[]> {
+  const found: KeptLine[] = [];
+  const asked = [...new Set(digests)];
+  for (let i = 0; i < asked.length; i += RANGES_AT_ONCE) {
+    const some = asked.slice(i, i + RANGES_AT_ONCE);
+    // An index serves each part of the union.
+    const one = 'select id from statement_lines where account = ? and fingerprint >= ? and fingerprint < ?';
+    const sql = `select ${LINE} from statement_lines where id in (${some.map(() => one).join(' union all ')})`;
+    found.push(
+      ...(await database.query<KeptLine>(
+        sql,
+        ...some.flatMap((digest) => [account, `${digest}:`, `${digest};`]),
+      )),
+    );
+  }
+  return found;
 }
 
 /** The lines of an account whose entries have these references of the bank. */

@@ -1,4 +1,4 @@
-// Tells two lines apart which a bank gave one reference and one amount: lines of other money must not be taken for known ones.
+// Tells lines apart which a bank gave one reference and one amount: lines of other money must not be taken for known ones.
 
 import { sha256Hex } from '../lib/secrets.ts';
 import { DAY_MS } from '../lib/time.ts';
@@ -7,17 +7,50 @@ import { type KeptLine, saidOn } from './kept.ts';
 /** The days that files may differ by when they show one booking. A bank that counts anew each year uses its references again later. */
 const DAYS_APART = 10;
 
+/** Whether two lines are of days too far apart to be one booking. */
+export const isDaysApart = (one: Pick<KeptLine, 'day'>, other: Pick<KeptLine, 'day'>): boolean =>
+  Math.abs(Date.parse(one.day) - Date.parse(other.day)) / DAY_MS > DAYS_APART;
+
 /**
  * Whether two booked or pending lines with one fingerprint name different payers or references, or days far apart. The fingerprint of a
  * line without a bank's reference holds its payer, references and day, if it has one.
  */
 export function isOtherMoney(known: KeptLine, line: KeptLine): boolean {
+  if (!hasReference(line)) return false;
+  return isDaysApart(known, line) || namesAlike(known, line) === undefined;
+}
+
+function hasReference(line: KeptLine): boolean {
   const { references } = saidOn(line);
-  if ((references.booking ?? references.bank) === undefined) return false;
-  const days = Math.abs(Date.parse(known.day) - Date.parse(line.day)) / DAY_MS;
-  if (days > DAYS_APART) return true;
+  return (references.booking ?? references.bank) !== undefined;
+}
+
+/** How many names two lines share; undefined if one of them differs. */
+function namesAlike(known: KeptLine, line: KeptLine): number | undefined {
   const [one, other] = [namesOf(known), namesOf(line)];
-  return one.some((name, i) => name !== undefined && other[i] !== undefined && name !== other[i]);
+  const both = one.flatMap((name, i) =>
+    name === undefined || other[i] === undefined ? [] : [name === other[i]],
+  );
+  return both.includes(false) ? undefined : both.length;
+}
+
+/** The digest in a fingerprint: lines that a bank's reference does not tell apart have the same one. */
+export const digestIn = ({ fingerprint }: Pick<KeptLine, 'fingerprint'>): string =>
+  fingerprint.split(':')[0]!;
+
+/** Whether a line has a bank's reference that stands on a line before it in its file as well. */
+export const isRepeated = (line: KeptLine): boolean => !line.fingerprint.endsWith(':0') && hasReference(line);
+
+/** The one of `others` that a line is: of several the one with most names in common. `surely`: at least one name is. */
+export function sameMoney(
+  others: readonly KeptLine[],
+  line: KeptLine,
+  surely: boolean,
+): KeptLine | undefined {
+  const same = others.filter((one) => !isOtherMoney(one, line));
+  const alike = (one: KeptLine) => namesAlike(one, line) ?? 0;
+  const [best] = same.toSorted((a, b) => alike(b) - alike(a));
+  return best && (!surely || alike(best) > 0) ? best : undefined;
 }
 
 /** The fingerprint of a line whose own is that of other money. */

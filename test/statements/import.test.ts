@@ -94,6 +94,61 @@ for (const engine of ENGINES) {
       assert.equal((await linesOf('000123')).length, 4);
     });
 
+    test('other money under a reference used again is known again, however a file tells it', async () => {
+      const one = { amount: '81.00', iban: 'NL86INGB0002445588', endToEnd: 'ORDER-1' };
+      const other = { amount: '81.00', iban: 'DE02120300000000202051', endToEnd: 'ORDER-2' };
+      const told = (more: Partial<Entry>[], message: '052' | '053' | '054' = '053') =>
+        counts(
+          camt(
+            more.map((each) => entry('000200', each)),
+            { message },
+          ),
+        );
+      assert.deepEqual(await told([one]), [[1, 0, 0]]);
+      assert.deepEqual(await told([{ ...other, day: '2026-12-20' }]), [[1, 0, 0]]);
+      // With less said of it, on the next day, or with both in one file, in either order.
+      const { iban: _, ...less } = other;
+      assert.deepEqual(await told([{ ...less, day: '2026-12-21' }], '052'), [[0, 0, 1]]);
+      assert.deepEqual(await told([{ ...other, day: '2026-12-21' }, one]), [[0, 0, 2]]);
+      assert.deepEqual(await told([one, { ...less, day: '2026-12-19' }], '054'), [[0, 0, 2]]);
+      // A third time is a third line, and two alike are two.
+      const third = { ...less, day: '2027-02-01' };
+      assert.deepEqual(await told([third, third]), [[2, 0, 0]]);
+      assert.deepEqual(await told([third, one, third], '054'), [[0, 0, 3]]);
+      assert.equal((await linesOf('000200')).length, 4);
+    });
+
+    test('two that share a reference in one file are known again one by one', async () => {
+      const [one, other] = [
+        entry('000201', { iban: 'NL86INGB0002445588' }),
+        entry('000201', { iban: 'DE02120300000000202051' }),
+      ];
+      assert.deepEqual(await counts(camt([one, other])), [[2, 0, 0]]);
+      assert.deepEqual(await counts(camt([other], { message: '054' })), [[0, 0, 1]]);
+      assert.deepEqual(await counts(camt([other, one], { message: '052' })), [[0, 0, 2]]);
+      assert.equal((await linesOf('000201')).length, 2);
+      // Two alike, of which the store has one under a fingerprint of its own; and one that names nobody.
+      const later = { ...other, day: '2026-12-20' };
+      assert.deepEqual(await counts(camt([later])), [[1, 0, 0]]);
+      assert.deepEqual(await counts(camt([later, later], { message: '054' })), [[1, 0, 1]]);
+      const [third, nobody] = [entry('000203', { iban: 'GB33BUKB20201555555555' }), entry('000203')];
+      assert.deepEqual(await counts(camt([entry('000203', { iban: 'NL86INGB0002445588' })])), [[1, 0, 0]]);
+      assert.deepEqual(await counts(camt([third, nobody], { message: '054' })), [[2, 0, 0]]);
+    });
+
+    test('an entry whose reference another one had, with its transactions, is other money', async () => {
+      const parts = [{ amount: '60.00' }, { amount: '40.00' }];
+      const whole = (day: string) => entry('000202', { amount: '100.00', day });
+      const apart = (day: string) => camt([{ ...whole(day), parts }], { message: '054' });
+      assert.deepEqual(await counts(apart('2026-11-20')), [[2, 0, 0]]);
+      assert.deepEqual(await counts(camt([whole('2026-11-21')])), [[0, 0, 1]]);
+      assert.deepEqual(await counts(camt([whole('2027-03-01')])), [[1, 0, 0]]);
+      assert.deepEqual(await counts(camt([whole('2027-03-02')], { message: '052' })), [[0, 0, 1]]);
+      assert.deepEqual(await counts(camt([whole('2027-06-01')])), [[1, 0, 0]]);
+      const lines = await linesOf('000202');
+      assert.equal(lines.filter(({ state }) => state === 'open').length, 4);
+    });
+
     test('a pending line that comes again after it was booked changes nothing', async () => {
       await bring(camt([entry('C1')], { number: '11' }));
       const late = camt([entry('C1', { status: 'PDNG' })], { message: '052' });
