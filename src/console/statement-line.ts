@@ -14,7 +14,6 @@ import {
 } from '../review/line-acts.ts';
 import { bankLine, mayMatch } from '../review/line-evidence.ts';
 import { openLines } from '../review/open-lines.ts';
-import { propose } from '../review/propose.ts';
 import { parseApproval } from '../review/review.ts';
 import type { KeptLine } from '../statements/kept.ts';
 import { findLine, findStatement, wholeOf } from '../statements/line-queries.ts';
@@ -45,10 +44,8 @@ ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
 
 /** With the other open lines beside it, which may carry the same reference. */
 async function proposalsFor(context: Context, line: KeptLine): Promise<Proposal[]> {
-  const among = (await openLines(context.database, context)).find((one) => one.line.id === line.id);
-  if (among) return among.proposals;
-  const [alone] = await propose(context.database, [bankLine(line)], context);
-  return alone!.proposals;
+  const all = await openLines(context.database, context, { also: line });
+  return all.find((one) => one.line.id === line.id)?.proposals ?? [];
 }
 
 async function facts(context: Context, line: KeptLine): Promise<Html> {

@@ -84,7 +84,10 @@ ${records(
   ],
   shown,
 )}
-${all.length === OPEN_MAXIMUM && html`<p class="muted">The newest ${OPEN_MAXIMUM} are looked at.</p>`}
+${
+  all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
+  html`<p class="muted">The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.</p>`
+}
 ${pager([
   from > 0 && { to: address(STATEMENTS_PATH), text: 'First', rel: 'prev' },
   from + SHOWN < all.length && {

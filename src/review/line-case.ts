@@ -20,6 +20,7 @@ export type LineCase =
   | 'parts'
   | 'two_lines'
   | 'twice'
+  | 'unseen'
   | 'taken_back'
   | 'test'
   | 'rejected';

@@ -77,16 +77,11 @@ export const isOutgoing = ({ direction, amount_minor }: BankLine): boolean =>
 
 /** Reads a line. `prefixes` are what the bookkeeper writes before references, such as `INV-`. */
 export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): LineEvidence {
-  const { references, text, counterparty } = line;
-  const fields = [references.creditor, references.endToEnd, references.owner, references.entry, text];
-  const texts = fields
-    .filter((one) => one !== undefined)
-    .flatMap((one) => [one, one.replaceAll('\n', '')])
-    .map((one) => withoutPrefixes(one, prefixes));
-  const all = [...new Set(texts)];
-  const runs = [...new Set(all.flatMap((text) => runsIn(text.replaceAll(/[-./]/g, ' '))))];
+  const { counterparty } = line;
+  const all = textsOf(line, prefixes);
+  const runs = runsOf(all);
   return {
-    ranges: runs.flatMap((run) => rangeOf(run, 'whole', idRangeOf(run))),
+    ranges: wholeRanges(runs),
     nearRanges: () => nearRangesIn(runs, line.day),
     ids: [...all.join('\n').matchAll(/pay_[0-9a-z]{36}/gi)].map(
       ([id]) => PAYMENT_ID_PREFIX + id.slice(PAYMENT_ID_PREFIX.length).toLowerCase(),
@@ -96,6 +91,25 @@ export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): Li
     name: counterparty.name === undefined ? undefined : searchedName(counterparty.name),
   };
 }
+
+/** The whole references that a line carries, as `evidenceOf` has them. */
+export const referencesOn = (line: BankLine, prefixes: readonly string[] = []): ReferenceRange[] =>
+  wholeRanges(runsOf(textsOf(line, prefixes)));
+
+/** What the bank and the payer wrote on a line, with line breaks and without. */
+function textsOf({ references, text }: BankLine, prefixes: readonly string[]): string[] {
+  const fields = [references.creditor, references.endToEnd, references.owner, references.entry, text];
+  const texts = fields
+    .filter((one) => one !== undefined)
+    .flatMap((one) => [one, one.replaceAll('\n', '')])
+    .map((one) => withoutPrefixes(one, prefixes));
+  return [...new Set(texts)];
+}
+
+const runsOf = (texts: readonly string[]) => [
+  ...new Set(texts.flatMap((text) => runsIn(text.replaceAll(/[-./]/g, ' ')))),
+];
+const wholeRanges = (runs: readonly string[]) => runs.flatMap((run) => rangeOf(run, 'whole', idRangeOf(run)));
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Transaction } from '../../src/journal/transaction.ts';
-import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
+import { creditorReference, shortReference } from '../../src/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { approveCertain } from '../../src/review/certain-acts.ts';
@@ -424,6 +424,45 @@ for (const engine of ENGINES) {
         ],
       );
       assert.equal((await payment(paid[3]!.id)).status, 'pending');
+    });
+
+    test('what carries the same reference counts however old it is, and what cannot be looked at leaves nothing certain', async () => {
+      const [two, back, free] = [await pay(71), await pay(72), await pay(73)];
+      // Each on a day of its own, behind all other lines of the store.
+      const on = (day: string, paid: Payment, more: Partial<Entry> = {}) =>
+        bring({
+          amount: `${paid.amount_minor / 100}.00`,
+          text: creditorReference(paid),
+          day: `2199-01-${day}`,
+          ...more,
+        });
+      const old = await on('01', two, { text: shortReference(two).replace(/^(.{8})/, '$1-') });
+      await on('02', back, { direction: 'DBIT' });
+      await on('03', back, { direction: 'DBIT', text: 'Rent' });
+      for (const day of ['04', '05']) await on(day, free, { text: 'For nobody' });
+      const lines = [await on('06', two), await on('07', back), await on('08', free)];
+      service.service.database.refresh();
+      const told = async (options: Parameters<typeof openLines>[2]) => {
+        const all = await openLines(service.service.database, { now: service.clock.now() }, options);
+        assert.ok(all.every(({ line }) => line.text !== 'Rent'));
+        const of = (id: string) => all.find(({ line }) => line.id === id)?.proposals[0];
+        return [...lines, old].map((id) => of(id) && [of(id)!.level, of(id)!.case]);
+      };
+      const [rival, away, sure] = [
+        ['likely', 'two_lines'],
+        ['possible', 'taken_back'],
+        ['certain', 'exact'],
+      ];
+      assert.deepEqual(await told({}), [rival, away, sure, rival]);
+      assert.deepEqual(await told({ shown: 3 }), [rival, away, sure, undefined]);
+      assert.deepEqual(await told({ shown: 1 }), [undefined, undefined, sure, undefined]);
+      // A line behind those that are shown is held against them.
+      const also = await lineNow(old);
+      assert.deepEqual(await told({ shown: 3, also }), [rival, away, sure, rival]);
+      const alone = { shown: 1, also: await lineNow(lines[1]!) };
+      assert.deepEqual(await told(alone), [undefined, away, sure, undefined]);
+      const unseen = ['likely', 'unseen'];
+      assert.deepEqual(await told({ shown: 3, older: 1 }), [unseen, away, unseen, undefined]);
     });
   });
 }
