@@ -9,7 +9,6 @@ import { CSV_CHOICES, type DateOrder, type DecimalWord } from '../statements/csv
 import { ownOf } from '../statements/csv-line.ts';
 import { importedText } from '../statements/import.ts';
 import { importFile } from '../statements/import-file.ts';
-import { linesByFingerprint } from '../statements/line-queries.ts';
 import { type PastedRow, readPasted } from '../statements/pasted.ts';
 import { records } from '../ui/table.ts';
 import { filterChoice } from './filters.ts';
@@ -24,7 +23,7 @@ const ROWS_MAXIMUM = 500;
 /** What the rows of a list were read as. */
 interface ReadList {
   rows: PastedRow[];
-  /** Fingerprints that the store has. */
+  /** Fingerprints of lines that the store has. */
   known: ReadonlySet<string>;
 }
 
@@ -85,7 +84,7 @@ A row without one is of today. At most ${ROWS_MAXIMUM} rows.`,
       ? html`<button class="secondary" name="act" value="read">Read again</button>`
       : html`<button class="primary" name="act" value="read">Read the list</button>`
   }</p></form>
-<p class="muted">A list again adds nothing twice. Statements of your bank tell more: import them where you can.</p>`;
+<p class="muted">A list again adds nothing twice. A statement of your bank that shows the same money later takes its place.</p>`;
   return { title: 'Paste a list', content, place: STATEMENTS_PATH, ...(hasFaults(faults) && { faults }) };
 }
 
@@ -135,7 +134,7 @@ const seenOf = (context: Context) =>
   sha256Hex(['list', 'account', 'dates', 'decimal'].map((name) => typed(context, name)).join('\0'));
 
 export async function takeList(context: Context): Promise<Outcome> {
-  const { database, form, journal, principal, request, now, timeZone } = context;
+  const { form, journal, principal, request, now, timeZone } = context;
   const chosen = accountsOf(context).get(typed(context, 'account'));
   const text = form.get('list') ?? '';
   const faults = {
@@ -154,18 +153,18 @@ export async function takeList(context: Context): Promise<Outcome> {
     today: dateIn(timeZone, now),
   });
   const { own } = chosen;
-  const fingerprints = statement.lines.map(({ fingerprint }) => fingerprint);
-  const kept = await linesByFingerprint(database, own, fingerprints);
-  const known = new Set(kept.map(({ fingerprint }) => fingerprint));
+  const act = { actor: principal.actor, request_id: request.id };
+  const checked = { statements: [{ own, statement }], faults: [] };
+  const options = { despiteFaults: false, dryRun: true };
+  const [rehearsed] = (await importFile(journal, checked, act, options))!;
+  const known = new Set(rehearsed!.knownAt.map((place) => statement.lines[place]!.fingerprint));
   if (form.get('act') !== 'keep' || form.get('seen') !== seenOf(context))
     return pastePage(context, { list: { rows, known } });
   const again = /^\d{13}$/.exec(form.get('again') ?? '')?.[0];
   // The form sent twice has one moment, so that it adds the lines once.
   for (const line of statement.lines)
     if (again !== undefined && known.has(line.fingerprint)) line.fingerprint += `~${again}`;
-  const act = { actor: principal.actor, request_id: request.id };
-  const checked = { statements: [{ own, statement }], faults: [] };
-  const [imported] = (await importFile(journal, checked, act, { despiteFaults: false, dryRun: false }))!;
+  const [imported] = (await importFile(journal, checked, act, { ...options, dryRun: false }))!;
   const link = html`<a class="primary" href="${context.address(STATEMENTS_PATH)}" autofocus>See the lines</a>`;
   const done = notice(html`<p>${literal(own)}: ${importedText(imported!)}.</p>`);
   return pastePage(context, { told: html`${done}<p>${link}</p>` });

@@ -28,6 +28,8 @@ export interface Imported {
   booked: number;
   /** Lines that were known. */
   known: number;
+  /** The places of all lines that are not new, from 0. */
+  knownAt: readonly number[];
 }
 
 /** What came of a statement, in words: `58 new lines, 2 lines known before`. */
@@ -76,8 +78,8 @@ async function importOne(
   const digest = digestOf(own, statement);
   const before = await findStatementByDigest(transaction, digest);
   const id = timeOrderedId(STATEMENT_ID_PREFIX, transaction.now);
-  const counts = before
-    ? { added: 0, booked: 0, known: statement.lines.length }
+  const { knownAt, ...counts } = before
+    ? { added: 0, booked: 0, known: statement.lines.length, knownAt: [...statement.lines.keys()] }
     : await lines.take(id, statement);
   if (!before && !lines.digests.has(digest)) {
     lines.digests.add(digest);
@@ -107,7 +109,7 @@ async function importOne(
       ...counts,
     });
   }
-  return { id: before ? null : id, account: own, statement, ...counts };
+  return { id: before ? null : id, account: own, statement, ...counts, knownAt };
 }
 
 /** What a statement says, whatever its file is called. */

@@ -7,7 +7,17 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import { changeLine, isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
-import { digestIn, isDaysApart, isOtherMoney, isRepeated, ownFingerprint, sameMoney } from './other-money.ts';
+import {
+  daysAround,
+  digestIn,
+  isDaysApart,
+  isOtherMoney,
+  isRepeated,
+  ownFingerprint,
+  sameMoney,
+} from './other-money.ts';
+import { pairsOf } from './pasted-money.ts';
+import { linesBetween } from './pasted-queries.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { present } from './values.ts';
 
@@ -29,27 +39,34 @@ export class KnownLines {
     this.#act = act;
   }
 
-  /** Takes the lines of a statement. Returns how many are new, booked by now, and known. */
+  /** Takes the lines of a statement. Returns how many are new, booked by now, and known, and the places of all but the new ones. */
   async take(statementId: string, statement: Statement) {
     const counts = { added: 0, booked: 0, known: 0 };
+    const knownAt: number[] = [];
     const { lines } = statement;
     await this.#read(lines);
     const ids = lines.map(() => timeOrderedId(LINE_ID_PREFIX, this.#transaction.now)).sort();
     const rows = lines.map((line, i) => this.#rowOf(ids[i]!, statementId, statement, line));
     await this.#tellApart(rows);
-    for (const row of rows) {
+    const twins = await this.#twins(rows, statement.format === 'pasted');
+    for (const [position, row] of rows.entries()) {
+      const { added } = counts;
       const known = this.#byFingerprint.get(row.fingerprint);
       if (known && !known.booked && row.booked) {
         await this.#book(known, row);
         counts.booked += 1;
       } else if (known || (await this.#isShownOtherwise(row))) counts.known += 1;
-      else {
+      else if (twins.has(row)) {
+        if (statement.format !== 'pasted') await this.#state(twins.get(row)!, row);
+        counts.known += 1;
+      } else {
         this.#added.add(row);
         this.#remember(row);
         counts.added += 1;
       }
+      if (counts.added === added) knownAt.push(position);
     }
-    return counts;
+    return { ...counts, knownAt };
   }
 
   /** Hands the new lines to the transaction. */
@@ -99,6 +116,33 @@ export class KnownLines {
     this.#byFingerprint.set(row.fingerprint, row);
     if (row.entry_reference === null) return;
     this.#byEntry.set(row.entry_reference, [...(this.#byEntry.get(row.entry_reference) ?? []), row]);
+  }
+
+  /** The lines of the store that are the same money as new rows: of a statement the pasted ones, of a pasted list those of statements. */
+  async #twins(rows: readonly KeptLine[], arePasted: boolean): Promise<Map<KeptLine, KeptLine>> {
+    // A line that is added once more has a mark.
+    const isNew = ({ fingerprint, booked, reversal, day }: KeptLine) =>
+      booked === 1 &&
+      reversal === 0 &&
+      day !== '' &&
+      !this.#byFingerprint.has(fingerprint) &&
+      !(arePasted && fingerprint.includes('~'));
+    const fresh = rows.filter(isNew);
+    const days = fresh.map(({ day }) => day).sort();
+    if (days.length === 0) return new Map();
+    const around = daysAround(days[0]!, days.at(-1)!);
+    const which = arePasted ? 'stated' : 'pasted';
+    const stored = await linesBetween(this.#transaction, this.#account, which, around);
+    const pairs = arePasted ? pairsOf(fresh, stored) : pairsOf(stored, fresh);
+    return new Map(pairs.map(([pasted, stated]) => (arePasted ? [pasted, stated] : [stated, pasted])));
+  }
+
+  /** Puts a line of a statement in the place of a pasted one. One that was split keeps the name that its parts know it by. */
+  async #state(pasted: KeptLine, row: KeptLine): Promise<void> {
+    if (pasted.state === 'split') return;
+    const { statement_id, fingerprint, entry_reference, part_of_minor, day, details } = row;
+    const written = { statement_id, fingerprint, entry_reference, part_of_minor, day, details };
+    await this.#change(pasted, written, 'line.stated');
   }
 
   async #book(known: KeptLine, { statement_id, day, booked, details }: KeptLine): Promise<void> {

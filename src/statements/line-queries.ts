@@ -112,20 +112,6 @@ export async function linesOfPayments(database: Reader, paymentIds: readonly str
   );
 }
 
-/** What stands in place of a file's name for those of these lines that were pasted, by their ids. */
-export async function pastedLines(
-  database: Reader,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await database.query<{ id: string; file: string }>(
-    `select statement_lines.id as id, file from statement_lines join statements on statements.id = statement_id
-     where format = 'pasted' and statement_lines.id in (${ids.map(() => '?').join(', ')})`,
-    ...ids,
-  );
-  return new Map(rows.map(({ id, file }) => [id, file]));
-}
-
 /** The lines that a line was split into, in their order; none that it was split into before and is no more. */
 export function partsOfLine(
   database: Reader,
@@ -218,7 +204,7 @@ export function lineSums(database: Reader): Promise<LineSum[]> {
 
 /** The columns of a line that a change may write besides the version. */
 export type LineWritten = Partial<
-  Pick<KeptLine, 'day' | 'booked' | 'details' | 'state' | 'payment_id' | 'note' | 'salt' | 'statement_id'>
+  Omit<KeptLine, 'id' | 'account' | 'amount_minor' | 'currency' | 'version' | 'created_at' | 'updated_at'>
 >;
 
 /** Changes a line that is still the version that was looked at. Returns it as it is now, or undefined if it is not that version. */

@@ -1,7 +1,7 @@
 // Tells lines apart which a bank gave one reference and one amount: lines of other money must not be taken for known ones.
 
 import { sha256Hex } from '../lib/secrets.ts';
-import { DAY_MS } from '../lib/time.ts';
+import { DAY_MS, dateIn } from '../lib/time.ts';
 import { type KeptLine, saidOn } from './kept.ts';
 
 /** The days that files may differ by when they show one booking. A bank that counts anew each year uses its references again later. */
@@ -10,6 +10,12 @@ const DAYS_APART = 10;
 /** Whether two lines are of days too far apart to be one booking. */
 export const isDaysApart = (one: Pick<KeptLine, 'day'>, other: Pick<KeptLine, 'day'>): boolean =>
   Math.abs(Date.parse(one.day) - Date.parse(other.day)) / DAY_MS > DAYS_APART;
+
+/** The days within which a booking of the days `from` to `to` may stand in another file. */
+export const daysAround = (from: string, to: string): [from: string, to: string] => [
+  dateIn('UTC', Date.parse(from) - DAYS_APART * DAY_MS),
+  dateIn('UTC', Date.parse(to) + DAYS_APART * DAY_MS),
+];
 
 /**
  * Whether two booked or pending lines with one fingerprint name different payers or references, or days far apart. The fingerprint of a

@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { ownAccount } from '../../src/statements/account.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
-import { listLines, listStatements, pastedLines } from '../../src/statements/line-queries.ts';
+import { listLines, listStatements } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
+import { pastedLines } from '../../src/statements/pasted-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
 import type { StatementAccount } from '../../src/statements/statement.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
@@ -156,13 +157,15 @@ for (const engine of ENGINES) {
       assert.equal((await linesOf('C1'))[0]!.booked, 1);
     });
 
+    async function list(today: string, text: string, mark = '') {
+      const options = { account: { iban: ACCOUNT }, currency: 'EUR', file: 'pasted by Ana', today };
+      const { statement } = readPasted(text, options);
+      for (const line of statement.lines) line.fingerprint += mark;
+      const checked = { statements: [{ own: ACCOUNT, statement }], faults: [] };
+      return (await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!;
+    }
+
     test('a pasted list adds nothing twice, whatever day it is, and its lines say who pasted them', async () => {
-      const list = async (today: string, text: string) => {
-        const options = { account: { iban: ACCOUNT }, currency: 'EUR', file: 'pasted by Ana', today };
-        const { statement } = readPasted(text, options);
-        const checked = { statements: [{ own: ACCOUNT, statement }], faults: [] };
-        return (await importFile(service.service.journal, checked, ACT, OPTIONS))![0]!;
-      };
       const rows = 'Anna Berg;PASTED-1;49,90\n20.11.2026;Ben Cole;12,00';
       assert.equal((await list('2026-11-20', rows)).added, 2);
       for (const day of ['2026-11-20', '2026-12-24'])
@@ -180,6 +183,51 @@ for (const engine of ENGINES) {
         ['2026-11-20', 4990],
       ]);
       assert.deepEqual(new Set(pasted.values()), new Set(['pasted by Ana']));
+      await service.verify();
+    });
+
+    test('a statement takes the place of what was pasted before it, and a list knows what stands in a statement', async () => {
+      const rows =
+        '20.11.2026;Ada Lane;ORDER-2171;21,00\nCarl Berg;22,00\n20.11.2026;Dora Diaz;23,00\n20.11.2026;Eva;-24,00';
+      assert.equal((await list('2026-11-21', rows)).added, 4);
+      const all = async () => {
+        service.service.database.refresh();
+        const lines = await listLines(service.service.database, { account: ACCOUNT }, undefined, 1000);
+        return lines.filter(({ amount_minor }) => [2100, 2200, 2300, 2400].includes(amount_minor));
+      };
+      const before = new Map((await all()).map(({ id, amount_minor }) => [amount_minor, id]));
+      const entries = [
+        entry('Q1', { amount: '21.00', text: 'SVWZ+order 2171 thanks', day: '2027-03-01' }),
+        entry('Q2', { amount: '21.00', text: 'SVWZ+order 2171 thanks', day: '2026-11-23' }),
+        entry('Q3', { amount: '21.00', text: 'SVWZ+order 2171 thanks', day: '2026-11-21' }),
+        entry('Q4', { amount: '22.00', name: 'BERG, CARL OTTO', day: '2026-11-19' }),
+        entry('Q5', { amount: '23.00', name: 'Dora Other', day: '2026-11-20' }),
+        entry('Q6', { amount: '24.00', name: 'Eva', day: '2026-11-20' }),
+      ];
+      assert.deepEqual(await counts(camt(entries)), [[4, 0, 2]]);
+      const known = (await all()).filter(({ id }) => [...before.values()].includes(id));
+      assert.deepEqual(
+        known.map(({ amount_minor, day, entry_reference }) => [amount_minor, day, entry_reference]).sort(),
+        [
+          [2100, '2026-11-21', 'Q3'],
+          [2200, '2026-11-19', 'Q4'],
+          [2300, '2026-11-20', null],
+          [2400, '2026-11-20', null],
+        ],
+      );
+      // Neither of them again adds anything, nor a list of what a statement brought alone.
+      assert.deepEqual(await counts(camt(entries, { number: '700' })), [[0, 0, 6]]);
+      const again = await list('2026-11-22', rows);
+      assert.deepEqual([again.added, again.known, again.knownAt], [0, 4, [0, 1, 2, 3]]);
+      const other = await list('2026-11-22', '2026-11-20;Dora Other;23,00\n2026-11-20;Finn;23,00');
+      assert.deepEqual([other.added, other.knownAt], [1, [0]]);
+      // Of two alike one, of other money none, and of a later day none.
+      const one = entry('Q7', { amount: '26.00', name: 'Hal Hill', day: '2026-11-22' });
+      assert.equal((await list('2026-11-22', 'Gus Gray;ORDER-9911;25,00')).added, 1);
+      const late = entry('Q8', { amount: '25.00', text: 'ORDER-9911', day: '2027-04-01' });
+      assert.deepEqual(await counts(camt([one, late])), [[2, 0, 0]]);
+      assert.deepEqual((await list('2026-11-23', 'Hal Hill;26,00\nHal Hill;26,00')).knownAt, [0]);
+      assert.deepEqual((await list('2026-11-23', 'Hal Hill;26,00', '~1764000000000')).knownAt, []);
       await service.verify();
     });
 
