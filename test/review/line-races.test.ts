@@ -11,6 +11,7 @@ import { approveCertain } from '../../src/review/certain-acts.ts';
 import { approve } from '../../src/review/decide.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { acceptLine, reopenLine } from '../../src/review/line-acts.ts';
+import { acceptParts } from '../../src/review/line-parts.ts';
 import { certainPairs, openLines } from '../../src/review/open-lines.ts';
 import { receiptsOf } from '../../src/review/review.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
@@ -98,6 +99,23 @@ for (const engine of ENGINES)
             .sort(),
           [0, 1],
         );
+      }
+    });
+
+    test('one line split by two reviewers, or split by one and matched by the other: one of them gets it whole', async () => {
+      for (let n = 0; n < MEETINGS; n++) {
+        const payments = [await pay(), await pay()];
+        const line = await bring(payments[0]!, { amount: '99.80' });
+        const pairs = payments.map((payment) => pairOf(line, payment));
+        const split = (i: 0 | 1) =>
+          journals[i].commit((one) => acceptParts(one, [ANA, BEN][i]!, line, pairs.toReversed(), 'r'));
+        const match = () => journals[1].commit((one) => acceptLine(one, BEN, pairs[n % 2]!, 'r'));
+        const results = await Promise.allSettled([split(0), n % 4 < 2 ? split(1) : match()]);
+        results.forEach(refusal);
+        assert.equal(results.filter(isWon).length, 1);
+        const { state } = (await read((one) => findLine(one, line)))!;
+        const lines = (await Promise.all(payments.map(linesOn))).map(({ length }) => length).sort();
+        assert.deepEqual(lines, state === 'split' ? [1, 1] : [0, 1]);
       }
     });
 
