@@ -83,12 +83,18 @@ function statementOf(element: XmlElement, file: string, { lines, faults, sumMino
     });
   const closingLine = all(element, 'Bal').at(-1)?.line ?? element.line;
   faults.push(...balanceFaults(opening, closing, strange ? undefined : sumMinor, closingLine));
+  const day = to ?? closing?.day;
+  const isDated = (line: LineRead) =>
+    line.status === 'pending' || (line.bookingDay ?? line.valueDay ?? day) !== undefined;
+  const undated = lines.filter((line) => !isDated(line));
+  const text = 'This entry is left out: neither it nor its statement names a day that can be read.';
+  faults.push(...undated.map((line) => ({ line: line.at, text })));
   return {
     format,
     file,
     account: present(what),
     ...present({ number, from, to, opening, closing }),
-    lines: numbered({ account: present(what), format }, lines),
+    lines: numbered({ account: present(what), format }, lines.filter(isDated)),
     faults,
   };
 }

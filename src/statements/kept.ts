@@ -27,7 +27,7 @@ export const STATEMENTS = table('statements', {
   closing_minor: integerOrNull(),
   /** How many lines the file shows, those included that were known before. */
   lines: integer(),
-  /** What was wrong, as JSON text (`StatementFault[]`); null if nothing was. */
+  /** What was wrong, as JSON text (`StatementFault[]`), without what it quotes of the file; null if nothing was. */
   faults: textOrNull(),
   /** Tells the same statement in another file. */
   digest: text(),
@@ -58,7 +58,7 @@ export const LINES = table('statement_lines', {
   entry_reference: textOrNull(),
   /** The amount of the entry, if this line is one of several transactions in it; of the line, if it is a part of one that was split. */
   part_of_minor: integerOrNull(),
-  /** The booking day, else the value day, else the statement's last day; empty if the bank names none. */
+  /** The booking day, else the value day, else the statement's last day; empty if it is pending and the bank names none. */
   day: text(),
   /** Hundredths, never negative. */
   amount_minor: integer(),

@@ -188,7 +188,7 @@ export class KnownLines {
     recordRow(this.#transaction, this.#act, action, LINES, changed);
   }
 
-  #rowOf(id: string, statement_id: string, { to }: Statement, line: StatementLine): KeptLine {
+  #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {
     const { bookingDay, valueDay, references, text, counterparty, code, chargesMinor, partOf } = line;
     const details = { references, text, counterparty, ...present({ valueDay, code, chargesMinor, partOf }) };
     const { now } = this.#transaction;
@@ -200,7 +200,7 @@ export class KnownLines {
       fingerprint: line.fingerprint,
       entry_reference: referenceOfEntry(line) ?? null,
       part_of_minor: partOf?.minor ?? null,
-      day: bookingDay ?? valueDay ?? to ?? '',
+      day: bookingDay ?? valueDay ?? to ?? closing?.day ?? '',
       amount_minor: line.amountMinor,
       currency: line.currency,
       direction: line.direction,

@@ -140,8 +140,10 @@ export const isPart = ({ fingerprint }: Pick<KeptLine, 'fingerprint'>): boolean 
 /** Lines of days before `day` whose words are still there, the oldest first. */
 export function oldLines(database: Reader, day: string, limit: number): Promise<KeptLine[]> {
   return database.query<KeptLine>(
-    `select ${LINE} from statement_lines where day < ? and details is not null order by day, id limit ? + 0`,
+    `select ${LINE} from statement_lines where day < ? and (day <> '' or created_at < ?) and details is not null
+     order by day, id limit ? + 0`,
     day,
+    Date.parse(day),
     limit,
   );
 }

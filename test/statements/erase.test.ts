@@ -72,6 +72,39 @@ for (const engine of ENGINES) {
       await service.verify();
     });
 
+    test('a line without a day is as old as its import', async () => {
+      const { journal } = service.service;
+      const undated: Entry = { amount: '3.00', bank: 'D1', day: '', status: 'PDNG', ...SAID };
+      await bring(undated);
+      const { created_at } = await line('D1');
+      const at = (days: number) => ({ now: () => created_at + days * DAY_MS });
+      await forgetOldLines(journal, at(29), 30);
+      assert.notEqual((await line('D1')).details, null);
+      await forgetOldLines(journal, at(32), 30);
+      assert.equal((await line('D1')).details, null);
+      await service.verify();
+    });
+
+    test('a fault is stored without the cell that it quotes', async () => {
+      const wrong = { amount: '49,90 "Anna" Berg\n', bank: 'F1', day: '2025-03-02' };
+      const read = readStatements(camt([wrong, { amount: '1.00', bank: 'F2' }]), 'faults.xml');
+      assert.match(read.statements[0]!.faults[0]!.text, /Anna" Berg/);
+      const checked = checkFile(read, METHODS);
+      const [{ id } = { id: null }] = (await importFile(service.service.journal, checked, ACT, {
+        despiteFaults: true,
+        dryRun: false,
+      }))!;
+      service.service.database.refresh();
+      const stored = await service.service.database.query<{ faults: string }>(
+        'select faults from statements where id = ?',
+        id,
+      );
+      const [fault] = JSON.parse(stored[0]!.faults);
+      assert.equal(fault.text, 'This entry is left out: the amount "…" cannot be read.');
+      assert.ok(fault.line > 0);
+      await service.verify();
+    });
+
     test('a line that was changed in the store itself is left, so that verifying goes on finding it', async () => {
       const { journal } = service.service;
       await bring({ amount: '8.00', bank: 'C1', day: '2025-01-02', ...SAID });

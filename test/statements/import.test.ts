@@ -77,6 +77,24 @@ for (const engine of ENGINES) {
       await service.verify();
     });
 
+    test('an entry without a day has its statement’s, and is left out with its line if there is none', async () => {
+      const undated = entry('Y1', { day: '' });
+      assert.equal(await bring(camt([undated])), undefined);
+      const [statement] = readStatements(camt([undated, entry('Y2')]), 'a.xml').statements;
+      assert.deepEqual(
+        statement!.lines.map(({ references }) => references.booking),
+        ['Y2'],
+      );
+      assert.match(statement!.faults[0]!.text, /left out: neither it nor its statement names a day/);
+      assert.ok(statement!.faults[0]!.line > 3);
+      const balances = ['0.00', '49.90'] as const;
+      assert.deepEqual(await counts(camt([undated], { balances, day: '2026-11-19' })), [[1, 0, 0]]);
+      assert.equal((await linesOf('Y1'))[0]!.day, '2026-11-19');
+      const pending = entry('Y3', { day: '', status: 'PDNG' });
+      assert.deepEqual(await counts(camt([pending], { message: '052' })), [[1, 0, 0]]);
+      assert.equal((await linesOf('Y3'))[0]!.day, '');
+    });
+
     test('a reference that the bank used again for other money hides none of it', async () => {
       const said = { amount: '49.90', bank: '000123' };
       const first = entry('000123', { ...said, iban: 'NL86INGB0002445588', endToEnd: 'ORDER-1' });

@@ -11,6 +11,7 @@ export interface Entry {
   currency?: string;
   direction?: 'CRDT' | 'DBIT';
   status?: 'BOOK' | 'PDNG';
+  /** Empty for none. */
   day?: string;
   /** The bank's reference of the entry; null for none. */
   bank?: string | null;
@@ -56,7 +57,7 @@ function entryText(entry: Entry): string {
     ? parts.map((part) => details(part, currency, true)).join('')
     : details(entry, currency, false);
   return `<Ntry><Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${reversal ? '<RvslInd>true</RvslInd>' : ''}<Sts><Cd>${status}</Cd></Sts>
-<BookgDt><Dt>${day}</Dt></BookgDt>${element('AcctSvcrRef', bank ?? undefined)}${element('NtryDtls', transactions)}</Ntry>`;
+${element('BookgDt', element('Dt', day))}${element('AcctSvcrRef', bank ?? undefined)}${element('NtryDtls', transactions)}</Ntry>`;
 }
 
 const MESSAGES = {
