@@ -1,5 +1,4 @@
 // Imports what is put into a folder: a file is claimed by a rename, imported, and moved to `done` or, with the reason, to `failed`.
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { type Database, DatabaseError } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { placeDurably } from '../lib/durable-files.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { randomId } from '../lib/ids.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
@@ -29,8 +29,8 @@ const UNFINISHED = /^\.|(?:\.(?:part|partial|tmp|temp|filepart|crdownload|downlo
 export const isUnfinished = (name: string): boolean => UNFINISHED.test(name);
 /** The end of the name of the file that says why another was not imported. */
 export const REASON = '.txt';
-/** A claim is called `<16 digits>-<name>`. */
-const CLAIM = /^[0-9a-f]{16}-(.+)$/s;
+/** A claim is called `<16 random characters>-<name>`. */
+const CLAIM = /^[0-9a-z]{16}-(.+)$/s;
 const NAME_BYTES_MAXIMUM = 180;
 const ACT = { actor: 'operator', request_id: null };
 
@@ -118,7 +118,7 @@ export class StatementFolder {
   /** Takes a file, which only one process can. Returns the name of the claim; undefined if another was first. */
   async #claim(path: string, name: string): Promise<string | undefined> {
     const short = Buffer.byteLength(name) <= NAME_BYTES_MAXIMUM ? name : name.slice(-40);
-    const claim = `${randomBytes(8).toString('hex')}-${short}`;
+    const claim = `${randomId('', 16)}-${short}`;
     try {
       await rename(path, join(this.#parts.folder, FOLDERS.taken, claim));
     } catch (error) {

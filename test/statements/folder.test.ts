@@ -82,7 +82,7 @@ test('a file that stands still is imported and moved to done, one with a fault t
   );
   await watcher.look();
   assert.deepEqual(namesIn(folder), ['done', 'failed', 'taken']);
-  assert.match(namesIn(folder, 'done').join(), /^\d{8}T\d{6}-[0-9a-f]{4}-november\.xml$/);
+  assert.match(namesIn(folder, 'done').join(), /^\d{8}T\d{6}-[0-9a-z]{4}-november\.xml$/);
   const [refused, reason] = namesIn(folder, 'failed');
   assert.match(refused!, /-wrong\.xml$/);
   assert.equal(reason, `${refused}.txt`);
