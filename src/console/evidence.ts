@@ -5,7 +5,7 @@ import type { Instructions } from '../methods/method.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import type { Fact } from '../review/fact.ts';
 import { factsOf } from '../review/facts.ts';
-import { receiptsOf } from '../review/review.ts';
+import { arrivalsOf, receiptsOf } from '../review/review.ts';
 import { dayInWords } from '../review/told.ts';
 import {
   addressOfPayment,
@@ -27,6 +27,7 @@ import {
 } from './particulars.ts';
 import { literal, moment, rows, said, type TermRow } from './parts.ts';
 import type { Context } from './route.ts';
+import { addressOfLine } from './statement-lists.ts';
 
 /** Everything a reviewer needs of one payment, and what they may do with it. */
 export async function panel(
@@ -104,18 +105,22 @@ ${factList(
 )}`;
 }
 
-/** Money that administrators recorded. */
+/** Money that administrators recorded or matched, each with its line on the statement. */
 function received(context: Context, payment: Payment, people: People, level: Level): Html | null {
-  const receipts = receiptsOf(payment);
-  if (receipts.length === 0) return null;
+  const arrivals = arrivalsOf(payment);
+  if (arrivals.length === 0) return null;
   return html`${block('received', 'Money that arrived', level)}
-${receipts.map(({ amount_minor, currency, received_on, bank_reference, note, by, at }) =>
+${arrivals.map(({ act, amount_minor, currency, received_on, bank_reference, note, line, by, at }) =>
   rows([
     ['Amount', html`<bdi>${context.money(amount_minor, currency)}</bdi>`],
-    ['Day', html`<time datetime="${received_on}">${dayInWords(received_on)}</time>`],
+    ['Day', received_on && html`<time datetime="${received_on}">${dayInWords(received_on)}</time>`],
+    ['Statement', line && html`<a href="${addressOfLine(context, line)}">The bank’s line</a>`],
     ['Bank reference', bank_reference && literal(bank_reference)],
     ['Note', note && html`<span class="words" dir="auto">${note}</span>`],
-    ['Recorded by', html`${nameOf(context, people.names, by)}, ${moment(context, at)}`],
+    [
+      act === 'match' ? 'Matched by' : 'Recorded by',
+      html`${nameOf(context, people.names, by)}, ${moment(context, at)}`,
+    ],
   ]),
 )}
 </section>`;

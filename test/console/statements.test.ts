@@ -118,6 +118,25 @@ test('files are imported, the certain ones approved with one press, and the rest
   assert.match((await look(ana, '/statements?state=matched')).body, /The payment/);
 });
 
+test('a payment shows each line that was matched with it once, beside what they come to', async () => {
+  const odd = await paid(83, { amount: '80.00' });
+  const rest: Entry = { ...odd.entry, amount: '3.00', bank: 'R83' };
+  await upload(ana, { 'parts.xml': camt([odd.entry, rest], { number: '83' }) });
+  for (const bank of [odd.entry.bank!, rest.bank!]) {
+    const line = await look(ana, `/statements/lines/${await lineIdOf(bank)}`);
+    await ana.send(line, {}, 'Match without a decision');
+  }
+  const { body } = await look(ana, `/payments/${odd.id}`);
+  const day = String.raw`Day\d+ \w+ \d{4} StatementThe bank’s line`;
+  assert.match(
+    body,
+    new RegExp(
+      `Money that arrived Amount€80\\.00 ${day} .*?Recorded by.*? Amount€3\\.00 ${day} Matched by.*?Facts`,
+    ),
+  );
+  assert.match(body, /€83\.00 stands on the bank statement of .*: exactly what was asked for/);
+});
+
 test('a line with something odd is accepted on its page; it is matched or approved, and a match is taken back', async () => {
   const odd = await paid(81, { amount: '80.00' });
   await upload(ana, { 'a.xml': camt([odd.entry], { number: '2' }) });
