@@ -9,6 +9,7 @@ import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
 import { rememberedLayouts } from '../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { printBesideBar, withProgressBar } from './terminal.ts';
 
 interface Options extends StoreOptions, CsvFlags {
   despiteFaults?: boolean;
@@ -27,20 +28,27 @@ export async function importFiles(files: readonly string[], options: Options): P
   const { despiteFaults = false, dryRun = false, json } = options;
   await withStore(options, async ({ configuration, database, journal }) => {
     const told: Told[] = [];
-    const remembered = await rememberedLayouts(database);
-    for (const path of files) {
-      const read = readFile(path, { ...csvOptions(options), remembered });
-      const checked = checkFile(read, configuration.methods);
-      if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
-      const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
-      told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
-      if (!json) console.log(fileText(basename(path), imported, checked.faults));
-    }
+    const csv = { ...csvOptions(options), remembered: await rememberedLayouts(database) };
+    const sizes = files.map((path) => statSync(path).size);
+    const all = sum(sizes);
+    await withProgressBar('importing', async (onProgress) => {
+      for (const [i, path] of files.entries()) {
+        onProgress(sum(sizes.slice(0, i)), all);
+        const read = readFile(path, csv);
+        const checked = checkFile(read, configuration.methods);
+        if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
+        const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
+        told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
+        if (!json) printBesideBar(fileText(basename(path), imported, checked.faults));
+      }
+    });
     if (json) console.log(JSON.stringify({ dry_run: dryRun, files: told }));
     else if (dryRun) console.log('Nothing was imported: this was a dry run.');
     if (told.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
   });
 }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
 export function readFile(path: string, csv?: CsvOptions): ReadStatements {

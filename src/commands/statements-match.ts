@@ -6,11 +6,15 @@ import { MATCH_LEVELS, type Proposal } from '../review/judge-line.ts';
 import { type BankLine, mayMatch, unkeptLine } from '../review/line-evidence.ts';
 import { openLines } from '../review/open-lines.ts';
 import { type LineProposals, propose } from '../review/propose.ts';
+import { faultLine } from '../statements/import-file.ts';
+import type { ReadStatements } from '../statements/read.ts';
+import { rememberedLayouts } from '../statements/remembered.ts';
+import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { readFile } from './statements-import.ts';
 import { type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 
-interface Options extends StoreOptions {
+interface Options extends StoreOptions, CsvFlags {
   prefix?: string[];
 }
 
@@ -21,12 +25,17 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
       now: systemClock.now(),
       prefixes: options.prefix ?? store.configuration.statements.prefixes,
     };
+    const csv = { ...csvOptions(options), remembered: await rememberedLayouts(store.database) };
+    const read = files.map((path) => readFile(path, csv));
+    const faults = read.flatMap((one) => one.faults);
     const all =
       files.length > 0
-        ? await propose(store.database, linesOfFiles(files), how)
+        ? await propose(store.database, read.flatMap(linesOf), how)
         : await openLines(store.database, how);
+    if (faults.length > 0) process.exitCode = 1;
     const matched = all.filter(({ line, proposals }) => mayMatch(line) || proposals.length > 0);
-    if (options.json) return console.log(JSON.stringify({ lines: matched.map(shown) }));
+    if (options.json) return console.log(JSON.stringify({ lines: matched.map(shown), faults }));
+    for (const fault of faults) console.log(faultLine(fault));
     for (const one of matched) console.log(`${lineText(one)}\n`);
     const best = ({ proposals }: LineProposals) => proposals[0]?.level;
     const counts = MATCH_LEVELS.map(
@@ -37,11 +46,9 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
   });
 }
 
-const linesOfFiles = (files: readonly string[]): BankLine[] =>
-  files.flatMap((path) =>
-    readFile(path).statements.flatMap(({ file, lines }) =>
-      lines.map((line) => unkeptLine(line, `${file}:${line.at}:${line.position}`)),
-    ),
+const linesOf = ({ statements }: ReadStatements): BankLine[] =>
+  statements.flatMap(({ file, lines }) =>
+    lines.map((line) => unkeptLine(line, `${file}:${line.at}:${line.position}`)),
   );
 
 function shown({ line, proposals }: LineProposals) {

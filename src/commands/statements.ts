@@ -66,6 +66,8 @@ Examples:
           'what you write before references, in place of statements.prefixes',
           addText,
         )
+        .addOption(csvFlags()[0]!)
+        .addOption(csvFlags()[1]!)
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION)
         .addHelpText('after', '\nExample:\n  counterfoil statements match november.xml')

@@ -120,9 +120,19 @@ export async function withProgressBar<T>(label: string, use: (told: Progress) =>
   try {
     return await use(told);
   } finally {
-    if (drawn) process.stderr.write('\r\x1b[K');
-    drawn = false;
+    clearBar();
   }
+}
+
+function clearBar(): void {
+  if (drawn) process.stderr.write('\r\x1b[K');
+  drawn = false;
+}
+
+/** Prints text on standard output while a progress bar may stand on the terminal's last line. */
+export function printBesideBar(text: string): void {
+  clearBar();
+  console.log(text);
 }
 
 /** What ends a command midway: Ctrl-C, and signals. */

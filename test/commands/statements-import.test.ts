@@ -89,3 +89,17 @@ test('match says which payment a line is for and why, of a file and of what was 
   const kept = lines.find((one: { amount: number }) => one.amount === 81.5);
   assert.deepEqual([kept.proposals[0].payment_id, kept.proposals[0].level], [payment.id, 'certain']);
 });
+
+test('match reads CSV as check does, and says what it does not know', async () => {
+  const payment = await service.create({ amount: 82.5, currency: 'EUR', merchant_reference: 'A-1002' });
+  const { salt } = (await findPayment(service.service.database, payment.id))!;
+  const day = today().split('-').reverse().join('.');
+  const rows = `Booked;Amount;Currency;Text\n${day};82,50;EUR;${creditorReference({ id: payment.id, salt })}\n`;
+  const path = file('match.csv', Buffer.from(rows));
+  const asked = await match(path, '--account', ACCOUNT);
+  assert.equal(asked.code, 1);
+  assert.match(asked.stdout, /^match\.csv:1: Say how money out is marked/);
+  const { stdout, code } = await match(path, '--account', ACCOUNT, '--csv', 'sign=signed');
+  assert.equal(code, 0);
+  assert.match(stdout, /EUR 82\.50.*\n {2}certain +A-1002/);
+});
