@@ -1,7 +1,7 @@
 // Payments of all merchants under /admin: the queue and other lists, and one payment with everything known about it.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { API_HEADERS } from '../http/headers.ts';
-import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { fromCursor, listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { textFault } from '../lib/text.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { isPaymentId, type Payment, STATUSES, type Status } from '../payments/payment.ts';
@@ -33,8 +33,7 @@ export function addPaymentRoutes(app: FastifyInstance, parts: AdminParts): void 
     const found = isQueue
       ? await listQueue(database, { merchant_id, mode }, after, limit + 1)
       : await searchPayments(database, { ...meant, status, merchant_id, mode }, before, limit + 1, now);
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? cursorBehind(page.at(-1)!, isQueue) : null;
+    const { page, next } = pageOf(found, limit, isQueue ? placeText : undefined);
     const items = await presentList(page, parts, now);
     reply.headers(API_HEADERS);
     return listText(items, next);
@@ -70,27 +69,21 @@ function parseListQuery(query: unknown): ListQuery {
   const status = reader.oneOf('status', STATUSES);
   const merchant_id = reader.text('merchant', (text) => textFault(text, MERCHANT_MAXIMUM));
   const livemode = reader.oneOf('livemode', ['true', 'false']);
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const limit = reader.limit();
   const reference = reader.text('reference', (text) => textFault(text, REFERENCE_MAXIMUM));
   const inQueue = status === QUEUE && reference === undefined;
   const after = inQueue ? reader.cursor(placeBehind) : undefined;
-  const before = inQueue ? undefined : reader.cursor(idBefore);
+  const before = inQueue ? undefined : reader.idCursor(isPaymentId);
   reader.refuseOthers();
   reader.end();
   const mode = livemode && (livemode === 'true' ? 'live' : 'test');
   return { status, merchant_id, mode, reference, limit, after, before };
 }
 
-/** A cursor is the id of the last payment shown; in the queue its place, `1763769600000.pay_…`. */
-function cursorBehind(payment: Payment, isQueue: boolean): string {
-  if (!isQueue) return toCursor(payment.id);
+/** The place of a payment in the queue: `1763769600000.pay_…`. */
+function placeText(payment: Payment): string {
   const { since, id } = queuePlace(payment);
-  return toCursor(`${since}.${id}`);
-}
-
-function idBefore(cursor: string): string | undefined {
-  const id = fromCursor(cursor);
-  return id !== undefined && isPaymentId(id) ? id : undefined;
+  return `${since}.${id}`;
 }
 
 function placeBehind(cursor: string): QueuePlace | undefined {

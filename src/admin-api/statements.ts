@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, readBytes } from '../http/json-body.ts';
-import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { formatAmount } from '../lib/money.ts';
 import { textFault } from '../lib/text.ts';
@@ -118,14 +118,12 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
   app.get('/statements', async (request: FastifyRequest, reply: FastifyReply) => {
     const reader = new QueryReader(request.query);
     const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
-    const { limit, place } = readPage(reader, isStatementId);
+    const { limit, place } = reader.lastPage(isStatementId);
     const found = await listStatements(database, account, place, limit + 1);
-    const page = found.slice(0, limit);
+    const { page, next } = pageOf(found, limit);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((one) => JSON.stringify(presentStatement(one))),
-      found.length > limit ? toCursor(page.at(-1)!.id) : null,
-    );
+    const items = page.map((one) => JSON.stringify(presentStatement(one)));
+    return listText(items, next);
   });
 
   app.get('/statement_lines', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -139,15 +137,13 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
       from: reader.text('from', day),
       to: reader.text('to', day),
     };
-    const { limit, place } = readPage(reader, isLineId);
+    const { limit, place } = reader.lastPage(isLineId);
     const after = place === undefined ? undefined : await findLine(database, place);
     const found = await listLines(database, filter, after, limit + 1);
-    const page = found.slice(0, limit);
+    const { page, next } = pageOf(found, limit);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((one) => JSON.stringify(presentLine(one))),
-      found.length > limit ? toCursor(page.at(-1)!.id) : null,
-    );
+    const items = page.map((one) => JSON.stringify(presentLine(one)));
+    return listText(items, next);
   });
 }
 
@@ -195,16 +191,4 @@ function detailsOfFaults(faults: readonly { line: number; text: string }[]): Rec
     details[place] = details[place] === undefined ? text : `${details[place]} ${text}`;
   }
   return details;
-}
-
-/** Reads `limit` and `cursor`, the last parameters there are. Throws `validation_failed` with every fault. */
-function readPage(reader: QueryReader, isId: (text: string) => boolean) {
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
-  const place = reader.cursor((cursor) => {
-    const id = fromCursor(cursor);
-    return id !== undefined && isId(id) ? id : undefined;
-  });
-  reader.refuseOthers();
-  reader.end();
-  return { limit, place };
 }

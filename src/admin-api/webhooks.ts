@@ -3,20 +3,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Reader } from '../database/database.ts';
 import { API_HEADERS } from '../http/headers.ts';
-import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
 import { endpointNotFound } from '../webhooks/change.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../webhooks/delivery.ts';
-import { attemptsOf, findAnyDelivery, listDeliveries } from '../webhooks/delivery-queries.ts';
+import { findAnyDelivery, listDeliveries } from '../webhooks/delivery-queries.ts';
 import { ENDPOINT_STATES, type Endpoint, type EndpointState, isEndpointId } from '../webhooks/endpoint.ts';
 import {
-  attemptSchema,
   deliverySchema,
   endpointSchema,
-  presentAttempt,
-  presentDelivery,
+  presentDeliveries,
   presentEndpoint,
+  presentWholeDelivery,
+  wholeDeliverySchema,
 } from '../webhooks/present.ts';
 import { findEndpoint, findQueue, searchEndpoints } from '../webhooks/queries.ts';
 import type { AdminParts } from './parts.ts';
@@ -30,9 +30,7 @@ const merchantEndpointSchema = endpointSchema.extend({
 export const merchantEndpointAnswerSchema = z.strictObject({ data: merchantEndpointSchema });
 export const merchantEndpointListSchema = listSchema(merchantEndpointSchema);
 export const merchantDeliveryListSchema = listSchema(deliverySchema);
-export const merchantDeliveryAnswerSchema = z.strictObject({
-  data: deliverySchema.extend({ attempts: z.array(attemptSchema) }),
-});
+export const merchantDeliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
 
 export type WithEndpointId = { Params: { endpoint_id: string } };
 export type WithDeliveryId = { Params: { delivery_id: string } };
@@ -72,9 +70,7 @@ export async function endpointText(database: Reader, endpoint: Endpoint): Promis
 
 /** The JSON text of the answer about one delivery. */
 export async function deliveryText(database: Reader, delivery: Delivery): Promise<string> {
-  const attempts = await attemptsOf(database, [delivery.id]);
-  const data = { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
-  return JSON.stringify({ data });
+  return JSON.stringify({ data: await presentWholeDelivery(database, delivery) });
 }
 
 /** Adds the routes to `app`, whose requests carry a principal by now. */
@@ -82,26 +78,21 @@ export function addWebhookReads(app: FastifyInstance, { database }: AdminParts):
   async function list(request: FastifyRequest, reply: FastifyReply) {
     const { after, limit, ...filter } = parseEndpointsQuery(request.query);
     const found = await searchEndpoints(database, filter, after, limit + 1);
-    const page = found.slice(0, limit);
+    const { page, next } = pageOf(found, limit);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((one) => JSON.stringify(presented(one, one.failing_since))),
-      found.length > limit ? toCursor(page.at(-1)!.id) : null,
-    );
+    const items = page.map((one) => JSON.stringify(presented(one, one.failing_since)));
+    return listText(items, next);
   }
 
   async function deliveries(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
     const { before, limit, ...filter } = parseDeliveriesQuery(request.query);
     const { id } = await anyEndpoint(database, request);
     const found = await listDeliveries(database, id, filter, before, limit + 1);
-    const page = found.slice(0, limit);
-    const ids = page.map((delivery) => delivery.id);
-    const attempts = Map.groupBy(await attemptsOf(database, ids), ({ delivery_id }) => delivery_id);
+    const { page, next } = pageOf(found, limit);
+    const shown = await presentDeliveries(database, page);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((delivery) => JSON.stringify(presentDelivery(delivery, attempts.get(delivery.id) ?? []))),
-      found.length > limit ? toCursor(page.at(-1)!.id) : null,
-    );
+    const items = shown.map((delivery) => JSON.stringify(delivery));
+    return listText(items, next);
   }
 
   app.get('/webhook_endpoints', list);
@@ -127,7 +118,7 @@ function parseEndpointsQuery(query: unknown) {
   const merchant_id = reader.text('merchant', (text) => textFault(text, TEXT_MAXIMUM));
   const livemode = reader.oneOf('livemode', ['true', 'false']);
   const state = reader.oneOf('state', ENDPOINT_STATES);
-  const { limit, place: after } = readPage(reader, isEndpointId);
+  const { limit, place: after } = reader.lastPage(isEndpointId);
   const mode = livemode && (livemode === 'true' ? ('live' as const) : ('test' as const));
   return { merchant_id, mode, state, limit, after };
 }
@@ -137,18 +128,6 @@ function parseDeliveriesQuery(query: unknown) {
   const reader = new QueryReader(query);
   const status = reader.oneOf('status', DELIVERY_STATUSES);
   const payment_id = reader.text('payment_id', (text) => textFault(text, TEXT_MAXIMUM));
-  const { limit, place: before } = readPage(reader, isDeliveryId);
+  const { limit, place: before } = reader.lastPage(isDeliveryId);
   return { status, payment_id, limit, before };
-}
-
-/** Reads `limit` and `cursor`, the last parameters there are. Throws `validation_failed` with every fault. */
-function readPage(reader: QueryReader, isId: (text: string) => boolean) {
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
-  const place = reader.cursor((cursor) => {
-    const id = fromCursor(cursor);
-    return id !== undefined && isId(id) ? id : undefined;
-  });
-  reader.refuseOthers();
-  reader.end();
-  return { limit, place };
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
-import { fromCursor, LIMIT, listText, QueryReader, toCursor } from '../http/list.ts';
+import { fromCursor, listText, pageOf, QueryReader } from '../http/list.ts';
 import type { Journal } from '../journal/journal.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, DAY_MS, SECOND_MS } from '../lib/time.ts';
@@ -40,12 +40,12 @@ export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void
     const now = clock.now();
     const wanted = { merchantId: merchant.id, mode: own.mode, now, after, limit: limit + 1 };
     const found = await listKeys(database, directory, wanted);
-    const page = found.slice(0, limit);
+    const { page, next } = pageOf(found, limit, ({ created_at, id }) => `${created_at ?? 0}-${id}`);
     const uses = await lastUsed(parts, page);
     reply.headers(API_HEADERS);
     return listText(
       page.map((key) => JSON.stringify(presentApiKey(key, uses.get(key.id), now))),
-      found.length > limit ? cursorOf(page.at(-1)!) : null,
+      next,
     );
   }
 
@@ -146,8 +146,6 @@ async function found(
   return key;
 }
 
-const cursorOf = ({ created_at, id }: KnownKey) => toCursor(`${created_at ?? 0}-${id}`);
-
 function endOf(cursor: string): PageEnd | undefined {
   const parts = /^(\d{1,15})-(key_[0-9a-f]{16})$/.exec(fromCursor(cursor) ?? '');
   return parts ? { created_at: Number(parts[1]), id: parts[2]! } : undefined;
@@ -156,7 +154,7 @@ function endOf(cursor: string): PageEnd | undefined {
 /** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): { limit: number; after: PageEnd | undefined } {
   const reader = new QueryReader(query);
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const limit = reader.limit();
   const after = reader.cursor(endOf);
   reader.end();
   return { limit, after };

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
-import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { DELIVERY_STATUSES, type Delivery, isDeliveryId } from '../webhooks/delivery.ts';
@@ -13,16 +13,20 @@ import {
   findDelivery,
   listDeliveries,
 } from '../webhooks/delivery-queries.ts';
-import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from '../webhooks/present.ts';
+import {
+  deliverySchema,
+  presentDeliveries,
+  presentDelivery,
+  presentWholeDelivery,
+  wholeDeliverySchema,
+} from '../webhooks/present.ts';
 import { presentResend, resend, resendDelivery, resendRequestSchema } from '../webhooks/resend.ts';
 import { checked } from './api-key-requests.ts';
 import { type AnswerOnce, actOf, checkIdempotencyKey, tenantOf, withIdempotencyKeyChecked } from './once.ts';
 import { foundEndpoint, type WebhookRoutes, type WithEndpoint } from './webhooks.ts';
 
 export const deliveryListSchema = listSchema(deliverySchema);
-export const deliveryAnswerSchema = z.strictObject({
-  data: deliverySchema.extend({ attempts: z.array(attemptSchema) }),
-});
+export const deliveryAnswerSchema = z.strictObject({ data: wholeDeliverySchema });
 export const resentDeliveryAnswerSchema = z.strictObject({ data: deliverySchema });
 
 type WithDelivery = { Params: { delivery_id: string } };
@@ -35,21 +39,16 @@ export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, on
     const { limit, before, ...filter } = parseListQuery(request.query);
     const { id } = await foundEndpoint(database, request);
     const found = await listDeliveries(database, id, filter, before, limit + 1);
-    const page = found.slice(0, limit);
-    const ids = page.map((delivery) => delivery.id);
-    const attempts = Map.groupBy(await attemptsOf(database, ids), ({ delivery_id }) => delivery_id);
+    const { page, next } = pageOf(found, limit);
+    const shown = await presentDeliveries(database, page);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((delivery) => JSON.stringify(presentDelivery(delivery, attempts.get(delivery.id) ?? []))),
-      found.length > limit ? toCursor(page.at(-1)!.id) : null,
-    );
+    const items = shown.map((delivery) => JSON.stringify(delivery));
+    return listText(items, next);
   }
 
   async function read(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
-    const delivery = await foundDelivery(database, request);
-    const attempts = await attemptsOf(database, [delivery.id]);
+    const data = await presentWholeDelivery(database, await foundDelivery(database, request));
     reply.headers(API_HEADERS);
-    const data = { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
     return JSON.stringify({ data });
   }
 
@@ -106,13 +105,10 @@ async function foundDelivery(
 /** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): DeliveryFilter & { limit: number; before: string | undefined } {
   const reader = new QueryReader(query);
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const limit = reader.limit();
   const status = reader.oneOf('status', DELIVERY_STATUSES);
   const payment_id = reader.text('payment_id');
-  const before = reader.cursor((cursor) => {
-    const id = fromCursor(cursor);
-    return id !== undefined && isDeliveryId(id) ? id : undefined;
-  });
+  const before = reader.idCursor(isDeliveryId);
   reader.end();
   return { limit, status, payment_id, before };
 }

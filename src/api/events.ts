@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { EVENT_TYPES, eventSchema, presentEvent } from '../events/event.ts';
 import { type EventFilter, findTold, listEvents, type Position } from '../events/list.ts';
 import { API_HEADERS } from '../http/headers.ts';
-import { LIMIT, QueryReader } from '../http/list.ts';
+import { QueryReader } from '../http/list.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { findPaymentOf } from '../payments/queries.ts';
@@ -74,7 +74,7 @@ export async function positionOf(
 /** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): EventFilter & { limit: number; after: string | undefined } {
   const reader = new QueryReader(query);
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const limit = reader.limit();
   const filter = readFilter(reader);
   reader.end();
   return { limit, ...filter };

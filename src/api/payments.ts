@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
-import { fromCursor, LIMIT, listSchema, listText, QueryReader, toCursor } from '../http/list.ts';
+import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { note } from '../http/request-log.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -110,13 +110,10 @@ function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: Pa
     const now = clock.now();
     if (updated_after !== undefined) return listUpdated(request, reply, updated_after, filter, limit, now);
     const found = await listPayments(database, { ...tenantOf(request), ...filter, limit: limit + 1, now });
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? toCursor(page.at(-1)!.id) : null;
+    const { page, next } = pageOf(found, limit);
     reply.headers(API_HEADERS);
-    return listText(
-      page.map((payment) => presentPayment(payment, checkoutBaseUrl, now)),
-      next,
-    );
+    const items = page.map((payment) => presentPayment(payment, checkoutBaseUrl, now));
+    return listText(items, next);
   }
 
   async function listUpdated(
@@ -164,10 +161,10 @@ interface ListQuery {
 /** Checks the list's query. Throws `validation_failed` with every fault; parameters it does not know are ignored. */
 function parseListQuery(query: unknown): ListQuery {
   const reader = new QueryReader(query);
-  const limit = reader.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  const limit = reader.limit();
   const merchant_reference = reader.text('merchant_reference', (text) => textFault(text, 255));
   const status = reader.oneOf('status', STATUSES);
-  const before = reader.cursor(idBefore);
+  const before = reader.idCursor(isPaymentId);
   const updated_after = reader.text('updated_after');
   reader.end();
   if (before !== undefined && updated_after !== undefined)
@@ -179,10 +176,4 @@ function parseListQuery(query: unknown): ListQuery {
 function parseMoment(text: string): number | undefined {
   const moment = z.iso.datetime({ offset: true }).safeParse(text.replace(' ', '+'));
   return moment.success ? Date.parse(moment.data) : undefined;
-}
-
-/** A cursor is the id of the last payment shown. */
-function idBefore(cursor: string): string | undefined {
-  const id = fromCursor(cursor);
-  return id !== undefined && isPaymentId(id) ? id : undefined;
 }

@@ -36,6 +36,11 @@ export class QueryReader {
     return value === undefined ? undefined : Number(value);
   }
 
+  /** How many rows a page is to hold. */
+  limit(): number {
+    return this.integer('limit', 1, LIMIT.maximum) ?? LIMIT.default;
+  }
+
   /** One of a few words. */
   oneOf<W extends string>(name: string, words: readonly W[]): W | undefined {
     const isOne = (text: string) => words.includes(text as W);
@@ -52,6 +57,23 @@ export class QueryReader {
       return found === undefined ? 'Must be a next_cursor of an earlier answer.' : undefined;
     });
     return found;
+  }
+
+  /** The id that a cursor stands for. */
+  idCursor(isId: (text: string) => boolean): string | undefined {
+    return this.cursor((cursor) => {
+      const id = fromCursor(cursor);
+      return id !== undefined && isId(id) ? id : undefined;
+    });
+  }
+
+  /** `limit` and `cursor`, where they are the last parameters there are. Throws `validation_failed` with every fault. */
+  lastPage(isId: (text: string) => boolean) {
+    const limit = this.limit();
+    const place = this.idCursor(isId);
+    this.refuseOthers();
+    this.end();
+    return { limit, place };
   }
 
   /** Finds a fault in every parameter that was not asked for by now. */
@@ -75,13 +97,23 @@ export function listSchema<S extends z.ZodType>(item: S) {
   });
 }
 
+/** The first `limit` of the rows that were found, and a cursor to those behind them, which holds `endOf` the last row. */
+export function pageOf<R extends { id: string }>(
+  found: readonly R[],
+  limit: number,
+  endOf: (row: R) => string = ({ id }) => id,
+) {
+  const page = found.slice(0, limit);
+  return { page, next: found.length > limit ? toCursor(endOf(page.at(-1)!)) : null };
+}
+
 /** The JSON text of a page: `items` are JSON texts; `next` is the cursor to what comes behind them, null where that is nothing. */
 export function listText(items: readonly string[], next: string | null): string {
   return `{"data":[${items.join(',')}],"has_more":${next !== null},"next_cursor":${JSON.stringify(next)}}`;
 }
 
 /** A cursor holds the end of the last page, encoded so that clients do not build one. */
-export function toCursor(text: string): string {
+function toCursor(text: string): string {
   return Buffer.from(text).toString('base64url');
 }
 

@@ -1,8 +1,10 @@
 // Webhook endpoints, deliveries and attempts as they are shown, and the schemas that promise so.
 import { z } from 'zod';
+import type { Reader } from '../database/database.ts';
 import { EVENT_TYPES } from '../events/event.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { type AttemptMade, DELIVERY_STATUSES, type Delivery, FAILING_MAXIMUM_MS } from './delivery.ts';
+import { attemptsOf } from './delivery-queries.ts';
 import { DISABLED_REASONS, type Endpoint, type Queue } from './endpoint.ts';
 
 const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
@@ -57,6 +59,8 @@ export const deliverySchema = z.strictObject({
   last_attempt: attemptSchema.nullable(),
 });
 
+export const wholeDeliverySchema = deliverySchema.extend({ attempts: z.array(attemptSchema) });
+
 /** An endpoint as it is shown, without its secret. `queue` tells whether it fails. */
 export function presentEndpoint(
   endpoint: Endpoint,
@@ -105,7 +109,26 @@ export function presentDelivery(
   };
 }
 
-export function presentAttempt(made: AttemptMade): z.infer<typeof attemptSchema> {
+function presentAttempt(made: AttemptMade): z.infer<typeof attemptSchema> {
   const { number, at, outcome, status, ms, reason, reply } = made;
   return { number, at: formatTimestamp(at), outcome, status, ms, reason, reply };
+}
+
+/** Deliveries as a list shows them. */
+export async function presentDeliveries(
+  database: Reader,
+  deliveries: readonly Delivery[],
+): Promise<z.infer<typeof deliverySchema>[]> {
+  const ids = deliveries.map(({ id }) => id);
+  const attempts = Map.groupBy(await attemptsOf(database, ids), ({ delivery_id }) => delivery_id);
+  return deliveries.map((delivery) => presentDelivery(delivery, attempts.get(delivery.id) ?? []));
+}
+
+/** A delivery with all its attempts. */
+export async function presentWholeDelivery(
+  database: Reader,
+  delivery: Delivery,
+): Promise<z.infer<typeof wholeDeliverySchema>> {
+  const attempts = await attemptsOf(database, [delivery.id]);
+  return { ...presentDelivery(delivery, attempts), attempts: attempts.map(presentAttempt) };
 }
