@@ -18,10 +18,11 @@ import { parseApproval } from '../review/review.ts';
 import type { KeptLine } from '../statements/kept.ts';
 import { findLine, findStatement, wholeOf } from '../statements/line-queries.ts';
 import { addressOfPayment, heading } from './panel.ts';
-import { type Faults, field, literal, notice, rows, said } from './parts.ts';
+import { type Faults, field, literal, rows, said } from './parts.ts';
 import type { Context, Outcome } from './route.ts';
 import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
-import { partsShown, severalForm } from './statement-parts.ts';
+import { outcomeOf } from './statement-outcome.ts';
+import { severalForm } from './statement-parts.ts';
 
 async function lineNamed({ database, params }: Context): Promise<KeptLine> {
   const line = await findLine(database, params.line_id!);
@@ -151,25 +152,6 @@ function actForm(
 ${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus`}>Approve the payment</button></p></form>
 <form method="post" action="${address(`${path}/accept`)}">${token}${pair}
 <p class="actions"><button class="secondary">Match without a decision</button></p></form>`;
-}
-
-async function outcomeOf(context: Context, line: KeptLine, mayDecide: boolean): Promise<Html> {
-  const { address, token } = context;
-  const told = await {
-    matched: () =>
-      html`<p>It is the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>.</p>`,
-    ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
-    split: () => partsShown(context, line),
-    replaced: () => html`<p>Other lines stand in its place.</p>`,
-    open: () => html``,
-  }[line.state]();
-  const again = line.state !== 'replaced';
-  return html`${notice(told)}${
-    mayDecide &&
-    again &&
-    html`<form method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/reopen`)}">${token}
-<p class="actions"><button class="secondary">Take it back</button></p></form>`
-  }`;
 }
 
 function ignoring({ address, token, form }: Context, line: KeptLine, faults: Faults): Html {

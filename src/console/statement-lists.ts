@@ -80,7 +80,8 @@ ${records(
     ],
     [
       'What is odd',
-      ({ proposals: [best] }) => (best && best.case !== 'exact' ? html`<span>${best.sentence}</span>` : '–'),
+      ({ proposals: [best] }) =>
+        best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
     ],
   ],
   shown,

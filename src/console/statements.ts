@@ -1,6 +1,7 @@
 // Bank statements in the console: what came in with its sums, the lists of lines, and the ways to more.
 import { may } from '../administrators/administrator.ts';
 import { type Html, html } from '../lib/html.ts';
+import { findPayment } from '../payments/queries.ts';
 import { isLineId, LINE_STATES, type LineState } from '../statements/kept.ts';
 import { findLine, type LineSum, lineSums } from '../statements/line-queries.ts';
 import { records } from '../ui/table.ts';
@@ -87,8 +88,10 @@ async function doneLine(context: Context): Promise<Html | undefined> {
   const payment =
     line.payment_id !== null &&
     html`, <a href="${addressOfPayment(context, line.payment_id)}">see the payment</a>`;
+  const isApproved =
+    line.payment_id !== null && (await findPayment(context.database, line.payment_id))?.status === 'approved';
   return notice(
-    html`<p>${STATE_NAMES[line.state]}: ${lineAmount(context, line)}, ${dayOn(line)}.
+    html`<p>${isApproved ? 'Approved' : STATE_NAMES[line.state]}: ${lineAmount(context, line)}, ${dayOn(line)}.
 <a href="${addressOfLine(context, line.id)}">See the line</a>${payment}.</p>`,
   );
 }

@@ -1,7 +1,7 @@
 // Judges one payment for one bank line: how sure it is that they belong together, and why.
 import { formatAmount } from '../lib/money.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { caseOf, daysAfter, type LineCase, type Neighbours } from './line-case.ts';
+import { caseOf, daysAfter, type Evidence, type LineCase, type Neighbours } from './line-case.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
 import { namesAgree } from './line-evidence.ts';
 
@@ -107,7 +107,9 @@ export function judgeLine(
 
   // A name that only the merchant gave announces no payer: another person may pay for the customer.
   const isPayer = announced(payment).isByCustomer ? payer?.agrees : undefined;
-  const [kind, sentence, act] = caseOf(line, payment, isPayer, surroundings);
+  const evidence: Evidence =
+    reference?.form ?? (named !== undefined ? 'named' : payer?.agrees ? 'payer' : 'none');
+  const [kind, sentence, act] = caseOf(line, payment, { isPayer, evidence }, surroundings);
   const isEqual = sameCurrency && difference === 0;
   const facts = [
     referenceFact(naming),

@@ -4,9 +4,10 @@ import { DAY_MS } from '../lib/time.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { BankLine } from './line-evidence.ts';
 
-/** What is odd about a line and a payment; `exact` if nothing is. */
+/** What is odd about a line and a payment; `exact` if nothing but how the line names the payment is. */
 export type LineCase =
   | 'exact'
+  | 'amount_only'
   | 'several'
   | 'ambiguous'
   | 'less'
@@ -27,6 +28,28 @@ export type LineCase =
 
 /** A case with its sentence and act. */
 type Told = [kind: LineCase, sentence: string, act: string];
+
+/** What speaks for a payment beside the amount, the strongest first: its transfer reference, another name of it, the payer, nothing. */
+export type Evidence = 'whole' | 'corrected' | 'cut' | 'named' | 'payer' | 'none';
+
+const COMPARE = 'Compare payer and text, and accept it if they fit.';
+/** The case of an exact amount by what else speaks for the payment. */
+const EXACT: Readonly<Record<Evidence, Told>> = {
+  whole: ['exact', 'Nothing is odd about it.', 'Accept it.'],
+  corrected: ['exact', 'One character of the reference is wrong.', COMPARE],
+  cut: ['exact', 'The reference is cut.', COMPARE],
+  named: ['exact', 'The transfer reference is missing, and the text names the payment.', COMPARE],
+  payer: [
+    'exact',
+    'The reference is missing, and the payer fits.',
+    'Accept it if no other payment of this payer is meant.',
+  ],
+  none: [
+    'amount_only',
+    'Only the amount speaks for it.',
+    'Find out which payment is meant before you accept it.',
+  ],
+};
 
 /** Other lines and payments that count. Amounts are hundredths of the line's currency. */
 export interface Neighbours {
@@ -53,13 +76,14 @@ const money = (minor: number, currency: string) => `${currency} ${formatAmount(m
 export function caseOf(
   line: BankLine,
   payment: Payment,
-  isPayer: boolean | undefined,
+  by: { isPayer: boolean | undefined; evidence: Evidence },
   neighbours: Neighbours,
 ): Told {
   return (
     ofDecided(line, payment, neighbours) ??
     ofOthers(line, payment, neighbours) ??
-    ofItself(line, payment, isPayer)
+    ofItself(line, payment, by.isPayer) ??
+    EXACT[by.evidence]
   );
 }
 
@@ -143,8 +167,8 @@ function rest({ day }: { day: string }, missing: number, currency: string): Told
   return ['rest', `${before}it comes to what was asked for.`, 'Accept it as the rest.'];
 }
 
-/** Cases of a line and a payment alone. */
-function ofItself(line: BankLine, payment: Payment, isPayer: boolean | undefined): Told {
+/** Cases of a line and a payment alone. Undefined if the amount is exact and nothing else is odd. */
+function ofItself(line: BankLine, payment: Payment, isPayer: boolean | undefined): Told | undefined {
   const difference = line.amount_minor - payment.amount_minor;
   const gap = money(Math.abs(difference), payment.currency);
   if (difference < 0 && line.chargesMinor === -difference)
@@ -173,7 +197,7 @@ function ofItself(line: BankLine, payment: Payment, isPayer: boolean | undefined
       'The money comes from another payer than was announced.',
       'Look who paid, and accept it if that is right.',
     ];
-  return ['exact', 'Nothing is odd about it.', 'Accept it.'];
+  return undefined;
 }
 
 /** How many days after the creation of a payment a line came. NaN if the bank names no day. */

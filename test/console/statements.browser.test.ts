@@ -126,7 +126,7 @@ test(`${LINES} lines are cleared in at most ${KEYS_MAXIMUM} keys`, async (t) => 
       await keyboard.paste(why);
     }
     await keyboard.lead('Enter');
-    await page.locator('.notice', { hasText: 'Matched' }).waitFor();
+    await page.locator('.notice', { hasText: 'Approved' }).waitFor();
   }
   await keyboard.lead('d');
   await focused('button', 'Download CSV');

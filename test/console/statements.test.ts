@@ -157,7 +157,7 @@ test('a line with something odd is accepted on its page; it is matched or approv
   await upload(ana, { 'c.xml': camt([exact.entry], { number: '4' }) });
   const sure = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
   const approved = await ana.send(sure, {}, 'Approve the payment');
-  assert.match(approved.body, /Matched: €82\.00/);
+  assert.match(approved.body, /Approved: €82\.00/);
   assert.equal(await statusOf(exact.id), 'approved');
   const matched = await look(ana, path);
   assert.match(matched.body, /It is the money of this payment\./);
@@ -165,8 +165,21 @@ test('a line with something odd is accepted on its page; it is matched or approv
   assert.deepEqual([await queued('?money=other'), await queued('?money=none')], [false, true]);
   assert.match((await look(ana, path)).body, /Proposed payments/);
   const decided = await look(ana, `/statements/lines/${await lineIdOf(exact.entry.bank!)}`);
-  const refused = await ana.send(decided, {}, 'Take it back');
-  assert.match(refused.body, /a decision cannot be taken back/);
+  assert.match(decided.body, /It is the money of this payment, which is approved\./);
+  assert.doesNotMatch(decided.body, /Take it back/);
+});
+
+test('an amount without a reference, a name or a payer is approved with a reason alone, and the list says that it is odd', async () => {
+  const { entry } = await paid(84.37, { text: 'Thank you', name: 'Stranger' });
+  await upload(ana, { 'w.xml': camt([entry], { number: '84' }) });
+  assert.match(
+    (await look(ana, '/statements')).body,
+    /€84\.37[\s\S]*?Possible[\s\S]*?Only the amount speaks for it\./,
+  );
+  const line = await look(ana, `/statements/lines/${await lineIdOf(entry.bank!)}`);
+  assert.match(line.body, /Find out which payment is meant before you accept it\./);
+  const refused = await ana.send(line, {}, 'Approve the payment');
+  assert.match(refused.body, /Say why it is accepted as paid/);
 });
 
 test('what is odd is accepted as paid with a reason, which stands with the approval', async () => {
@@ -178,7 +191,7 @@ test('what is odd is accepted as paid with a reason, which stands with the appro
   assert.match(empty.body, /Say why it is accepted as paid/);
   assert.equal(await statusOf(fee.id), 'pending');
   const done = await ana.send(await ana.get(path), { note: 'The bank took 10.00' }, 'Approve the payment');
-  assert.match(done.body, /Matched: €81\.00/);
+  assert.match(done.body, /Approved: €81\.00/);
   assert.equal(await statusOf(fee.id), 'approved');
   assert.match((await ana.get(`/payments/${fee.id}`)).body, /The bank took 10\.00/);
 });

@@ -105,6 +105,53 @@ for (const engine of ENGINES) {
       ['certain', 'exact', 'Nothing is odd about it.', 'Accept it.'],
       async () => [lineFor(await pay())],
     );
+    const compare = 'Compare payer and text, and accept it if they fit.';
+    const weaker: [string, Expected, (payment: Payment) => Partial<BankLine>][] = [
+      [
+        'a reference with a wrong character',
+        ['likely', 'exact', 'One character of the reference is wrong.', compare],
+        (payment) => {
+          const reference = creditorReference(payment);
+          return { text: reference.slice(0, 12) + (reference[12] === 'X' ? 'Y' : 'X') + reference.slice(13) };
+        },
+      ],
+      [
+        'a reference that was cut',
+        ['likely', 'exact', 'The reference is cut.', compare],
+        (payment) => ({ text: creditorReference(payment).slice(0, 15) }),
+      ],
+      [
+        'the merchant’s reference alone',
+        ['likely', 'exact', 'The transfer reference is missing, and the text names the payment.', compare],
+        (payment) => ({ text: payment.merchant_reference! }),
+      ],
+      [
+        'the payer’s name alone',
+        [
+          'likely',
+          'exact',
+          'The reference is missing, and the payer fits.',
+          'Accept it if no other payment of this payer is meant.',
+        ],
+        () => ({ text: '', counterparty: { name: 'SÖDERBERG, INGA' } }),
+      ],
+      [
+        'the amount alone',
+        [
+          'possible',
+          'amount_only',
+          'Only the amount speaks for it.',
+          'Find out which payment is meant before you accept it.',
+        ],
+        () => ({ text: '', counterparty: { name: 'Otto Wolff' } }),
+      ],
+    ];
+    for (const [i, [name, expected, more]] of weaker.entries())
+      holds(`exactly what was asked for, with ${name}`, expected, async () => {
+        const customer = { name: 'Inga Söderberg' };
+        const payment = await pay(907.13 + i, { merchant_reference: `ORDER-907${i}`, customer });
+        return [lineFor(payment, more(payment))];
+      });
     holds(
       'less',
       [
