@@ -49,6 +49,8 @@ export class WebhookWorker {
   #dueLookedAt = Number.NEGATIVE_INFINITY;
   #removedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
+  /** Whether the next look is `GATHER_MS` away at most. */
+  #isSoon = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(sending: Sending & { journal: Journal }, log: Logger) {
@@ -115,10 +117,11 @@ export class WebhookWorker {
     this.#hasBegun = true;
   }
 
-  /** Looks soon: something was committed. */
+  /** Looks soon: something was committed. Further commits do not put the look off. */
   wake(): void {
-    if (this.#endpoints.size === 0 || !this.#timer || this.#looking) return;
+    if (this.#endpoints.size === 0 || !this.#timer || this.#looking || this.#isSoon) return;
     clearTimeout(this.#timer);
+    this.#isSoon = true;
     this.#timer = setTimeout(() => this.#look(), GATHER_MS);
   }
 
@@ -139,6 +142,7 @@ export class WebhookWorker {
   }
 
   #look(): void {
+    this.#isSoon = false;
     this.#looking = this.#round()
       .then(() => {
         if (this.#outage.ends()) this.#log.info('webhooks are delivered again');
