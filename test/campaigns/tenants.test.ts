@@ -114,6 +114,8 @@ for (const engine of ENGINES) {
         assert.deepEqual(new Set(keys.map(({ id }) => id)), new Set(tenant.keys.map(({ id }) => id)));
         for (const { id, isOver } of tenant.keys)
           assert.equal(keys.find((key) => key.id === id)!.status === 'active', !isOver, id);
+        const hooks = await everything(tenant, 'webhook_endpoints');
+        assert.deepEqual(new Set(hooks.map(({ id }) => id)), new Set(tenant.hooks.map(({ id }) => id)));
       }
       await harness.verify();
     });

@@ -1,4 +1,4 @@
-// kill -9 of nodes while they deliver webhooks: every event reaches every endpoint, and only what was in flight comes twice.
+// kill -9 of nodes while they deliver webhooks: every event reaches every endpoint soon, and only what was in flight comes twice.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
+import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { call, HookTally } from './hook-tally.ts';
 import { NodeProcess, startSite } from './node-processes.ts';
 
@@ -15,6 +16,9 @@ const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 10;
 const ENDPOINTS = 5;
 const CLIENTS = 3;
 const KILL_AFTER_MS = { from: 50, to: 1500 };
+/** From the kill of a node to the first attempt of another for the same endpoint. */
+const TAKEN_OVER_MS = 30_000;
+
 /** Creates and cancels payments until `isOver`, whatever becomes of the nodes meanwhile. */
 async function load(origin: () => string, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
@@ -77,6 +81,34 @@ describe('webhooks', () => {
     try {
       context.diagnostic(await killAll(site.nodes, random));
     } finally {
+      await site.close();
+    }
+  });
+
+  test('what a killed node was sending is sent by another within 30 seconds', async (context) => {
+    const site = await startSite({ nodes: 2, random: new SeededRandom() });
+    const [killed, other] = site.nodes as [NodeProcess, NodeProcess];
+    const receiver = await WebhookReceiver.start();
+    try {
+      // The one that is to be killed is alone until it has the lease and its attempt runs.
+      await Promise.all([site.harness.stop(), other.end('SIGTERM')]);
+      receiver.reply = () => {}; // never answers
+      const made = await call(killed.origin, '/v1/webhook_endpoints', 'POST', { url: receiver.url() });
+      assert.equal(made.status, 201);
+      await call(killed.origin, '/v1/payments', 'POST', { amount: 1 });
+      const [first] = await receiver.have(1);
+      await other.start();
+      receiver.reply = answering(204);
+      await killed.end('SIGKILL');
+      const killedAt = Date.now();
+      const second = (await receiver.have(2, '/hook', 2 * TAKEN_OVER_MS))[1]!;
+      assert.equal(second.id, first!.id);
+      const tookMs = second.at - killedAt;
+      assert.ok(tookMs <= TAKEN_OVER_MS, `after ${tookMs} ms`);
+      context.diagnostic(`sent by another node ${tookMs} ms after the kill`);
+    } finally {
+      await receiver.close();
+      await site.harness.start();
       await site.close();
     }
   });
