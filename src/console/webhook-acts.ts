@@ -176,7 +176,7 @@ ${attempts.length === 0 ? html`<p>None was made yet.</p>` : attemptTable(context
 function attemptTable(context: Context, attempts: readonly AttemptMade[]): Html {
   return records<AttemptMade>(
     [
-      ['Attempt', ({ number }) => number, 'number'],
+      ['Attempt', ({ number }) => number],
       ['Made', ({ at }) => moment(context, at)],
       ['What happened', ({ reason }) => html`<span>${reason}</span>`],
       [

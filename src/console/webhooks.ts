@@ -170,7 +170,8 @@ function stateNotice(context: Context, endpoint: Endpoint, failingSince: number 
     return notice(
       html`<p>Disabled ${DISABLED_BECAUSE[endpoint.disabled_reason!]}, ${moment(context, endpoint.disabled_at)}. Nothing is sent to it.
 What happens meanwhile is sent once it is enabled.</p>${
-        endpoint.disabled_note !== null && html`<p class="words" dir="auto">${endpoint.disabled_note}</p>`
+        endpoint.disabled_note !== null &&
+        html`<p>Its merchant is told:</p><p class="words" dir="auto">${endpoint.disabled_note}</p>`
       }`,
       'warn',
     );
