@@ -118,7 +118,10 @@ async function price(receiver: number): Promise<void> {
   await endpoint(told, told.keys[0]!, '/told', receiver);
   untold.signal('SIGSTOP');
   told.signal('SIGSTOP');
+  /** What the rounds took of the processor, and what was created in them: told on a busy machine too. */
+  const used = new Map([told, untold].map((shops) => [shops, { ms: 0, creates: 0 }]));
   const perSecond = async (shops: Shops): Promise<number> => {
+    const before = shops.processorMs();
     shops.signal('SIGCONT');
     const headers = { authorization: `Bearer ${shops.keys[0]}`, 'content-type': 'application/json' };
     const result = await autocannon({
@@ -127,18 +130,22 @@ async function price(receiver: number): Promise<void> {
     });
     shops.signal('SIGSTOP');
     if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} were refused`);
+    used.get(shops)!.ms += shops.processorMs() - before;
+    used.get(shops)!.creates += result.requests.total;
     return result.requests.total / result.duration;
   };
   for (const shops of [told, untold]) await perSecond(shops); // warm-up
+  for (const one of used.values()) one.ms = one.creates = 0;
   const before = arrivals.length;
   const rounds: [number, number][] = [];
   for (let i = 0; i < ROUNDS; i++) rounds.push([await perSecond(told), await perSecond(untold)]);
   const middle = (numbers: number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!;
   const [ours, theirs] = [0, 1].map((i) => middle(rounds.map((round) => round[i]!)));
   const ratio = middle(rounds.map(([one, other]) => one / other));
+  const [ourMs, theirMs] = [told, untold].map((shops) => used.get(shops)!.ms / used.get(shops)!.creates);
   console.log(
     `creates with an endpoint ${ours!.toFixed(0)} a second, without ${theirs!.toFixed(0)}: ${ratio.toFixed(2)}; ` +
-      `${arrivals.length - before} webhooks came meanwhile`,
+      `${ourMs!.toFixed(3)} and ${theirMs!.toFixed(3)} ms of the processor each; ${arrivals.length - before} webhooks came meanwhile`,
   );
   for (const shops of [told, untold]) {
     shops.signal('SIGCONT');
