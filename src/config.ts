@@ -200,8 +200,7 @@ function merchantsOf(settings: Settings, fail: Fail): MerchantWithKeys[] {
   return settings.merchants.map((one, m) => ({
     id: one.id,
     name: one.name,
-    website: one.website ?? null,
-    support: one.support ?? null,
+    ...{ website: one.website ?? null, support: one.support ?? null, triesOut: one.try_out },
     methods: one.methods ?? null,
     limits: one.rate_limits ?? {},
     keys: one.keys.map((entry, k) => {

@@ -41,7 +41,7 @@ export interface PaymentParts {
   offer: Offer;
   /** Without a slash at its end. */
   checkoutBaseUrl: string;
-  /** Whether the pages of test payments have the buttons to try out every state. */
+  /** Whether the pages of all test payments have the buttons to try out every state, and not only those of some merchants. */
   triesOut: boolean;
   /** How many forms are taken within 10 minutes, of one payment and from one network address. */
   limits: { perPayment: number; perAddress: number };
@@ -143,7 +143,8 @@ export class PaymentRoute implements PageRoute<Name> {
   async #try(visit: CheckoutVisit, payment: Payment, form: URLSearchParams): Promise<PageAnswer> {
     const { id, mode, status } = payment;
     const trial = TRIALS.find((one) => one === form.get('trial'));
-    if (!trial || mode !== 'test' || !this.#parts.triesOut) return { status: 403, text: refusedPage(visit) };
+    if (!trial || mode !== 'test' || !this.#triesOut(payment))
+      return { status: 403, text: refusedPage(visit) };
     if (!(await this.#mayBePaid(payment))) return suspended(visit, this.#subjectOf(payment, visit));
     const isDecision = trial === 'approve' || trial === 'reject';
     const asked = trying(payment, visit.request);
@@ -151,6 +152,11 @@ export class PaymentRoute implements PageRoute<Name> {
       if (isDecision && status === 'pending') await tryOut(transaction, 'submit', asked);
       await tryOut(transaction, trial, asked);
     });
+  }
+
+  #triesOut({ merchant_id }: Payment): boolean {
+    const { triesOut, directory } = this.#parts;
+    return triesOut || directory.profile(merchant_id).triesOut === true;
   }
 
   /** Not for a payment of a suspended merchant, nor for one that was changed in the store itself: its amount may be wrong. */
@@ -184,7 +190,8 @@ export class PaymentRoute implements PageRoute<Name> {
   }
 
   #subjectOf(payment: Payment, { words }: CheckoutVisit): PaymentSubject {
-    const { directory, ring, triesOut } = this.#parts;
+    const { directory, ring } = this.#parts;
+    const triesOut = this.#triesOut(payment);
     const amount = words.money(payment.amount_minor, payment.currency);
     const profile = directory.profile(payment.merchant_id);
     return { payment, profile, words, amount, isLong: isLongAmount(amount), ring, triesOut };

@@ -75,6 +75,8 @@ export interface Profile {
   website: string | null;
   /** Where customers get help: an e-mail address, a phone number or a web address. */
   support: string | null;
+  /** Whether the pages of its test payments have the buttons to try out every state, in production too. */
+  triesOut?: boolean;
 }
 
 export interface MerchantWithKeys extends Merchant, Profile {

@@ -82,6 +82,12 @@ export const merchantSchema = z.strictObject({
     .optional()
     .describe('Where customers get help with a payment; shown at checkout.')
     .meta({ check: CONTACT_CHECK }),
+  try_out: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether the checkout pages of this merchant's test payments have buttons that bring them to every state. In development all have them.",
+    ),
   rate_limits: merchantLimitsSchema
     .optional()
     .describe('What this merchant may do more or less of than `rate_limits` says.'),

@@ -1,6 +1,10 @@
 // Trying out: a test key brings its payments to every state without a person, and nobody does that with a live payment.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { hiddenToken } from '../../src/checkout/form-guard.ts';
+import { newSecret } from '../../src/lib/secrets.ts';
+import { keyDigest } from '../../src/merchants/merchant.ts';
+import { findPayment } from '../../src/payments/queries.ts';
 import { REJECT_REASONS } from '../../src/review/review.ts';
 import { TRIALS } from '../../src/review/try-out.ts';
 import { load, open, send, TYPED } from '../support/customer.ts';
@@ -243,5 +247,33 @@ for (const engine of ENGINES) {
       const { status } = await production.request(path, { method: 'POST', key: TEST_KEY_IN_PRODUCTION });
       assert.equal(status, 200);
     });
+  });
+
+  test(`in production the buttons are there for the merchant that try_out names, on test payments alone, on ${engine}.`, async () => {
+    const [live, trial] = [newSecret('cfk_live_'), newSecret('cfk_test_')];
+    const keys = `[{key_sha256: ${keyDigest(live)}, mode: live}, {key_sha256: ${keyDigest(trial)}}]`;
+    const configuration = `  - {id: mer_tries, name: Shop that tries, try_out: true, keys: ${keys}}\n`;
+    const production = await startHarness(engine, { environment: 'production', configuration });
+    try {
+      for (const [key, buttons, status] of [
+        [trial, 1, 303],
+        [live, 0, 403],
+        [TEST_KEY_IN_PRODUCTION, 0, 403],
+      ] as const) {
+        const { id } = await production.create({}, { key });
+        const page = await load(new URL(`/checkout/payment.php?payment_id=${id}`, production.origin));
+        assert.equal(page.forms.filter(({ values }) => values.action === 'try').length, buttons);
+        // The form is judged also where its token is right.
+        const payment = (await findPayment(production.service.database, id))!;
+        const [, token] = /name="token" value="([^"]+)"/.exec(
+          String(hiddenToken(production.service.ring, payment, 'try')),
+        )!;
+        const form = { action: page.url, values: { action: 'try', token: token! }, fields: [], button: '' };
+        const sent = await send({ ...page, forms: [form] }, { trial: 'approve' }, { follow: false });
+        assert.equal(sent.status, status);
+      }
+    } finally {
+      await production.close();
+    }
   });
 }
