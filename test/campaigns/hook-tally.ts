@@ -46,6 +46,8 @@ export class HookTally {
   readonly #receiver: WebhookReceiver;
   readonly #endpoints: number;
   #refusals = 0;
+  /** The path and the event of each that was taken: one that was refused must come again. */
+  readonly #taken = new Set<string>();
   /** The newest event when the endpoints were made. */
   #after = '';
 
@@ -63,6 +65,7 @@ export class HookTally {
       const isRefused = !seen.has(path + id) && random.chance(REFUSED);
       seen.add(path + id);
       if (isRefused) tally.#refusals += 1;
+      else tally.#taken.add(`${path} ${id}`);
       response.statusCode = isRefused ? 503 : 204;
       setTimeout(() => response.end(), random.between(0, SLOWEST_ANSWER_MS));
     };
@@ -74,16 +77,15 @@ export class HookTally {
     return tally;
   }
 
-  /** Waits until each event of the history came to each endpoint. Fails if one does not come, or one came that the history has not. */
+  /** Waits until each event of the history was taken by each endpoint. Fails if one does not come, or one came that the history has not. */
   async settle(origin: string): Promise<HooksSettled> {
     const { received } = this.#receiver;
     const events = await eventIds(origin, this.#after);
     const missing = () => {
-      const came = new Set(received.map(({ path, id }) => `${path} ${id}`));
       const wanted = Array.from({ length: this.#endpoints }, (_, i) =>
         [...events].map((id) => `/${i} ${id}`),
       );
-      return wanted.flat().filter((one) => !came.has(one));
+      return wanted.flat().filter((one) => !this.#taken.has(one));
     };
     const began = Date.now();
     while (missing().length > 0 && Date.now() - Math.max(received.at(-1)?.at ?? 0, began) < QUIET_MS)
