@@ -23,6 +23,7 @@ import { FILE_BYTES_MAXIMUM } from '../statements/read.ts';
 import { readBeside } from '../statements/read-beside.ts';
 import { rememberedLayouts } from '../statements/remembered.ts';
 import type { AdminParts } from './parts.ts';
+import { administratorActOf } from './webhook-acts.ts';
 
 const TEXT_MAXIMUM = 255;
 const DIRECTIONS = ['credit', 'debit'] as const;
@@ -164,14 +165,15 @@ export function addStatementImport(app: FastifyInstance, { database, journal, of
     });
     reader.refuseOthers();
     reader.end();
-    const { principal, id } = request;
     const remembered = await rememberedLayouts(database);
     const csv = { remembered, ...(choices && { choices }), ...(account !== undefined && { account }) };
     const read = await readBeside(bodyOf(request), name, csv);
     const checked = checkFile(read, offer.settings);
     if (choices) checked.confirmed = layoutsOf(read, checked.statements);
-    const act = { actor: principal.actor, request_id: id };
-    const imported = await importFile(journal, checked, act, { despiteFaults, dryRun: false });
+    const imported = await importFile(journal, checked, administratorActOf(request), {
+      despiteFaults,
+      dryRun: false,
+    });
     if (!imported) throw validationFailed(detailsOfFaults(checked.faults));
     const statements = imported.map(({ id, account, added, booked, known }) => ({
       ...{ id, account, added, booked, known },

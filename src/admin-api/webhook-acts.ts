@@ -38,7 +38,10 @@ export const disableRequestSchema = z.strictObject(
 /** `POST /admin/webhook_endpoints/{id}/resend`. `now` in milliseconds since 1970. */
 export const strictResendSchema = (now: () => number) => resendRequestSchema(now).strict();
 
-const actOf = ({ principal, id }: FastifyRequest): Act => ({ actor: principal.actor, request_id: id });
+export const administratorActOf = ({ principal, id }: FastifyRequest): Act => ({
+  actor: principal.actor,
+  request_id: id,
+});
 
 /** Adds the routes to `app`, whose requests carry a principal that may administer by now. */
 export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
@@ -48,7 +51,7 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
   async function disable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
     const { reason } = bodyHeld(disableRequestSchema, request);
     const { id } = await anyEndpoint(database, request);
-    const act = actOf(request);
+    const act = administratorActOf(request);
     const text = await journal.commit(
       async (transaction) =>
         endpointText(transaction, await disableEndpoint(transaction, id, 'administrator', act, reason)),
@@ -61,7 +64,8 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
   async function enable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
     const { id } = await anyEndpoint(database, request);
     const text = await journal.commit(
-      async (transaction) => endpointText(transaction, await enableEndpoint(transaction, id, actOf(request))),
+      async (transaction) =>
+        endpointText(transaction, await enableEndpoint(transaction, id, administratorActOf(request))),
       id,
     );
     reply.headers(API_HEADERS);
@@ -73,7 +77,7 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
     const { id } = await anyEndpoint(database, request);
     const since = Date.parse(text);
     const deliveries = await journal.commit(
-      (transaction) => resend(transaction, id, what, since, actOf(request)),
+      (transaction) => resend(transaction, id, what, since, administratorActOf(request)),
       id,
     );
     reply.headers(API_HEADERS);

@@ -121,10 +121,10 @@ async function list(context: Context, asked: Asked, page: EntryPage): Promise<Ht
   const { entries, newer, older, searched } = page;
   const to = (name: 'before' | 'after', number: number) =>
     address('/audit', { ...asked, [name]: String(number) });
-  const pages = pager([
-    newer !== undefined && { to: to('after', newer), text: 'Newer', rel: 'prev' },
-    older !== undefined && { to: to('before', older), text: 'Older', rel: 'next' },
-  ]);
+  const pages = pager(
+    newer !== undefined && ['Newer', to('after', newer)],
+    older !== undefined && ['Older', to('before', older)],
+  );
   const told =
     searched &&
     html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;

@@ -92,7 +92,7 @@ function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_i
 }
 
 export async function invite(context: Context): Promise<Outcome> {
-  const { journal, form, principal, request, database } = context;
+  const { journal, form, act, database } = context;
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
   if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
   const code = formSecret(context, INVITE_PREFIX);
@@ -102,7 +102,6 @@ export async function invite(context: Context): Promise<Outcome> {
     days: Number(asciiDigits(form.get('days') ?? '')),
     code,
   };
-  const act = { actor: principal.actor, request_id: request.id };
   try {
     const { row } = await journal.commit((transaction) => createInvite(transaction, wanted, act));
     return invitationPage(context, code, row);
@@ -135,9 +134,8 @@ ${notice(html`<p>Copy it now: it is shown only this once. It works for anyone, o
 }
 
 export async function revokeInvitation(context: Context): Promise<Outcome> {
-  const { journal, params, principal, request, address } = context;
+  const { journal, params, act, address } = context;
   const id = params.invite_id!;
-  const act = { actor: principal.actor, request_id: request.id };
   await journal.commit((transaction) => revokeInvite(transaction, id, act), id);
   return { to: address(PATH) };
 }

@@ -56,7 +56,6 @@ async function keyOf(
 }
 
 const addressOfMerchant = ({ address }: Context, { id }: Merchant) => address(`/merchants/${id}`);
-const actOf = ({ principal, request }: Context) => ({ actor: principal.actor, request_id: request.id });
 
 /** Makes a key of `secret`; where that very form made it already, a moment ago, gives it once more. Throws what making it throws. */
 async function made(
@@ -125,7 +124,7 @@ export async function makeKey(context: Context): Promise<Outcome> {
   const wish = { merchantId: merchant.id, mode, name: form.get('name'), expires_at, key };
   try {
     const issued = await made(context, key, () =>
-      changeKeys(context, merchant.id, (transaction) => issueKey(transaction, wish, actOf(context))),
+      changeKeys(context, merchant.id, (transaction) => issueKey(transaction, wish, context.act)),
     );
     return newKeyPage(context, merchant, issued);
   } catch (error) {
@@ -168,7 +167,7 @@ export async function rotateMerchantKey(context: Context): Promise<Outcome> {
   const key = formSecret(context, KEY_PREFIX[old.mode]);
   const wanted = { overlapMs: OVERLAPS_MS[overlap], key };
   const issued = await made(context, key, () =>
-    changeKeys(context, merchant.id, (transaction) => rotateKey(transaction, old, wanted, actOf(context))),
+    changeKeys(context, merchant.id, (transaction) => rotateKey(transaction, old, wanted, context.act)),
   );
   const { key: after, used } = await keyOf(context);
   const ends = isInactive(after, context.clock.now())
@@ -201,7 +200,7 @@ ${madeWithIt(context, await keysMadeBy(database, key, now))}`,
 export async function revokeMerchantKey(context: Context): Promise<Outcome> {
   const { merchant, key } = await keyOf(context);
   try {
-    await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, actOf(context)));
+    await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, context.act));
   } catch (error) {
     // Another administrator may have been first. If the key is inactive, the result is the same.
     const isDone = isInactive((await keyOf(context)).key, context.clock.now());

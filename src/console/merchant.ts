@@ -187,9 +187,9 @@ export async function stateQuestion(context: Context, act: Act, faults: Faults =
 }
 
 export async function changeState(context: Context, act: Act): Promise<Outcome> {
-  const { journal, principal, request, form, address } = context;
+  const { journal, principal, form, address } = context;
   const { merchant } = await found(context);
-  const who = { actor: principal.actor, by: principal.id, request_id: request.id };
+  const who = { ...context.act, by: principal.id };
   const done: StateChange['act'] = ACTS[act];
   try {
     const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n');

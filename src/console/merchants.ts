@@ -22,14 +22,10 @@ export async function merchantsPage(context: Context): Promise<Outcome> {
   );
   const rest = found.filter(({ id }) => id > after);
   const shown = rest.slice(0, PAGE);
-  const pages = pager([
-    after !== '' && { to: address('/merchants', { q: asked }), text: 'First', rel: 'prev' },
-    rest.length > PAGE && {
-      to: address('/merchants', { q: asked, after: shown.at(-1)!.id }),
-      text: 'Next',
-      rel: 'next',
-    },
-  ]);
+  const pages = pager(
+    after !== '' && ['First', address('/merchants', { q: asked })],
+    rest.length > PAGE && ['Next', address('/merchants', { q: asked, after: shown.at(-1)!.id })],
+  );
   const content = html`<h1>Merchants</h1>
 ${(asked !== '' || directory.count > PAGE) && searchForm(context, asked)}
 ${

@@ -4,7 +4,7 @@ import { dateIn } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { exportStream } from '../review/export.ts';
 import type { SearchFilter } from '../review/queries.ts';
-import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES } from '../review/row-writer.ts';
+import { EXPORT_TYPES, type ExportFormat, separatorOf } from '../review/row-writer.ts';
 import { paymentSearchOf } from './payment-search.ts';
 import type { Context, Outcome } from './route.ts';
 
@@ -12,23 +12,16 @@ import type { Context, Outcome } from './route.ts';
 const EXPORT_SUBJECT = 'payments';
 
 export async function download(context: Context, format: ExportFormat): Promise<Outcome> {
-  const { database, directory, journal, principal, request, now, timeZone } = context;
+  const { database, directory, journal, act, now, timeZone } = context;
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];
   if (fault !== undefined) throw new OperationalError('validation_failed', `${fault}.`);
-  const asked = context.query.get('separator') ?? undefined;
-  const separator = SEPARATOR_NAMES.find((one) => one === asked);
-  if (asked !== separator)
-    throw new OperationalError(
-      'validation_failed',
-      `Separator must be one of ${SEPARATOR_NAMES.join(', ')}.`,
-    );
+  const separator = separatorOf(context.query.get('separator') ?? undefined);
   await journal.commit((transaction) =>
     transaction.record({
-      actor: principal.actor,
+      ...act,
       action: 'payments.exported',
       subject: EXPORT_SUBJECT,
-      request_id: request.id,
       facts: { format, ...factsOf(filter, directory) },
     }),
   );

@@ -76,10 +76,10 @@ function links({ address }: Context, { asked }: PaymentSearch, { before, trail, 
   const back = { ...asked, before: trail.at(-1), trail: trail.slice(0, -1).join('.') };
   const onward = { ...asked, before: next, trail: [...trail, ...(before ? [before] : [])].join('.') };
   const newer = trail.length > 0 ? 'Newer' : 'Newest';
-  return pager([
-    before !== undefined && { to: address('/payments', back), text: newer, rel: 'prev' },
-    next !== undefined && { to: address('/payments', onward), text: 'Older', rel: 'next' },
-  ]);
+  return pager(
+    before !== undefined && [newer, address('/payments', back)],
+    next !== undefined && ['Older', address('/payments', onward)],
+  );
 }
 
 function exports({ address }: Context, { asked }: PaymentSearch): Html {

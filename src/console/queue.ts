@@ -176,10 +176,8 @@ function methodsOf(ids: readonly string[], payments: readonly Payment[]): [strin
 function links(context: Context, filtering: Filtering, next: string | undefined): Html | null {
   const to = (place: { after?: string }) => addressOf(context, filtering, place);
   return pager(
-    [
-      context.query.has('after') && { to: to({}), text: 'First' },
-      next !== undefined && { to: to({ after: next }), text: 'Next', rel: 'next' },
-    ],
+    context.query.has('after') && ['First', to({})],
+    next !== undefined && ['Next', to({ after: next })],
     'Pages of the queue',
   );
 }

@@ -5,6 +5,7 @@ import type { Permission, Principal } from '../administrators/administrator.ts';
 import type { FailureTally } from '../administrators/failure-tally.ts';
 import type { Database } from '../database/database.ts';
 import type { Inspector } from '../health/inspector.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import type { BackgroundVerification } from '../journal/background-verification.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -16,7 +17,6 @@ import type { KeyUses } from '../merchants/key-uses.ts';
 import type { Offer } from '../methods/offer.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import type { Theme } from '../ui/theme.ts';
 
 /** What every page of the console works with. */
 export interface ConsoleParts {
@@ -54,9 +54,10 @@ export interface ConsoleParts {
 export interface Context extends ConsoleParts {
   request: FastifyRequest;
   principal: Principal;
+  /** For the entries of what the request changes. */
+  act: Act;
   /** Milliseconds since 1970. */
   now: number;
-  theme: Theme | undefined;
   /** Whether single letters are keys of the pages; each may switch them off for themselves. */
   keys: boolean;
   /** Parameters of the path. */

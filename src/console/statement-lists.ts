@@ -90,14 +90,10 @@ ${
   all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
   html`<p class="muted">The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.</p>`
 }
-${pager([
-  from > 0 && { to: address(STATEMENTS_PATH), text: 'First', rel: 'prev' },
-  from + SHOWN < all.length && {
-    to: address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id }),
-    text: 'Next',
-    rel: 'next',
-  },
-])}`;
+${pager(
+  from > 0 && ['First', address(STATEMENTS_PATH)],
+  from + SHOWN < all.length && ['Next', address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
+)}`;
 }
 
 type Row = { line: BankLine; proposals: readonly Proposal[] };
@@ -138,14 +134,10 @@ export async function otherList(
   const shown = found.slice(0, SHOWN);
   if (shown.length === 0) return html`<p>There are none.</p>`;
   return html`${await linesTable(context, shown)}
-${pager([
-  after !== undefined && { to: address(STATEMENTS_PATH, { state }), text: 'First', rel: 'prev' },
-  found.length > SHOWN && {
-    to: address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id }),
-    text: 'Next',
-    rel: 'next',
-  },
-])}`;
+${pager(
+  after !== undefined && ['First', address(STATEMENTS_PATH, { state })],
+  found.length > SHOWN && ['Next', address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id })],
+)}`;
 }
 
 export async function foundList(context: Context, text: string): Promise<Html> {

@@ -3,7 +3,13 @@ import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { dateIn, dayBounds } from '../lib/time.ts';
 import { linesStream } from '../review/lines-export.ts';
-import { EXPORT_TYPES, type ExportFormat, SEPARATOR_NAMES, type Separator } from '../review/row-writer.ts';
+import {
+  EXPORT_TYPES,
+  type ExportFormat,
+  SEPARATOR_NAMES,
+  type Separator,
+  separatorOf,
+} from '../review/row-writer.ts';
 import { lineSums } from '../statements/line-queries.ts';
 import { askedOf, dayFields, filterChoice } from './filters.ts';
 import type { Context, Outcome } from './route.ts';
@@ -58,24 +64,18 @@ export async function recordedExport(
   context: Context,
   format: ExportFormat,
 ): Promise<{ account?: string; from?: string; to?: string; separator: Separator | undefined }> {
-  const { journal, principal, request, query } = context;
+  const { journal, act, query } = context;
   const asked = askedOf(query, ['account', 'from', 'to', 'separator'], TEXT_MAXIMUM);
   const { account, from, to } = asked;
   for (const [name, day] of Object.entries({ From: from, To: to }))
     if (day !== undefined && !dayBounds(day, 'UTC'))
       throw new OperationalError('validation_failed', `${name} must be a date like 2026-11-20.`);
-  const separator = SEPARATOR_NAMES.find((one) => one === asked.separator);
-  if (asked.separator !== separator)
-    throw new OperationalError(
-      'validation_failed',
-      `Separator must be one of ${SEPARATOR_NAMES.join(', ')}.`,
-    );
+  const separator = separatorOf(asked.separator);
   await journal.commit((transaction) =>
     transaction.record({
-      actor: principal.actor,
+      ...act,
       action: 'statement_lines.exported',
       subject: EXPORT_SUBJECT,
-      request_id: request.id,
       facts: { format, from: from ?? null, to: to ?? null },
     }),
   );

@@ -111,10 +111,9 @@ async function importOne(
   read: ReadStatements,
   { name, said }: Upload,
 ): Promise<FileOutcome> {
-  const { form, journal, principal, request, offer } = context;
+  const { form, journal, act, offer } = context;
   const checked = checkFile(read, offer.settings);
   if (said) checked.confirmed = layoutsOf(read, checked.statements);
-  const act = { actor: principal.actor, request_id: request.id };
   const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
   return { file: name, imported: await importFile(journal, checked, act, options), faults: checked.faults };
 }

@@ -134,7 +134,7 @@ const seenOf = (context: Context) =>
   sha256Hex(['list', 'account', 'dates', 'decimal'].map((name) => typed(context, name)).join('\0'));
 
 export async function takeList(context: Context): Promise<Outcome> {
-  const { form, journal, principal, request, now, timeZone } = context;
+  const { form, journal, principal, act, now, timeZone } = context;
   const chosen = accountsOf(context).get(typed(context, 'account'));
   const text = form.get('list') ?? '';
   const faults = {
@@ -153,7 +153,6 @@ export async function takeList(context: Context): Promise<Outcome> {
     today: dateIn(timeZone, now),
   });
   const { own } = chosen;
-  const act = { actor: principal.actor, request_id: request.id };
   const checked = { statements: [{ own, statement }], faults: [] };
   const options = { despiteFaults: false, dryRun: true };
   const [rehearsed] = (await importFile(journal, checked, act, options))!;

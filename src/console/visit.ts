@@ -162,14 +162,14 @@ export function contextOf(
   params: Readonly<Record<string, string>>,
   form: URLSearchParams,
 ): Context {
-  const { place, request, now, theme, keys, query, formKey } = visit;
+  const { place, request, now, keys, query, formKey } = visit;
   const { path, ...parts } = place;
   return {
     ...parts,
     request,
     principal,
+    act: { actor: principal.actor, request_id: request.id },
     now,
-    theme,
     keys,
     params,
     query,

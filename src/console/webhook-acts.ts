@@ -46,8 +46,6 @@ function question(
   });
 }
 
-const actOf = ({ principal, request }: Context) => ({ actor: principal.actor, request_id: request.id });
-
 /** The page that asks why an endpoint is to be disabled. */
 export async function disablePage(context: Context, faults: Faults = {}): Promise<Outcome> {
   const endpoint = await endpointNamed(context);
@@ -72,7 +70,7 @@ export async function disableWebhook(context: Context): Promise<Outcome> {
   const fault = reasonFault(reason);
   if (fault) return disablePage(context, { reason: fault });
   await journal.commit(
-    (transaction) => disableEndpoint(transaction, endpoint.id, 'administrator', actOf(context), reason),
+    (transaction) => disableEndpoint(transaction, endpoint.id, 'administrator', context.act, reason),
     endpoint.id,
   );
   return { to: endpointAddress(context, endpoint) };
@@ -88,7 +86,7 @@ export async function enablePage(context: Context): Promise<Outcome> {
 export async function enableWebhook(context: Context): Promise<Outcome> {
   const endpoint = await endpointNamed(context);
   await context.journal.commit(
-    (transaction) => enableEndpoint(transaction, endpoint.id, actOf(context)),
+    (transaction) => enableEndpoint(transaction, endpoint.id, context.act),
     endpoint.id,
   );
   return { to: endpointAddress(context, endpoint) };
@@ -129,7 +127,7 @@ export async function resendAll(context: Context): Promise<Outcome> {
       ...(!isDays && { days: `Enter a number of days from 1 to ${DAYS_MAXIMUM}` }),
     });
   await journal.commit(
-    (transaction) => resend(transaction, endpoint.id, what, now - days * DAY_MS, actOf(context)),
+    (transaction) => resend(transaction, endpoint.id, what, now - days * DAY_MS, context.act),
     endpoint.id,
   );
   return { to: endpointAddress(context, endpoint) };

@@ -82,14 +82,10 @@ ${
     ? html`<div class="empty"><p>There are no webhook endpoints${merchant && ' of this merchant'}.</p></div>`
     : endpointTable(context, lines)
 }
-${pager([
-  asked.after !== undefined && { to: address(WEBHOOKS, { merchant }), text: 'First', rel: 'prev' },
-  rest.length > ENDPOINTS_SHOWN && {
-    to: address(WEBHOOKS, { merchant, after: shown.at(-1)!.id }),
-    text: 'Next',
-    rel: 'next',
-  },
-])}
+${pager(
+  asked.after !== undefined && ['First', address(WEBHOOKS, { merchant })],
+  rest.length > ENDPOINTS_SHOWN && ['Next', address(WEBHOOKS, { merchant, after: shown.at(-1)!.id })],
+)}
 <p class="muted">Merchants add endpoints by the API: <code>POST /v1/webhook_endpoints</code>.</p>`;
   return { title: 'Webhooks', content, place: '/merchants' };
 }
@@ -152,14 +148,10 @@ ${filterBar(context, path, asked.status === undefined ? {} : { status: asked.sta
   button: 'Show',
 })}
 ${shown.length === 0 ? html`<p>There are none${status && ' in this state'}.</p>` : deliveryTable(context, shown)}
-${pager([
-  asked.before !== undefined && { to: address(path, { status }), text: 'Newest', rel: 'prev' },
-  found.length > DELIVERIES_SHOWN && {
-    to: address(path, { status, before: shown.at(-1)!.id }),
-    text: 'Older',
-    rel: 'next',
-  },
-])}
+${pager(
+  asked.before !== undefined && ['Newest', address(path, { status })],
+  found.length > DELIVERIES_SHOWN && ['Older', address(path, { status, before: shown.at(-1)!.id })],
+)}
 <p class="muted">Deliveries are kept for ${DELIVERIES_KEPT_MS / DAY_MS} days.</p>
 </section>`;
   return { title: endpoint.url, content, place: '/merchants', faults };

@@ -1,5 +1,6 @@
 // Writes rows of text for spreadsheets (CSV, RFC 4180) and programs (NDJSON).
 import { stringify } from 'csv-stringify/sync';
+import { OperationalError } from '../lib/errors.ts';
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -14,6 +15,14 @@ export const EXPORT_TYPES: Record<ExportFormat, string> = {
 export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
 export type Separator = keyof typeof SEPARATORS;
 export const SEPARATOR_NAMES = Object.keys(SEPARATORS) as Separator[];
+
+/** What separates the cells, as an address asks for it; undefined where it does not. Throws `validation_failed`. */
+export function separatorOf(asked: string | undefined): Separator | undefined {
+  const separator = SEPARATOR_NAMES.find((one) => one === asked);
+  if (asked === separator) return separator;
+  throw new OperationalError('validation_failed', `Separator must be one of ${SEPARATOR_NAMES.join(', ')}.`);
+}
+
 const BYTE_ORDER_MARK = '\ufeff';
 
 /** RFC 4180. */

@@ -28,17 +28,13 @@ ${rows.map((row) => html`<tr${attributes({ id: idOf?.(row) })}>${cellsOf(row)}</
 </table>`;
 }
 
-/** A link to another page of a list. */
-interface PageLink {
-  to: string;
-  text: string;
-  rel?: 'prev' | 'next';
-}
+/** A link to another page of a list; false if there is no such page. */
+type PageLink = readonly [text: string, to: string] | false;
 
-/** The links to other pages of a list that is called `label`; those that are false are left out, and all of it if there are none. */
-export function pager(links: readonly (PageLink | false)[], label = 'Pages'): Html | null {
-  const shown = links.filter((link) => link !== false);
-  if (shown.length === 0) return null;
-  const all = shown.map(({ to, text, rel }) => html`<a${attributes({ href: to, rel })}>${text}</a> `);
-  return html`<nav class="pager" aria-label="${label}">${all}</nav>`;
+/** The links to the pages before and behind this one of a list that is called `label`; null if there are none. */
+export function pager(before: PageLink, behind: PageLink, label = 'Pages'): Html | null {
+  if (!before && !behind) return null;
+  const link = (rel: string, [text, to]: readonly [string, string]) =>
+    html`<a${attributes({ href: to, rel })}>${text}</a> `;
+  return html`<nav class="pager" aria-label="${label}">${before && link('prev', before)}${behind && link('next', behind)}</nav>`;
 }
