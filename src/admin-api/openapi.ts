@@ -1,11 +1,12 @@
 // What the OpenAPI document says of /admin, built from the schemas that check requests and shape answers.
-import { LIMIT } from '../http/list.ts';
 import {
   ALWAYS,
+  BODY_CODES,
   type Description,
   failures,
   json,
   jsonSchema,
+  PAGE_PARAMETERS,
   query,
   ref,
   success,
@@ -28,10 +29,7 @@ export const UNDER_ADMIN: ErrorCode[] = [...ALWAYS, 'unauthorized', 'rate_limite
 const DECIDING: ErrorCode[] = [
   ...UNDER_ADMIN,
   'forbidden',
-  'unsupported_media_type',
-  'payload_too_large',
-  'invalid_json',
-  'validation_failed',
+  ...BODY_CODES,
   'not_found',
   'invalid_status',
   'conflict',
@@ -184,10 +182,5 @@ const LIST_PARAMETERS = [
     { type: 'string', enum: ['true', 'false'] },
     'Only live payments, or only test payments.',
   ),
-  query(
-    'limit',
-    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
-    'How many at most.',
-  ),
-  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+  ...PAGE_PARAMETERS,
 ];

@@ -1,19 +1,10 @@
 // What the OpenAPI document says of bank statements under /admin, built from the schemas that shape the answers.
-import { LIMIT } from '../http/list.ts';
-import { type Description, failures, jsonSchema, query, success } from '../http/openapi.ts';
+import { type Description, failures, jsonSchema, PAGE_PARAMETERS, query, success } from '../http/openapi.ts';
 import { LINE_STATES } from '../statements/kept.ts';
 import { readOperation, TOKEN_NEEDED, UNDER_ADMIN } from './openapi.ts';
 import { importAnswerSchema, lineListSchema, statementListSchema } from './statements.ts';
 
 const text = { type: 'string', maxLength: 255 };
-const PAGE = [
-  query(
-    'limit',
-    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
-    'How many at most.',
-  ),
-  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
-];
 const OTHERS = 'A parameter that is none of these is an error.';
 
 const importing = {
@@ -50,7 +41,7 @@ export const adminStatementDescription = (): Description => ({
     '/admin/statements': {
       ...readOperation('listStatements', 'Bank statements', 'StatementList', ['validation_failed'], {
         description: `The newest import first. ${OTHERS}`,
-        parameters: [query('account', text, 'Only those of this account.'), ...PAGE],
+        parameters: [query('account', text, 'Only those of this account.'), ...PAGE_PARAMETERS],
       }),
       post: importing,
     },
@@ -68,12 +59,11 @@ export const adminStatementDescription = (): Description => ({
           query('direction', { type: 'string', enum: ['credit', 'debit'] }, 'Only credits, or only debits.'),
           query('from', { type: 'string', format: 'date' }, 'From this day on.'),
           query('to', { type: 'string', format: 'date' }, 'Up to this day.'),
-          ...PAGE,
+          ...PAGE_PARAMETERS,
         ],
       },
     ),
   },
-  securitySchemes: {},
   schemas: {
     StatementList: jsonSchema(statementListSchema, 'output'),
     StatementLineList: jsonSchema(lineListSchema, 'output'),

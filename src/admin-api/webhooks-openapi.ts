@@ -1,6 +1,15 @@
 // What the OpenAPI document says of webhook endpoints and deliveries under /admin, built from the schemas that check and shape.
-import { LIMIT } from '../http/list.ts';
-import { type Description, failures, json, jsonSchema, query, ref, success } from '../http/openapi.ts';
+import {
+  BODY_CODES,
+  type Description,
+  failures,
+  json,
+  jsonSchema,
+  PAGE_PARAMETERS,
+  query,
+  ref,
+  success,
+} from '../http/openapi.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import { DELIVERY_STATUSES } from '../webhooks/delivery.ts';
 import { ENDPOINT_STATES } from '../webhooks/endpoint.ts';
@@ -15,22 +24,8 @@ import {
 
 const endpointId = { name: 'endpoint_id', in: 'path', required: true, schema: { type: 'string' } };
 const deliveryId = { name: 'delivery_id', in: 'path', required: true, schema: { type: 'string' } };
-const PAGE = [
-  query(
-    'limit',
-    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
-    'How many at most.',
-  ),
-  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
-];
 const OTHERS = 'A parameter that is none of these is an error.';
 const ADMINISTERING: ErrorCode[] = [...UNDER_ADMIN, 'forbidden', 'not_found'];
-const BODY: ErrorCode[] = [
-  'unsupported_media_type',
-  'payload_too_large',
-  'invalid_json',
-  'validation_failed',
-];
 const ROLE = '403 `forbidden`: the role of the token is not administrator.';
 
 /** What an administrator does about an endpoint or a delivery. `body` names the schema of the request, if it has one. */
@@ -57,7 +52,7 @@ const reads = (): Description['paths'] => ({
         query('merchant', { type: 'string', maxLength: 255 }, 'Only those of the merchant with this id.'),
         query('livemode', { type: 'string', enum: ['true', 'false'] }, 'Only live ones, or only test ones.'),
         query('state', { type: 'string', enum: [...ENDPOINT_STATES] }, 'Only those in this state.'),
-        ...PAGE,
+        ...PAGE_PARAMETERS,
       ],
     },
   ),
@@ -79,7 +74,7 @@ const reads = (): Description['paths'] => ({
         endpointId,
         query('status', { type: 'string', enum: [...DELIVERY_STATUSES] }, 'Only those in this status.'),
         query('payment_id', { type: 'string', maxLength: 255 }, 'Only events of this payment.'),
-        ...PAGE,
+        ...PAGE_PARAMETERS,
       ],
     },
   ),
@@ -100,7 +95,7 @@ const acts = (): Description['paths'] => ({
       'Nothing is sent to it until an administrator enables it. What happens meanwhile is kept. A repeated call changes nothing.',
       'MerchantEndpointAnswer',
     ],
-    { parameter: endpointId, codes: BODY, body: 'EndpointDisabling' },
+    { parameter: endpointId, codes: BODY_CODES, body: 'EndpointDisabling' },
   ),
   '/admin/webhook_endpoints/{endpoint_id}/enable': act(
     'enableWebhookEndpointOfMerchant',
@@ -118,7 +113,7 @@ const acts = (): Description['paths'] => ({
       'What was delivered is not sent again. 409 `invalid_status`: the endpoint is disabled.',
       'ResendAnswer',
     ],
-    { parameter: endpointId, codes: [...BODY, 'invalid_status'], body: 'StrictResendRequest' },
+    { parameter: endpointId, codes: [...BODY_CODES, 'invalid_status'], body: 'StrictResendRequest' },
   ),
   '/admin/deliveries/{delivery_id}/resend': act(
     'resendDeliveryOfMerchant',
@@ -133,7 +128,6 @@ const acts = (): Description['paths'] => ({
 
 export const adminWebhookDescription = (): Description => ({
   paths: { ...reads(), ...acts() },
-  securitySchemes: {},
   schemas: {
     MerchantEndpointList: jsonSchema(merchantEndpointListSchema, 'output'),
     MerchantEndpointAnswer: jsonSchema(merchantEndpointAnswerSchema, 'output'),

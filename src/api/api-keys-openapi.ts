@@ -1,5 +1,13 @@
 // What the OpenAPI document says of API keys under /v1, built from the schemas that check requests and shape answers.
-import { type Description, json, jsonSchema, query, ref } from '../http/openapi.ts';
+import {
+  BODY_CODES,
+  type Description,
+  json,
+  jsonSchema,
+  PAGE_PARAMETERS,
+  PREFER_STRICT,
+  ref,
+} from '../http/openapi.ts';
 import { apiKeyRequestSchema, rotationRequestSchema } from './api-key-requests.ts';
 import { answer, refusals, security } from './openapi.ts';
 import {
@@ -15,13 +23,6 @@ const keyId = { name: 'key_id', in: 'path', required: true, schema: { type: 'str
 const LOCATION = {
   Location: { schema: { type: 'string' }, description: 'The new key, without its secret.' },
 };
-const BODY = ['unsupported_media_type', 'payload_too_large', 'invalid_json', 'validation_failed'] as const;
-const PREFER = {
-  name: 'Prefer',
-  in: 'header',
-  description: '`handling=strict` refuses unknown fields (RFC 7240).',
-  schema: { type: 'string' },
-};
 const NOT_KEPT =
   'No `Idempotency-Key` is heeded: a key is told once and kept nowhere, so there is no answer to give again.';
 const REPLACED =
@@ -35,10 +36,7 @@ export const apiKeyDescription = (): Description => ({
         summary: "List the merchant's API keys of the same mode, newest first",
         description: 'A key that is over is listed for 30 days after its end.',
         security,
-        parameters: [
-          query('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'How many at most.'),
-          query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
-        ],
+        parameters: [...PAGE_PARAMETERS],
         responses: {
           200: answer('A page of keys.', 'ApiKeyList'),
           ...refusals(['validation_failed']),
@@ -49,11 +47,11 @@ export const apiKeyDescription = (): Description => ({
         summary: 'Make another API key of the same merchant and mode',
         description: `The key stands in this answer alone. It ends with the key it is made with at the latest. ${NOT_KEPT} If the answer is lost, make another and revoke the one that the list shows. ${REPLACED}`,
         security,
-        parameters: [PREFER],
+        parameters: [PREFER_STRICT],
         requestBody: { required: true, ...json(ref('ApiKeyRequest')) },
         responses: {
           201: answer('Made. `data.key` is the key.', 'NewApiKeyAnswer', LOCATION),
-          ...refusals([...BODY, 'conflict']),
+          ...refusals([...BODY_CODES, 'conflict']),
         },
       },
     },
@@ -75,11 +73,11 @@ export const apiKeyDescription = (): Description => ({
         summary: 'Make a key in the place of another, which works on for a while',
         description: `The body may be left out. The new key keeps the end of the old one. ${NOT_KEPT} If the answer is lost, the same request again is 409, whose message names the key that was made: rotate that one with another key and \`overlap_seconds\` 0. ${REPLACED}`,
         security,
-        parameters: [keyId, PREFER],
+        parameters: [keyId, PREFER_STRICT],
         requestBody: { required: false, ...json(ref('RotationRequest')) },
         responses: {
           201: answer('Made. `data.key` is the new key.', 'RotatedApiKeyAnswer', LOCATION),
-          ...refusals([...BODY, 'not_found', 'invalid_status', 'conflict']),
+          ...refusals([...BODY_CODES, 'not_found', 'invalid_status', 'conflict']),
         },
       },
     },
@@ -97,7 +95,6 @@ export const apiKeyDescription = (): Description => ({
       },
     },
   },
-  securitySchemes: {},
   schemas: {
     ApiKey: jsonSchema(apiKeySchema, 'output'),
     ApiKeyRequest: jsonSchema(apiKeyRequestSchema, 'input'),

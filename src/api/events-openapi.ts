@@ -79,7 +79,6 @@ export const eventDescription = (): Description => ({
       },
     },
   },
-  securitySchemes: {},
   schemas: {
     Event: jsonSchema(eventSchema, 'output'),
     EventAnswer: jsonSchema(eventAnswerSchema, 'output'),

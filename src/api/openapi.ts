@@ -1,10 +1,12 @@
 // What the OpenAPI document says of /health and of payments under /v1, built from the schemas that check requests and shape answers.
 import {
   ALWAYS,
+  BODY_CODES,
   type Description,
   failures,
   json,
   jsonSchema,
+  PREFER_STRICT,
   query,
   REQUEST_ID_HEADER,
   ref,
@@ -142,26 +144,11 @@ export const apiDescription = (): Description => ({
         operationId: 'createPayment',
         summary: 'Create a payment',
         security,
-        parameters: [
-          idempotencyKey,
-          {
-            name: 'Prefer',
-            in: 'header',
-            description: '`handling=strict` refuses unknown fields (RFC 7240).',
-            schema: { type: 'string' },
-          },
-        ],
+        parameters: [idempotencyKey, PREFER_STRICT],
         requestBody: { required: true, ...json(ref('PaymentRequest')) },
         responses: {
           201: created(),
-          ...refusals([
-            'unsupported_media_type',
-            'payload_too_large',
-            'invalid_json',
-            'validation_failed',
-            'idempotency_key_reused',
-            'idempotency_in_progress',
-          ]),
+          ...refusals([...BODY_CODES, 'idempotency_key_reused', 'idempotency_in_progress']),
         },
       },
       get: {

@@ -47,7 +47,6 @@ const operation = (trial: Trial): object => {
 };
 
 export const trialDescription = (): Description => ({
-  securitySchemes: {},
   paths: Object.fromEntries(
     TRIALS.map((trial) => [`/v1/test/payments/{payment_id}/${trial}`, { post: operation(trial) }]),
   ),

@@ -1,6 +1,15 @@
 // What the OpenAPI document says of webhook endpoints and deliveries under /v1, built from the schemas that check and shape.
 import { EVENT_TYPES, type EventType } from '../events/event.ts';
-import { type Description, json, jsonSchema, query, ref } from '../http/openapi.ts';
+import {
+  BODY_CODES,
+  type Description,
+  json,
+  jsonSchema,
+  PAGE_PARAMETERS,
+  PREFER_STRICT,
+  query,
+  ref,
+} from '../http/openapi.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { DELIVERY_STATUSES } from '../webhooks/delivery.ts';
 import { ENDPOINTS_MAXIMUM } from '../webhooks/endpoint.ts';
@@ -24,13 +33,6 @@ const deliveryId = { name: 'delivery_id', in: 'path', required: true, schema: { 
 const LOCATION = {
   Location: { schema: { type: 'string' }, description: 'The new endpoint, without its secret.' },
 };
-const PREFER = {
-  name: 'Prefer',
-  in: 'header',
-  description: '`handling=strict` refuses unknown fields (RFC 7240).',
-  schema: { type: 'string' },
-};
-const BODY = ['unsupported_media_type', 'payload_too_large', 'invalid_json', 'validation_failed'] as const;
 const ONCE = ['idempotency_key_reused', 'idempotency_in_progress'] as const;
 
 const endpointPaths = (): Description['paths'] => ({
@@ -46,11 +48,11 @@ const endpointPaths = (): Description['paths'] => ({
       summary: 'Add a webhook endpoint',
       description: `It gets the events from now on. A merchant has at most ${ENDPOINTS_MAXIMUM} in each mode. \`data.secret\` stands in this answer alone.`,
       security,
-      parameters: [idempotencyKey, PREFER],
+      parameters: [idempotencyKey, PREFER_STRICT],
       requestBody: { required: true, ...json(ref('WebhookEndpointRequest')) },
       responses: {
         201: answer('Made.', 'NewWebhookEndpointAnswer', LOCATION),
-        ...refusals([...BODY, ...ONCE, 'conflict']),
+        ...refusals([...BODY_CODES, ...ONCE, 'conflict']),
       },
     },
   },
@@ -67,11 +69,11 @@ const endpointPaths = (): Description['paths'] => ({
       summary: 'Change, disable or enable a webhook endpoint',
       description: 'What is left out stays. A new URL holds for what waits already.',
       security,
-      parameters: [endpointId, PREFER],
+      parameters: [endpointId, PREFER_STRICT],
       requestBody: { required: true, ...json(ref('WebhookEndpointChange')) },
       responses: {
         200: answer('Changed.', 'WebhookEndpointAnswer'),
-        ...refusals([...BODY, 'not_found', 'invalid_status', 'conflict']),
+        ...refusals([...BODY_CODES, 'not_found', 'invalid_status', 'conflict']),
       },
     },
     delete: {
@@ -126,8 +128,7 @@ const deliveryPaths = (): Description['paths'] => ({
       security,
       parameters: [
         endpointId,
-        query('limit', { type: 'integer', minimum: 1, maximum: 100, default: 20 }, 'How many at most.'),
-        query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+        ...PAGE_PARAMETERS,
         query('status', { type: 'string', enum: [...DELIVERY_STATUSES] }, 'Only deliveries of this status.'),
         query('payment_id', { type: 'string' }, 'Only events of this payment.'),
       ],
@@ -144,11 +145,11 @@ const deliveryPaths = (): Description['paths'] => ({
       description:
         'Events are read out of the history, so none is lost while an endpoint does not answer. What was delivered is not sent again.',
       security,
-      parameters: [endpointId, idempotencyKey, PREFER],
+      parameters: [endpointId, idempotencyKey, PREFER_STRICT],
       requestBody: { required: true, ...json(ref('ResendRequest')) },
       responses: {
         200: answer('They are due now.', 'ResendAnswer'),
-        ...refusals([...BODY, ...ONCE, 'not_found', 'invalid_status', 'conflict']),
+        ...refusals([...BODY_CODES, ...ONCE, 'not_found', 'invalid_status', 'conflict']),
       },
     },
   },
@@ -220,7 +221,6 @@ export const webhookDescription = (): Description => ({
   webhooks: Object.fromEntries(
     ([...EVENT_TYPES, TEST_EVENT_TYPE] as const).map((type) => [type, sent(type)]),
   ),
-  securitySchemes: {},
   schemas: {
     WebhookEndpoint: jsonSchema(endpointSchema, 'output'),
     WebhookEndpointRequest: jsonSchema(endpointRequestSchema(RULES), 'input'),

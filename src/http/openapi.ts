@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { type ErrorCode, STATUS_OF_CODE } from '../lib/errors.ts';
 import { errorSchema } from './errors.ts';
+import { LIMIT } from './list.ts';
 
 /** What one surface adds to the document. */
 export interface Description {
   paths: Record<string, object>;
-  securitySchemes: Record<string, object>;
+  securitySchemes?: Record<string, object>;
   schemas: Record<string, object>;
   /** What the service sends by itself, by the type of the event. */
   webhooks?: Record<string, object>;
@@ -99,3 +100,28 @@ export const query = (name: string, schema: object, description: string) => ({
   description,
   schema,
 });
+
+/** The parameters that lead from page to page of a list. */
+export const PAGE_PARAMETERS = [
+  query(
+    'limit',
+    { type: 'integer', minimum: 1, maximum: LIMIT.maximum, default: LIMIT.default },
+    'How many at most.',
+  ),
+  query('cursor', { type: 'string' }, 'The `next_cursor` of an earlier answer.'),
+];
+
+export const PREFER_STRICT = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`handling=strict` refuses unknown fields (RFC 7240).',
+  schema: { type: 'string' },
+};
+
+/** What a body that must be JSON can come to. */
+export const BODY_CODES = [
+  'unsupported_media_type',
+  'payload_too_large',
+  'invalid_json',
+  'validation_failed',
+] as const satisfies ErrorCode[];
