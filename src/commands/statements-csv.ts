@@ -74,15 +74,24 @@ export function seenText({
       ...roles,
       ...(unused.length > 0 ? [['  not read', unused.join(', '), '']] : []),
     ]),
-    ...questions.map(({ key }) => `  To answer: ${HINTS[key]}`),
+    ...questions.map(({ key }) => `  To answer: ${key === 'columns' ? columnsHint(layout) : HINTS[key]}`),
   ].join('\n');
 }
 
 const meaning = (key: keyof typeof CSV_CHOICES, word: string) =>
   (CSV_CHOICES[key] as Readonly<Record<string, string>>)[word] ?? '';
 
-const HINTS: Record<CsvSeen['questions'][number]['key'], string> = {
-  columns: '--csv day=NAME amount=NAME text=NAME, with names of columns or #1, #2, …',
+/** What to type for the columns: with the guess, for who finds it right, where there is one. */
+function columnsHint({ columns }: CsvSeen['layout']): string {
+  const guessed = Object.entries(columns).map(([role, held]) => {
+    const names = held.join('+');
+    return /^[\w#.+-]+$/.test(names) ? `${role}=${names}` : `${role}="${names}"`;
+  });
+  const typed = guessed.length > 0 ? guessed.join(' ') : 'day=NAME amount=NAME text=NAME';
+  return `--csv ${typed}, or other names of columns, or #1, #2, …`;
+}
+
+const HINTS: Record<Exclude<CsvSeen['questions'][number]['key'], 'columns'>, string> = {
   currency: '--csv currency=EUR, or currency=NAME of a column',
   ...(Object.fromEntries(
     Object.entries(CSV_CHOICES).map(([key, words]) => [

@@ -3,13 +3,20 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { CsvOptions } from '../statements/csv.ts';
 import { type Imported, importedText } from '../statements/import.ts';
-import { checkFile, type FileFault, faultLine, importFile, layoutsOf } from '../statements/import-file.ts';
+import {
+  type CheckedFile,
+  checkFile,
+  type FileFault,
+  faultLine,
+  importFile,
+  layoutsOf,
+} from '../statements/import-file.ts';
 import type { ReadStatements } from '../statements/read.ts';
 import { FILE_BYTES_MAXIMUM, readStatements } from '../statements/read.ts';
 import { rememberedLayouts } from '../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
-import { printBesideBar, withProgressBar } from './terminal.ts';
+import { Failure, printBesideBar, shownPath, withProgressBar } from './terminal.ts';
 
 interface Options extends StoreOptions, CsvFlags {
   despiteFaults?: boolean;
@@ -39,7 +46,7 @@ export async function importFiles(files: readonly string[], options: Options): P
         if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
         const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
         told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
-        if (!json) printBesideBar(fileText(basename(path), imported, checked.faults));
+        if (!json) printBesideBar(fileText(basename(path), imported, checked));
       }
     });
     if (json) console.log(JSON.stringify({ dry_run: dryRun, files: told }));
@@ -53,7 +60,9 @@ const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + o
 /** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
 export function readFile(path: string, csv?: CsvOptions): ReadStatements {
   const name = basename(path);
-  if (statSync(path).size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name, csv);
+  const status = statSync(path);
+  if (status.isDirectory()) throw new Failure(`${shownPath(path)} is a folder: name the files in it`);
+  if (status.size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name, csv);
   return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
 }
 
@@ -62,12 +71,16 @@ function shown({ id, account, statement, added, booked, known }: Imported) {
   return { id, account, format, number, from, to, added, booked, known };
 }
 
-function fileText(file: string, imported: Imported[] | undefined, faults: readonly FileFault[]): string {
+function fileText(file: string, imported: Imported[] | undefined, checked: CheckedFile): string {
   const statements = (imported ?? []).map((one) => {
     const { number, from, to } = one.statement;
     const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
     return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
   });
-  const refused = imported === undefined ? ['  Not imported. To import what is right: --despite-faults'] : [];
-  return [file, ...statements, ...faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
+  const isNothing = checked.statements.length === 0 && checked.faults.length > 0;
+  const advice = isNothing
+    ? 'Put that right, and import the file again.'
+    : 'To import what is right: --despite-faults';
+  const refused = imported === undefined || isNothing ? [`  Not imported. ${advice}`] : [];
+  return [file, ...statements, ...checked.faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
 }

@@ -14,10 +14,10 @@ import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function statementsCommand(): Command {
   return new Command('statements')
-    .description("read the bank's statements")
+    .description("the bank's statements: read, kept, and matched with payments")
     .addHelpText(
       'after',
-      '\nExamples:\n  counterfoil statements check november.xml\n  counterfoil statements import november.xml',
+      '\nExamples:\n  counterfoil statements check november.xml\n  counterfoil statements import november.xml\n  counterfoil statements match',
     )
     .addCommand(
       new Command('check')
@@ -70,7 +70,10 @@ Examples:
         .addOption(csvFlags()[1]!)
         .option(...CONFIG_OPTION)
         .option(...JSON_OPTION)
-        .addHelpText('after', '\nExample:\n  counterfoil statements match november.xml')
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil statements match november.xml\n  counterfoil statements match --json',
+        )
         .action(matchFiles),
     );
 }
@@ -107,10 +110,10 @@ function told({ file, format, account, number, from, to, opening, closing, lines
   const balance = (one: Balance | undefined) =>
     one ? `${signedAmount(one.minor)} ${one.currency}` : 'not named';
   const pending = lines.filter(({ status }) => status === 'pending').length;
-  const name = [account.iban ?? account.other ?? 'no account', account.currency].filter(Boolean).join(' ');
+  const name = [account.iban ?? account.other ?? 'not named: give --account to import it', account.currency];
   return columns([
     [file, `${format}${number === undefined ? '' : `, number ${number}`}`],
-    ['  account', name],
+    ['  account', name.filter(Boolean).join(', ')],
     ['  days', [from, to].filter(Boolean).join(' to ') || 'not named'],
     [
       '  lines',

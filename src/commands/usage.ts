@@ -27,6 +27,11 @@ const OUTCOMES: Readonly<Record<string, readonly [zero: string, one: string]>> =
   'counterfoil doctor': ['nothing failed', 'something failed'],
   'counterfoil audit verify': ['the history is intact', 'it was changed, or it could not be read'],
   'counterfoil requests': ['something is known of the request', 'nothing is known of it'],
+  'counterfoil statements import': [
+    'every file was imported, or was known',
+    'a file was not imported, or something in it is wrong',
+  ],
+  'counterfoil statements match': ['done', 'a file, or a part of it, cannot be read'],
   'counterfoil statements check': ['every statement was read and is right', 'there are faults'],
 };
 

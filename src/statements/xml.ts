@@ -33,7 +33,10 @@ export function readXml(
   });
   parser.on('error', (error) => {
     const told = error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
-    throw new StatementRefused(`The XML is not well-formed: ${told}.`, parser.line);
+    const advice = /^unclosed tag|^unexpected end/.test(told)
+      ? ' The file ends too early: fetch it again.'
+      : '';
+    throw new StatementRefused(`The XML is not well-formed: ${told}.${advice}`, parser.line);
   });
   parser.on('opentag', ({ name, attributes }) => {
     if (open.length >= DEPTH_MAXIMUM)

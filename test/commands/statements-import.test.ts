@@ -69,6 +69,18 @@ test('what is wrong is said with its line, and nothing is imported unless asked'
   );
 });
 
+test('a file of another account says how to put that right, and offers nothing else', async () => {
+  const path = file('other.xml', camt([ONE], { account: 'DE02120300000000202051' }));
+  for (const flags of [[], ['--despite-faults']]) {
+    const { code, stdout } = await command(path, ...flags);
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^other\.xml\n {2}other\.xml:\d+: The account DE02120300000000202051 is in no .* If it is yours, add it under methods\.\n {2}Not imported\. Put that right, and import the file again\.\n$/,
+    );
+  }
+});
+
 test('match says which payment a line is for and why, of a file and of what was imported', async () => {
   const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
   const { salt } = (await findPayment(service.service.database, payment.id))!;

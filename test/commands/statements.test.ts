@@ -44,6 +44,13 @@ test('a file that is not there is told in one line', async () => {
   assert.equal(stderr, 'counterfoil: /nonexistent.xml: it does not exist (ENOENT)\n');
 });
 
+test('a folder in place of a file is named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'folder-'));
+  const { code, stderr } = await run(['statements', 'check', corpus('mt940-german.sta'), folder]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^counterfoil: \S*\/folder-\w+ is a folder: name the files in it\n$/);
+});
+
 test('CSV is told with how it was read, and a question with how it is answered', async () => {
   const known = await run(['statements', 'check', corpus('csv-volksbank.csv')]);
   assert.equal(known.code, 0);
@@ -55,6 +62,23 @@ test('CSV is told with how it was read, and a question with how it is answered',
   const asked = await run(['statements', 'check', file]);
   assert.equal(asked.code, 1);
   assert.match(asked.stdout, /To answer: --csv dates=dmy or --csv dates=mdy/);
+  writeFileSync(file, 'Posted on;Who;Money\n26.11.2026;Ana;-1,00\n');
+  const guessed = await run(['statements', 'check', file]);
+  assert.match(
+    guessed.stdout,
+    /To answer: --csv day="Posted on" amount=Money text=Who, or other names of columns/,
+  );
+  const answered = await run([
+    'statements',
+    'check',
+    file,
+    '--csv',
+    'day=Posted on',
+    'amount=Money',
+    'currency=EUR',
+  ]);
+  assert.match(answered.stdout, /^ +account +not named: give --account to import it, EUR$/m);
+  writeFileSync(file, 'Date,Text,Amount (EUR)\n03/04/2026,a,-1.00\n');
   const told = await run(['statements', 'check', file, '--json', '--csv', 'dates=mdy', 'text=Date']);
   const { statements, csv } = JSON.parse(told.stdout);
   assert.deepEqual([statements[0].lines[0].bookingDay, csv[0].layout.columns.text], ['2026-03-04', ['Date']]);

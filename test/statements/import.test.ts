@@ -262,7 +262,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(statements, []);
       assert.match(
         faults[0]!.text,
-        /^The account DE02120300000000202051 is in no bank_transfer method of the configuration\.$/,
+        /^The account DE02120300000000202051 is in no bank_transfer method of the configuration\. If it is yours, add it under methods\.$/,
       );
     });
 
