@@ -1,6 +1,7 @@
 // The SQL about administrators, their passkeys and sessions. E-mail addresses come in lower case.
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
+import { rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
 import { PASSKEYS, type Passkey, SESSIONS, type Session } from './rows.ts';
@@ -150,9 +151,7 @@ export async function findSessionOwner(
   return heldRows(rows, { digest }).find((owner) => owner.id === owner.administrator_id);
 }
 
-export async function findSession(database: Reader, id: string): Promise<Session | undefined> {
-  return (await database.query<Session>(`select ${SESSION} from sessions where id = ?`, id))[0];
-}
+export const findSession = (database: Reader, id: string) => rowWithId(database, SESSIONS, id);
 
 /** When the session of an administrator began that came before the one with the id `id`. */
 export async function sessionBefore(

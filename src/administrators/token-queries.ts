@@ -1,6 +1,7 @@
 // The SQL about administrators' tokens.
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
+import { rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Role } from './administrator.ts';
 import { TOKENS, type Token } from './rows.ts';
@@ -30,9 +31,7 @@ export async function findOwnedToken(database: Reader, digest: string): Promise<
   return heldRows(rows, { digest }).find((token) => token.owner_id === token.administrator_id);
 }
 
-export async function findToken(database: Reader, id: string): Promise<Token | undefined> {
-  return (await database.query<Token>(`select ${TOKEN} from administrator_tokens where id = ?`, id))[0];
-}
+export const findToken = (database: Reader, id: string) => rowWithId(database, TOKENS, id);
 
 export function listOwnedTokens(database: Reader): Promise<OwnedToken[]> {
   return database.query<OwnedToken>(`${OWNED_TOKEN} order by administrator_tokens.id`);

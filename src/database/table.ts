@@ -1,5 +1,5 @@
 // The one definition of a table: its columns and their types. The type of a row, statements and digests follow from it.
-import type { Row } from './database.ts';
+import type { Reader, Row } from './database.ts';
 
 /** A column. `Value` is what a row holds there. */
 interface Column<Value> {
@@ -45,4 +45,26 @@ export function table<C extends Columns>(name: string, columns: C): Table<RowWit
     columnList: names.join(', '),
     nulls: Object.fromEntries(nullable.map((column) => [column, null])) as NullsOf<C>,
   };
+}
+
+/** As many placeholders as there are values, for `in (…)`. */
+export const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+
+/** The row of a table with this id. */
+export async function rowWithId<R extends object>(
+  database: Reader,
+  { name, columnList }: Table<R>,
+  id: string,
+): Promise<R | undefined> {
+  return (await database.query<R>(`select ${columnList} from ${name} where id = ?`, id))[0];
+}
+
+/** The rows of a table with these ids, as many as there are, in any order. */
+export async function rowsWithIds<R extends object>(
+  database: Reader,
+  { name, columnList }: Table<R>,
+  ids: readonly string[],
+): Promise<R[]> {
+  if (ids.length === 0) return [];
+  return database.query<R>(`select ${columnList} from ${name} where id in (${marks(ids)})`, ...ids);
 }

@@ -1,6 +1,7 @@
 // The SQL about invitations to register.
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
+import { rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { INVITES, type Invite } from './stored-invite.ts';
 
@@ -14,10 +15,7 @@ export async function findInviteByDigest(database: Reader, digest: string): Prom
   return heldRows(rows, { digest })[0];
 }
 
-export async function findInvite(database: Reader, id: string): Promise<Invite | undefined> {
-  const rows = await database.query<Invite>(`select ${INVITE} from invites where id = ?`, id);
-  return rows[0];
-}
+export const findInvite = (database: Reader, id: string) => rowWithId(database, INVITES, id);
 
 /** Invitations, newest first: all, or the `limit` newest. */
 export function listInvites(database: Reader, limit?: number): Promise<Invite[]> {

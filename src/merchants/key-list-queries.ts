@@ -1,10 +1,10 @@
 // The SQL that keys are listed with.
 import type { Reader } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import type { Mode } from './merchant.ts';
 import { API_KEYS, type StoredKey } from './stored-key.ts';
 
 const KEY = API_KEYS.columnList;
-const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 /** Which keys of a merchant are listed. */
 export interface KeyFilter {
@@ -24,7 +24,7 @@ export function keysMade(
   const { created_at, id } = after ?? { created_at: Number.MAX_SAFE_INTEGER, id: '' };
   return database.query<StoredKey>(
     `select ${KEY} from api_keys
-     where merchant_id = ? and mode in (${places(modes)}) and last_four is not null
+     where merchant_id = ? and mode in (${marks(modes)}) and last_four is not null
        and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)
        and created_at <= ? and (created_at < ? or id > ?)
      order by created_at desc, id limit ? + 0`,
@@ -62,7 +62,7 @@ export function keysTakenOver(
 ): Promise<StoredKey[]> {
   return database.query<StoredKey>(
     `select ${KEY} from api_keys
-     where merchant_id = ? and mode in (${places(modes)}) and last_four is null
+     where merchant_id = ? and mode in (${marks(modes)}) and last_four is null
        and (revoked_at is null or revoked_at > ?) and (expires_at is null or expires_at > ?)`,
     merchantId,
     ...modes,

@@ -1,6 +1,7 @@
 // The SQL about merchants of the store and their keys.
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
+import { marks, rowsWithIds, rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from './merchant.ts';
 import { API_KEYS, type StoredKey } from './stored-key.ts';
@@ -8,21 +9,12 @@ import { MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const MERCHANT = MERCHANTS.columnList;
 const KEY = API_KEYS.columnList;
-const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
-export async function findMerchant(database: Reader, id: string): Promise<StoredMerchant | undefined> {
-  const rows = await database.query<StoredMerchant>(`select ${MERCHANT} from merchants where id = ?`, id);
-  return rows[0];
-}
+export const findMerchant = (database: Reader, id: string) => rowWithId(database, MERCHANTS, id);
 
 /** Merchants by their ids, as many as there are. */
-export function findMerchants(database: Reader, ids: readonly string[]): Promise<StoredMerchant[]> {
-  if (ids.length === 0) return Promise.resolve([]);
-  return database.query<StoredMerchant>(
-    `select ${MERCHANT} from merchants where id in (${places(ids)})`,
-    ...ids,
-  );
-}
+export const findMerchants = (database: Reader, ids: readonly string[]) =>
+  rowsWithIds(database, MERCHANTS, ids);
 
 /** Merchants of the store behind `after`, by their ids. */
 export function merchantsAfter(database: Reader, after: string, limit: number): Promise<StoredMerchant[]> {
@@ -63,10 +55,7 @@ export async function replaceMerchant(
   return rows[0];
 }
 
-export async function findKey(database: Reader, id: string): Promise<StoredKey | undefined> {
-  const rows = await database.query<StoredKey>(`select ${KEY} from api_keys where id = ?`, id);
-  return rows[0];
-}
+export const findKey = (database: Reader, id: string) => rowWithId(database, API_KEYS, id);
 
 export async function findKeyByDigest(database: Reader, digest: string): Promise<StoredKey | undefined> {
   const rows = await database.query<StoredKey>(
@@ -77,10 +66,7 @@ export async function findKeyByDigest(database: Reader, digest: string): Promise
 }
 
 /** Keys by their ids, as many as there are. */
-export function findKeys(database: Reader, ids: readonly string[]): Promise<StoredKey[]> {
-  if (ids.length === 0) return Promise.resolve([]);
-  return database.query<StoredKey>(`select ${KEY} from api_keys where id in (${places(ids)})`, ...ids);
-}
+export const findKeys = (database: Reader, ids: readonly string[]) => rowsWithIds(database, API_KEYS, ids);
 
 /** Keys of the store behind `after`, by their ids, but for those that were over by `overSince` (milliseconds since 1970). */
 export function keysAfter(
@@ -183,7 +169,7 @@ export function keyUsesOf(
 ): Promise<{ key_id: string; used_at: number }[]> {
   if (keyIds.length === 0) return Promise.resolve([]);
   return database.query<{ key_id: string; used_at: number }>(
-    `select key_id, used_at from api_key_uses where key_id in (${keyIds.map(() => '?').join(', ')})`,
+    `select key_id, used_at from api_key_uses where key_id in (${marks(keyIds)})`,
     ...keyIds,
   );
 }

@@ -1,5 +1,6 @@
 // The SQL that finds the entries about a merchant's payments.
 import type { Reader } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Payment } from './payment.ts';
@@ -81,7 +82,7 @@ export function tenantsBetween(database: Reader, after: number, until: number): 
 export function entriesOfSubjects(database: Reader, subjects: readonly string[]): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
     `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where subject in (${subjects.map(() => '?').join(', ')}) order by subject, number`,
+     where subject in (${marks(subjects)}) order by subject, number`,
     ...subjects,
   );
 }
@@ -96,7 +97,7 @@ export type PaymentFacts = Pick<
 export function paymentFacts(database: Reader, ids: readonly string[]): Promise<PaymentFacts[]> {
   return database.query<PaymentFacts>(
     `select id, merchant_id, mode, merchant_reference, amount_minor, currency from payments
-     where id in (${ids.map(() => '?').join(', ')}) order by id`,
+     where id in (${marks(ids)}) order by id`,
     ...ids,
   );
 }

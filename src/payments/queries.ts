@@ -2,7 +2,7 @@
 
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
-import { integer, type RowOf, table, text } from '../database/table.ts';
+import { integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
@@ -19,9 +19,7 @@ export interface Tenant {
 export const tenantName = ({ merchant_id, mode }: Tenant) => `${merchant_id} ${mode}`;
 
 /** A payment the caller: for checkout, where the id is the key. */
-export async function findPayment(database: Reader, id: string): Promise<Payment | undefined> {
-  return (await database.query<Payment>(`select ${COLUMNS} from payments where id = ?`, id))[0];
-}
+export const findPayment = (database: Reader, id: string) => rowWithId(database, PAYMENTS, id);
 
 export async function findPaymentOf(
   database: Reader,
@@ -123,7 +121,7 @@ export async function changePayment(
   const conditions: [sql: string, values: (string | number)[]][] = [['id = ?', [id]]];
   for (const [name, value] of Object.entries(is))
     conditions.push(value === null ? [`${name} is null`, []] : [`${name} = ?`, [value]]);
-  if (status) conditions.push([`status in (${status.map(() => '?').join(', ')})`, [...status]]);
+  if (status) conditions.push([`status in (${marks(status)})`, [...status]]);
   if (expiry) conditions.push([`expires_at ${expiry === 'ahead' ? '>' : '<='} ?`, [now]]);
   const rows = await transaction.change<Payment>(
     `update payments set version = version + 1${set.map(([name]) => `, ${name} = ?`).join('')}
@@ -184,12 +182,8 @@ export function paymentsAfter(database: Reader, id: string | undefined, limit: n
 }
 
 /** Some payments of any merchant. */
-export function findPayments(database: Reader, ids: readonly string[]): Promise<Payment[]> {
-  return database.query<Payment>(
-    `select ${COLUMNS} from payments where id in (${ids.map(() => '?').join(', ')})`,
-    ...ids,
-  );
-}
+export const findPayments = (database: Reader, ids: readonly string[]) =>
+  rowsWithIds(database, PAYMENTS, ids);
 
 /** The answer kept for an idempotency key; `scope` names merchant, mode, route and key by their digest. */
 export const KEPT_ANSWERS = table('idempotency_keys', {

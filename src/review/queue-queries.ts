@@ -1,5 +1,6 @@
 // The queue of payments under review: its pages, what they come to, and which comes next. One index holds all that narrows it.
 import type { Reader, Value } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
 import type { SearchFilter } from './search-queries.ts';
@@ -93,7 +94,7 @@ function searchConditions({ ids, amount_minor, currency, ...texts }: SearchFilte
     ['currency', currency],
   ];
   return [
-    ...(ids ? [{ sql: `id in (${ids.map(() => '?').join(', ')})`, values: [...ids] }] : []),
+    ...(ids ? [{ sql: `id in (${marks(ids)})`, values: [...ids] }] : []),
     ...conditions.flatMap(([column, value]) =>
       value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }],
     ),

@@ -1,5 +1,6 @@
 // Finds payments among all there are, by whichever index narrows the search most.
 import type { Reader, Value } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from '../payments/payment.ts';
@@ -115,7 +116,7 @@ async function branchesOf(
     [...asked].filter(([column]) => !driving.includes(column)).map((one) => unindexed(...one));
 
   if (filter.ids) {
-    const driving = [{ sql: `id in (${filter.ids.map(() => '?').join(', ')})`, values: [...filter.ids] }];
+    const driving = [{ sql: `id in (${marks(filter.ids)})`, values: [...filter.ids] }];
     return [{ driving, tested: [...others(), ...statusTested(status, now)], few: true }];
   }
   for (const column of RARE) {

@@ -1,5 +1,6 @@
 // The SQL about statements and their lines.
 import type { Reader, Value } from '../database/database.ts';
+import { marks, rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
 
@@ -17,9 +18,7 @@ export async function findStatementByDigest(
   return (await database.query<KeptStatement>(sql, digest))[0];
 }
 
-export async function findStatement(database: Reader, id: string): Promise<KeptStatement | undefined> {
-  return (await database.query<KeptStatement>(`select ${STATEMENT} from statements where id = ?`, id))[0];
-}
+export const findStatement = (database: Reader, id: string) => rowWithId(database, STATEMENTS, id);
 
 /** Statements, the newest first: of an account or of all, those before the id `before`. */
 export function listStatements(
@@ -87,15 +86,13 @@ async function linesWhere(
   const asked = [...new Set(values)];
   for (let i = 0; i < asked.length; i += AT_ONCE) {
     const some = asked.slice(i, i + AT_ONCE);
-    const sql = `select ${LINE} from statement_lines where account = ? and ${column} in (${some.map(() => '?').join(', ')})`;
+    const sql = `select ${LINE} from statement_lines where account = ? and ${column} in (${marks(some)})`;
     found.push(...(await database.query<KeptLine>(sql, account, ...some)));
   }
   return found;
 }
 
-export async function findLine(database: Reader, id: string): Promise<KeptLine | undefined> {
-  return (await database.query<KeptLine>(`select ${LINE} from statement_lines where id = ?`, id))[0];
-}
+export const findLine = (database: Reader, id: string) => rowWithId(database, LINES, id);
 
 /** A line that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */
 export async function holdLine(transaction: Reader, id: string): Promise<KeptLine | undefined> {
@@ -107,7 +104,7 @@ export async function holdLine(transaction: Reader, id: string): Promise<KeptLin
 export async function linesOfPayments(database: Reader, paymentIds: readonly string[]): Promise<KeptLine[]> {
   if (paymentIds.length === 0) return [];
   return database.query<KeptLine>(
-    `select ${LINE} from statement_lines where payment_id in (${paymentIds.map(() => '?').join(', ')}) order by id`,
+    `select ${LINE} from statement_lines where payment_id in (${marks(paymentIds)}) order by id`,
     ...paymentIds,
   );
 }

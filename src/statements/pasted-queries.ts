@@ -1,5 +1,6 @@
 // The SQL about lines that were pasted, and lines that a statement of the bank shows.
 import type { Reader } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import { type KeptLine, LINES } from './kept.ts';
 
 /** What stands in place of a file's name for those of these lines that were pasted, by their ids. */
@@ -10,7 +11,7 @@ export async function pastedLines(
   if (ids.length === 0) return new Map();
   const rows = await database.query<{ id: string; file: string }>(
     `select statement_lines.id as id, file from statement_lines join statements on statements.id = statement_id
-     where format = 'pasted' and statement_lines.id in (${ids.map(() => '?').join(', ')})`,
+     where format = 'pasted' and statement_lines.id in (${marks(ids)})`,
     ...ids,
   );
   return new Map(rows.map(({ id, file }) => [id, file]));

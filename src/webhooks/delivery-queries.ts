@@ -1,5 +1,6 @@
 // The SQL about deliveries and their attempts.
 import type { Reader, Value } from '../database/database.ts';
+import { marks } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Tenant } from '../payments/queries.ts';
@@ -23,12 +24,10 @@ const ATTEMPT = 'delivery_id, number, at, ms, outcome, status, reason, reply';
 const REMOVED_AT_ONCE = 500;
 const RESENT_AT_ONCE = 1000;
 
-const places = (values: readonly unknown[]) => values.map(() => '?').join(', ');
-
 /** Queues deliveries. Leaves out those whose event the endpoint has already. */
 export async function addDeliveries(transaction: Transaction, rows: readonly Delivery[]): Promise<void> {
   if (rows.length === 0) return;
-  const row = `(${places(COLUMNS)})`;
+  const row = `(${marks(COLUMNS)})`;
   await transaction.measure(
     `insert into webhook_deliveries (${DELIVERY}) values ${rows.map(() => row).join(', ')} on conflict do nothing`,
     ...rows.flatMap((one) => COLUMNS.map((column): Value => one[column])),
@@ -45,7 +44,7 @@ export function dueDeliveries(
 ): Promise<Delivery[]> {
   return database.query<Delivery>(
     `select ${DELIVERY} from webhook_deliveries where endpoint_id = ? and due_at <= ?
-     ${but.length > 0 ? `and id not in (${places(but)})` : ''} order by due_at limit ? + 0`,
+     ${but.length > 0 ? `and id not in (${marks(but)})` : ''} order by due_at limit ? + 0`,
     endpointId,
     now,
     ...but,
@@ -154,7 +153,7 @@ export function listDeliveries(
 export function attemptsOf(database: Reader, ids: readonly string[]): Promise<AttemptMade[]> {
   if (ids.length === 0) return Promise.resolve([]);
   return database.query<AttemptMade>(
-    `select ${ATTEMPT} from webhook_attempts where delivery_id in (${places(ids)}) order by delivery_id, number`,
+    `select ${ATTEMPT} from webhook_attempts where delivery_id in (${marks(ids)}) order by delivery_id, number`,
     ...ids,
   );
 }
@@ -201,6 +200,6 @@ export async function removeDeliveries(transaction: Transaction, until: number):
   );
   const ids = rows.map(({ id }) => id);
   if (ids.length > 0)
-    await transaction.measure(`delete from webhook_attempts where delivery_id in (${places(ids)})`, ...ids);
+    await transaction.measure(`delete from webhook_attempts where delivery_id in (${marks(ids)})`, ...ids);
   return ids.length;
 }

@@ -1,5 +1,6 @@
 // The SQL about webhook endpoints and their queues.
 import type { Reader, Value } from '../database/database.ts';
+import { marks, rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
@@ -50,10 +51,7 @@ export function searchEndpoints(
   );
 }
 
-export async function findEndpoint(database: Reader, id: string): Promise<Endpoint | undefined> {
-  const sql = `select ${ENDPOINT} from webhook_endpoints where id = ?`;
-  return (await database.query<Endpoint>(sql, id))[0];
-}
+export const findEndpoint = (database: Reader, id: string) => rowWithId(database, ENDPOINTS, id);
 
 /** Locks an endpoint until the transaction ends. */
 export async function lockEndpoint(transaction: Transaction, id: string): Promise<Endpoint | undefined> {
@@ -90,9 +88,8 @@ export async function findQueue(database: Reader, id: string): Promise<Queue | u
 /** Queues of a list of endpoints. */
 export function queuesOf(database: Reader, ids: readonly string[]): Promise<Queue[]> {
   if (ids.length === 0) return Promise.resolve([]);
-  const places = ids.map(() => '?').join(', ');
   return database.query<Queue>(
-    `select ${QUEUE} from webhook_queues where endpoint_id in (${places})`,
+    `select ${QUEUE} from webhook_queues where endpoint_id in (${marks(ids)})`,
     ...ids,
   );
 }
