@@ -9,7 +9,7 @@ import { isForm } from '../pages/form.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import type { Handler, PageAnswer, PageRoute } from '../pages/surface.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { facts, type TermPair } from '../ui/facts.ts';
+import { facts, type TermPair } from '../ui/parts.ts';
 import { listEndpoints } from '../webhooks/queries.ts';
 import { signingSecrets } from '../webhooks/secret.ts';
 import { verifyWebhook } from '../webhooks/signing.ts';

@@ -4,10 +4,8 @@ import type { Profile } from '../merchants/merchant.ts';
 import type { Method } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
-import { contactLink } from '../ui/contact.ts';
-import { facts, type TermPair } from '../ui/facts.ts';
-import { type IconName, icon } from '../ui/icons.ts';
 import type { Words } from '../ui/languages.ts';
+import { contactLink, facts, type IconName, icon, type TermPair } from '../ui/parts.ts';
 
 /** The payment that a page shows, and what is known of its merchant. */
 export interface PaymentSubject {

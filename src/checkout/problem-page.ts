@@ -2,7 +2,7 @@
 import { html } from '../lib/html.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { problemPage } from '../pages/problem.ts';
-import { facts } from '../ui/facts.ts';
+import { facts } from '../ui/parts.ts';
 import { help, type PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 

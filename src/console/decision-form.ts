@@ -2,7 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 import type { Payment } from '../payments/payment.ts';
 import { BANK_REFERENCE_MAXIMUM, MESSAGE_MAXIMUM, NOTE_MAXIMUM, REJECT_REASONS } from '../review/review.ts';
-import { customerMessage } from '../ui/message.ts';
+import { customerMessage } from '../ui/parts.ts';
 import { choice, type Faults, field } from './parts.ts';
 
 /** What was typed, by the names of the fields. */

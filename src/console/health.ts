@@ -4,7 +4,7 @@ import type { CheckOutcome } from '../health/check.ts';
 import { advice, type Finding, sentence, tally } from '../health/inspector.ts';
 import { counted } from '../lib/counted.ts';
 import { type Html, html } from '../lib/html.ts';
-import { type IconName, icon } from '../ui/icons.ts';
+import { type IconName, icon } from '../ui/parts.ts';
 import { type Column, records } from '../ui/table.ts';
 import { literal, notice } from './parts.ts';
 import type { Context, Outcome } from './route.ts';

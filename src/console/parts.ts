@@ -4,7 +4,7 @@ import { attributes, type Html, html } from '../lib/html.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../ui/field.ts';
-import { type IconName, icon } from '../ui/icons.ts';
+import { type IconName, icon } from '../ui/parts.ts';
 import type { Context } from './route.ts';
 
 /** What a status is called in the console, and its icon. */

@@ -1,14 +1,16 @@
-// The page of one payment: what it is, all that was asked and sent, what happened to it, and what administrators wrote.
+// The page of one payment: what it is, all that was asked and sent, what happened, what administrators wrote, and who claims it.
 import { may } from '../administrators/administrator.ts';
 import { ACKNOWLEDGED } from '../journal/row-fault.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Payment } from '../payments/payment.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
+import { claim, release } from '../review/claim.ts';
 import { addNote } from '../review/note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../review/review.ts';
 import { type TimelineItem, timelineOf } from '../review/timeline.ts';
-import { paymentOf } from './decision.ts';
+import { paymentOf, undecided } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { panel } from './evidence.ts';
 import { addressOfList, type Carried, carriedBy } from './list-place.ts';
@@ -99,4 +101,27 @@ export async function takeNote(context: Context): Promise<Outcome> {
   const { id } = payment;
   await journal.commit((transaction) => addNote(transaction, principal, id, parsed.value, request.id), id);
   return { to: `${addressOfPayment(context, id, carriedBy(context))}#story` };
+}
+
+export async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
+  const { principal, journal, request, form, query } = context;
+  const payment = await paymentOf(context);
+  const { id } = payment;
+  const force = form.get('force') === '1';
+  try {
+    await journal.commit(
+      (transaction) =>
+        act === 'claim'
+          ? claim(transaction, principal, id, { force }, request.id)
+          : release(transaction, principal, id, request.id),
+      id,
+    );
+  } catch (error) {
+    if (!(error instanceof OperationalError) || error.status !== 409) throw error;
+    const takeOver = error.code === 'conflict';
+    return undecided(context, await paymentOf(context), { text: html`${error.message}`, takeOver }, 409);
+  }
+  const carried = carriedBy(context);
+  if (query.get('on') !== 'queue') return { to: addressOfPayment(context, id, carried) };
+  return { to: addressOfList(context, carried, { open: id }) };
 }

@@ -14,7 +14,6 @@ import {
 } from './account.ts';
 import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
 import { auditPage, checkpoints, publicKey, verify } from './audit-log.ts';
-import { claimOrRelease } from './claim.ts';
 import { decide, question } from './decision.ts';
 import { healthPage } from './health.ts';
 import { homePage } from './home.ts';
@@ -29,7 +28,7 @@ import {
   rotationPage,
 } from './merchant-keys.ts';
 import { merchantsPage } from './merchants.ts';
-import { paymentPage, takeNote } from './payment.ts';
+import { claimOrRelease, paymentPage, takeNote } from './payment.ts';
 import { paymentsPage } from './payments.ts';
 import { download } from './payments-export.ts';
 import { newInQueue, queuePage } from './queue.ts';

@@ -16,8 +16,7 @@ import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import { lookAlike } from './look.ts';
 import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
-import { namesSince } from './name-queries.ts';
-import { findKey, findKeyByDigest, findMerchant, replaceMerchant } from './queries.ts';
+import { findKey, findKeyByDigest, findMerchant, namesSince, replaceMerchant } from './queries.ts';
 import {
   detailsOf,
   nameTaken,

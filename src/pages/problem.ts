@@ -1,9 +1,9 @@
 // Says in the visitor's language why something cannot be shown or done, and where to go on.
 import { type Html, html } from '../lib/html.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import { facts } from '../ui/facts.ts';
 import { type FormFault, summaryOfFaults } from '../ui/field.ts';
 import type { Key, Words } from '../ui/languages.ts';
+import { facts } from '../ui/parts.ts';
 import { framedPage } from './framed-page.ts';
 import type { PageVisit } from './visit.ts';
 

@@ -1,4 +1,4 @@
-// The SQL that finds the entries about a merchant's payments.
+// The SQL that finds the entries about a merchant's payments, and erases the answers about one.
 import type { Reader } from '../database/database.ts';
 import { marks } from '../database/table.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
@@ -114,5 +114,15 @@ export function paymentIdsFrom(
     mode,
     start,
     `${start}~`,
+  );
+}
+
+/** Deletes the answers that speak of a payment: each was kept at the moment of one of its entries. */
+export function deleteAnswersOf(transaction: Transaction, payment: string): Promise<{ scope: string }[]> {
+  return transaction.change<{ scope: string }>(
+    `delete from idempotency_keys where created_at in (select at from audit_entries where subject = ?) and body like ?
+     returning scope`,
+    payment,
+    `%${payment}%`,
   );
 }

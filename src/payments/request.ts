@@ -1,18 +1,23 @@
-// What a merchant may ask for: one schema that checks, explains and documents a payment request.
+// What a merchant may ask for: the schema that checks, explains and documents a payment request, and the rules of metadata.
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults } from '../lib/faults.ts';
+import { addSchemaFaults, fieldPath } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
 import { NUMBERED, refuseCardFields } from './card-data.ts';
-import { checkMetadata } from './metadata.ts';
 
 export const DEFAULT_CURRENCY = 'USD';
 const NO_CURRENCY = 'Must be an ISO 4217 currency code.';
 const EXPIRES_IN = { minimum: 300, maximum: 15_552_000 };
+const METADATA_BYTES_MAXIMUM = 16 * 1024;
+const METADATA_NAMES_MAXIMUM = 100;
+const METADATA_DEPTH_MAXIMUM = 5;
+/** Many programs read a text only up to this character, and PostgreSQL's `jsonb` refuses it. */
+const NUL = '\0';
+const TOO_LARGE = `Must be at most ${METADATA_BYTES_MAXIMUM} bytes of JSON.`;
 
 interface TextRule {
   multiline?: boolean;
@@ -180,4 +185,48 @@ export function parsePaymentRequest(
 /** A checked address as the URL standard serialises it (WHATWG URL, section 4.5), so that every reader sees the same host. */
 function serialised(url: string | null | undefined): string | null {
   return url ? new URL(url).href : null;
+}
+
+/** Adds what is wrong with a metadata object to `faults`: size, keys, depth, text, numbers, card numbers. */
+export function checkMetadata(metadata: object, faults: ErrorDetails): void {
+  let keys = 0;
+  let characters = 0;
+
+  function visit(value: unknown, path: string[], depth: number): void {
+    if (typeof value === 'string') {
+      characters += value.length;
+      if (characters > METADATA_BYTES_MAXIMUM)
+        faults.metadata = TOO_LARGE; // nothing of it is searched further
+      else if (!value.isWellFormed()) faults[fieldPath(path)] = 'Must be well-formed Unicode.';
+      else if (value.includes(NUL)) faults[fieldPath(path)] = 'Must not contain the character U+0000.';
+      else if (holdsCardNumber(value)) faults[fieldPath(path)] = NUMBERED;
+    } else if (typeof value === 'number') {
+      if (holdsCardNumber(String(value))) faults[fieldPath(path)] = NUMBERED;
+    } else if (value === INEXACT) {
+      faults[fieldPath(path)] = 'Has more digits than a JSON number keeps. Send it as a string.';
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth > METADATA_DEPTH_MAXIMUM) {
+        faults.metadata = `Must be nested at most ${METADATA_DEPTH_MAXIMUM} levels deep.`;
+        return;
+      }
+      const named = !Array.isArray(value);
+      for (const [name, inner] of Object.entries(value)) {
+        if (named) {
+          keys++;
+          if (!name.isWellFormed()) faults.metadata = 'Must have names in well-formed Unicode.';
+          else if (name.includes(NUL)) faults.metadata = 'Must have names without the character U+0000.';
+          else if (holdsCardNumber(name)) faults[fieldPath([...path, name])] = NUMBERED;
+        }
+        visit(inner, [...path, name], depth + 1);
+      }
+    }
+  }
+
+  visit(metadata, ['metadata'], 1);
+  if (keys > METADATA_NAMES_MAXIMUM)
+    faults.metadata = `Must have at most ${METADATA_NAMES_MAXIMUM} names in all.`;
+  // Only shallow values are serialised, because the serialiser recurses.
+  if (!faults.metadata && Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAXIMUM) {
+    faults.metadata = TOO_LARGE;
+  }
 }

@@ -4,9 +4,9 @@ import { INVITE_PREFIX } from '../merchants/invite.ts';
 import type { RegistrationField, RegistrationMode } from '../merchants/registration.ts';
 import { framedPage } from '../pages/framed-page.ts';
 import { faultSummary } from '../pages/problem.ts';
-import { contactLink } from '../ui/contact.ts';
 import { type FieldMarkup, type FormFault, fieldMarkup } from '../ui/field.ts';
 import type { Words } from '../ui/languages.ts';
+import { contactLink } from '../ui/parts.ts';
 import { EXAMPLE, FORM_FIELDS, labelOf, type TypedRegistration } from './form.ts';
 import type { RegistrationVisit } from './visit.ts';
 
