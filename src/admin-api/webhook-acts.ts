@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
 import type { Act } from '../journal/audit-entry.ts';
-import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults } from '../lib/faults.ts';
+import { parsedBy } from '../lib/faults.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
 import { disableEndpoint, enableEndpoint } from '../webhooks/change.ts';
 import { presentResend, resend, resendDelivery, resendRequestSchema } from '../webhooks/resend.ts';
@@ -49,7 +48,7 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
   const resendSchema = strictResendSchema(() => clock.now());
 
   async function disable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
-    const { reason } = bodyHeld(disableRequestSchema, request);
+    const { reason } = parsedBy(disableRequestSchema, objectIn(bodyOf(request)));
     const { id } = await anyEndpoint(database, request);
     const act = administratorActOf(request);
     const text = await journal.commit(
@@ -73,7 +72,7 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
   }
 
   async function sendAgain(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
-    const { what, since: text } = bodyHeld(resendSchema, request);
+    const { what, since: text } = parsedBy(resendSchema, objectIn(bodyOf(request)));
     const { id } = await anyEndpoint(database, request);
     const since = Date.parse(text);
     const deliveries = await journal.commit(
@@ -104,13 +103,4 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
     scope.post('/webhook_endpoints/:endpoint_id/enable', enable);
     scope.post('/deliveries/:delivery_id/resend', sendOneAgain);
   });
-}
-
-/** Reads a body. Throws `invalid_json`, and `validation_failed` with every fault, unknown fields among them. */
-function bodyHeld<S extends z.ZodObject>(schema: S, request: FastifyRequest): z.infer<S> {
-  const parsed = schema.safeParse(objectIn(bodyOf(request)));
-  if (parsed.success) return parsed.data;
-  const faults: ErrorDetails = Object.create(null);
-  addSchemaFaults(faults, parsed.error);
-  throw validationFailed(faults);
 }

@@ -1,10 +1,9 @@
 // What a merchant may ask for about its API keys: schemas that check, explain and document it.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { objectIn } from '../http/json-body.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
-import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults } from '../lib/faults.ts';
-import { parseJson } from '../lib/json.ts';
+import { parsedBy, soundText } from '../lib/faults.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { KEY_NAME_MAXIMUM, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';
 
@@ -12,13 +11,7 @@ const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
 const OVERLAPS_S = Object.values(OVERLAPS_MS).map((ms) => ms / SECOND_MS);
 const ONE_OVERLAP = `Must be one of ${OVERLAPS_S.join(', ')}.`;
 
-const name = z
-  .string('Must be a string.')
-  .check(({ value, issues }) => {
-    const fault = keyNameFault(value);
-    if (fault) issues.push({ code: 'custom', message: fault, input: value });
-  })
-  .meta({ maxLength: KEY_NAME_MAXIMUM })
+const name = soundText(KEY_NAME_MAXIMUM, keyNameFault)
   .nullish()
   .describe('What the key is for, in your words. The history keeps no copy of it.');
 
@@ -61,15 +54,7 @@ export function checked<S extends z.ZodObject>(
   reply: FastifyReply,
 ): z.infer<S> {
   const strict = prefersStrictHandling(headers);
-  const body = parseJson(bytes);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw validationFailed({ body: 'Must be a JSON object.' });
-  const parsed = (strict ? schema.strict() : schema).safeParse(body);
-  if (!parsed.success) {
-    const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
-    addSchemaFaults(faults, parsed.error);
-    throw validationFailed(faults);
-  }
+  const wanted = parsedBy(strict ? schema.strict() : schema, objectIn(bytes));
   if (strict) reply.headers(STRICT_APPLIED);
-  return parsed.data as z.infer<S>;
+  return wanted as z.infer<S>;
 }

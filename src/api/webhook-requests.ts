@@ -1,18 +1,13 @@
 // What a merchant may ask for about its webhook endpoints: schemas that check, explain and document it.
 import { z } from 'zod';
 import { EVENT_TYPES } from '../events/event.ts';
+import { soundText } from '../lib/faults.ts';
 import { textFault } from '../lib/text.ts';
 import { type AddressRules, checkUrl, URL_CHARACTERS } from '../webhooks/addresses.ts';
 
 const DESCRIPTION_MAXIMUM = 255;
 const ONE_TYPE = `Must be one of ${EVENT_TYPES.join(', ')}.`;
 const OBJECT = 'Must be a JSON object.';
-
-const faulted = (faultOf: (value: string) => string | undefined) =>
-  z.string('Must be a string.').check(({ value, issues }) => {
-    const fault = faultOf(value);
-    if (fault) issues.push({ code: 'custom', message: fault, input: value });
-  });
 
 const types = z
   .array(z.enum(EVENT_TYPES, ONE_TYPE), 'Must be a list of event types.')
@@ -21,17 +16,14 @@ const types = z
   .nullish()
   .describe('The event types to send. `null`, or left out: all, also those that come later.');
 
-const description = faulted((text) => textFault(text, DESCRIPTION_MAXIMUM))
-  .meta({ maxLength: DESCRIPTION_MAXIMUM })
+const description = soundText(DESCRIPTION_MAXIMUM, (text) => textFault(text, DESCRIPTION_MAXIMUM))
   .nullish()
   .describe('What the endpoint is for, in your words.');
 
 const urlOf = (rules: AddressRules) =>
-  faulted((url) => checkUrl(url, rules))
-    .meta({ maxLength: URL_CHARACTERS })
-    .describe(
-      'Where events are sent: an https URL with a host name, on port 443 or one that the operator allows.',
-    );
+  soundText(URL_CHARACTERS, (url) => checkUrl(url, rules)).describe(
+    'Where events are sent: an https URL with a host name, on port 443 or one that the operator allows.',
+  );
 
 /** `POST /v1/webhook_endpoints`. */
 export const endpointRequestSchema = (rules: AddressRules) =>

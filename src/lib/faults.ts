@@ -1,7 +1,7 @@
 // Faults of a request's fields: what a schema finds, and which faults stand under a name that the caller wrote.
-import type { z } from 'zod';
+import { z } from 'zod';
 import { holdsCardNumber } from './card-number.ts';
-import type { ErrorDetails } from './errors.ts';
+import { type ErrorDetails, validationFailed } from './errors.ts';
 
 const UNKNOWN_FIELD = 'Is not a known field.';
 export const CARD_FIELD =
@@ -19,6 +19,25 @@ export function addSchemaFaults(faults: ErrorDetails, error: z.ZodError | undefi
     if (issue.code === 'unrecognized_keys')
       for (const name of issue.keys) faults[fieldPath([...issue.path.map(String), name])] ??= UNKNOWN_FIELD;
     else faults[issue.path.join('.')] ??= issue.message;
+}
+
+/** The schema of a text of at most `maximum` characters in which `faultOf`, which counts them, finds no fault. */
+export const soundText = (maximum: number, faultOf: (value: string) => string | undefined) =>
+  z
+    .string('Must be a string.')
+    .check(({ value, issues }) => {
+      const fault = faultOf(value);
+      if (fault) issues.push({ code: 'custom', message: fault, input: value });
+    })
+    .meta({ maxLength: maximum });
+
+/** What an object holds by its schema. Throws `validation_failed` with every fault. */
+export function parsedBy<S extends z.ZodType>(schema: S, values: Record<string, unknown>): z.output<S> {
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const faults: ErrorDetails = Object.create(null); // names come from outside: none may be inherited
+  addSchemaFaults(faults, parsed.error);
+  throw validationFailed(faults);
 }
 
 /** A field's path as the answer may show it. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults, fieldPath } from '../lib/faults.ts';
+import { addSchemaFaults, fieldPath, soundText } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
@@ -27,17 +27,11 @@ interface TextRule {
 }
 
 function text(maximum: number, rule: TextRule = {}) {
-  return z
-    .string('Must be a string.')
-    .check(({ value, issues }) => {
-      const fault =
-        textFault(value, maximum, rule.multiline) ??
-        (rule.refuseCards && holdsCardNumber(value) ? NUMBERED : undefined) ??
-        rule.check?.(value);
-      if (fault) issues.push({ code: 'custom', message: fault, input: value });
-    })
-    .meta({ maxLength: maximum })
-    .nullish();
+  const faultOf = (value: string) =>
+    textFault(value, maximum, rule.multiline) ??
+    (rule.refuseCards && holdsCardNumber(value) ? NUMBERED : undefined) ??
+    rule.check?.(value);
+  return soundText(maximum, faultOf).nullish();
 }
 
 const URL_MAXIMUM = 2048;

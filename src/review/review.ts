@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
-import { addSchemaFaults } from '../lib/faults.ts';
+import { addSchemaFaults, soundText } from '../lib/faults.ts';
 import { textFault } from '../lib/text.ts';
 import { NUMBERED, refuseCardFields } from '../payments/card-data.ts';
 import type { Payment } from '../payments/payment.ts';
@@ -124,16 +124,10 @@ interface TextRule {
 }
 
 function text(maximum: number, { multiline = false, digits = false }: TextRule) {
-  return z
-    .string('Must be a string.')
-    .check(({ value, issues }) => {
-      const fault =
-        textFault(value, maximum, multiline) ??
-        (holdsCardNumber(value, { checked: digits }) ? NUMBERED : undefined);
-      if (fault) issues.push({ code: 'custom', message: fault, input: value });
-    })
-    .meta({ maxLength: maximum })
-    .nullish();
+  const faultOf = (value: string) =>
+    textFault(value, maximum, multiline) ??
+    (holdsCardNumber(value, { checked: digits }) ? NUMBERED : undefined);
+  return soundText(maximum, faultOf).nullish();
 }
 
 const note = text(NOTE_MAXIMUM, { multiline: true }).describe('For administrators alone.');
