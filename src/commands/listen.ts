@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../lib/time.ts';
 import { webAddressFault } from '../lib/web-address.ts';
-import { newWebhookSecret, webhookHeaders } from '../webhooks/signing.ts';
+import { isWebhookSecret, newWebhookSecret, webhookHeaders } from '../webhooks/signing.ts';
 import { styled } from './terminal.ts';
 import {
   KEY_OPTION,
@@ -14,7 +14,7 @@ import {
   Unreachable,
   URL_OPTION,
 } from './test-api.ts';
-import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+import { CONFIG_OPTION } from './usage.ts';
 
 /** The service sends something every 15 seconds. */
 const SILENT_MS = 35 * SECOND_MS;
@@ -24,6 +24,7 @@ const FORWARD_MS = 15 * SECOND_MS;
 
 interface Options extends TestApiOptions {
   forwardTo: string;
+  secret?: string;
   json?: boolean;
 }
 
@@ -37,10 +38,15 @@ export function listenCommand(): Command {
   return new Command('listen')
     .description('forward test events, signed as webhooks are, to a server on this machine')
     .requiredOption('--forward-to <url>', 'where each event is posted', parseAddress)
+    .option(
+      '--secret <secret>',
+      'sign with this secret, such as that of an endpoint (default: a new one at each start)',
+      parseSecret,
+    )
     .option(...KEY_OPTION)
     .option(...URL_OPTION)
     .option(...CONFIG_OPTION)
-    .option(...JSON_OPTION)
+    .option('--json', 'print a line of JSON for each event')
     .addHelpText(
       'after',
       `
@@ -48,9 +54,9 @@ Examples:
   counterfoil listen --forward-to http://127.0.0.1:3000/hook
   counterfoil listen --forward-to http://127.0.0.1:3000/hook --url https://pay.example --key cfk_test_…
 
-It prints the secret that your server verifies signatures with, another one at each start, then a line for each event. It
-begins with what happens now, goes on where it was when the connection breaks, and ends with Ctrl-C. An event is posted
-once, whatever your server answers. Make events with counterfoil trigger.`,
+It prints the secret that your server verifies signatures with, then a line for each event. Without --secret the secret is
+another one at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
+Ctrl-C. An event is posted once, whatever your server answers. Make events with counterfoil trigger.`,
     )
     .action(listen);
 }
@@ -61,9 +67,15 @@ function parseAddress(text: string): string {
   return text;
 }
 
-async function listen({ forwardTo, json, ...options }: Options): Promise<void> {
+function parseSecret(text: string): string {
+  if (!isWebhookSecret(text))
+    throw new InvalidArgumentError('It must be whsec_ and 24 to 64 bytes in base64.');
+  return text;
+}
+
+async function listen({ forwardTo, json, secret: given, ...options }: Options): Promise<void> {
   const api = testApi(options);
-  const secret = newWebhookSecret();
+  const secret = given ?? newWebhookSecret();
   let lastId: string | undefined;
   for (let hasBegun = false; ; await sleep(RETRY_MS)) {
     try {

@@ -33,7 +33,8 @@ export interface TestApi {
 }
 
 /** Returns the API that options name. Throws `ConfigurationError`, and `UsageError` for a live key and an address without https. */
-export function testApi({ key = DEVELOPMENT_KEY, url, config }: TestApiOptions): TestApi {
+export function testApi({ key: given, url, config }: TestApiOptions): TestApi {
+  const key = given ?? DEVELOPMENT_KEY;
   if (!key.startsWith(KEY_PREFIX.test))
     throw new UsageError(
       '--key takes test keys alone: they begin with cfk_test_, and no live payment can be touched',
@@ -51,7 +52,11 @@ export function testApi({ key = DEVELOPMENT_KEY, url, config }: TestApiOptions):
         headers: { ...init.headers, authorization: `Bearer ${key}` },
       });
       if (response.ok) return response;
-      const said = `${baseUrl}${path} answered ${response.status}: ${await messageOf(response)}`;
+      const advice =
+        response.status === 401 && given === undefined
+          ? ' It does not know the development key: give a test key of it with --key.'
+          : '';
+      const said = `${baseUrl}${path} answered ${response.status}: ${await messageOf(response)}${advice}`;
       throw response.status === 429 || response.status >= 500 ? new Unreachable(said) : new Failure(said);
     },
   };
@@ -66,7 +71,7 @@ async function fetched(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (error) {
     throw new Unreachable(
-      `${address} cannot be reached (${reasonOf(error)}): see whether the service runs there`,
+      `${address} cannot be reached (${reasonOf(error)}): see whether the service runs there, or name its address with --url`,
     );
   }
 }

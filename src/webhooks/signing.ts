@@ -17,13 +17,16 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
+/** Whether a text has the form of a secret. */
+export const isWebhookSecret = (text: string): boolean =>
+  isKey(Buffer.from(SECRET.exec(text)?.[1] ?? '', 'base64'));
+
+const isKey = ({ length }: Buffer) => length >= LEAST_BYTES && length <= MOST_BYTES;
+
 /** The key inside a secret. A secret of another form is a defect of the caller. */
 function keyOf(secret: string): Buffer {
   const key = Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64');
-  assert(
-    key.length >= LEAST_BYTES && key.length <= MOST_BYTES,
-    'a webhook secret is whsec_ and 24 to 64 bytes in base64',
-  );
+  assert(isKey(key), 'a webhook secret is whsec_ and 24 to 64 bytes in base64');
   return key;
 }
 

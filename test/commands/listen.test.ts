@@ -129,12 +129,43 @@ describe('counterfoil listen and trigger', () => {
     await stop(away);
   });
 
+  test('events are signed with the secret that --secret gives, which must be one.', async () => {
+    const given = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const listener = await listening('--secret', given);
+    const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
+    assert.equal(secret, given);
+    await service.create();
+    await eventually(() => posted.length === 1);
+    new Webhook(given).verify(posted[0]!.body, posted[0]!.headers as Record<string, string>);
+    await stop(listener);
+    const wrong = await run(['listen', '--forward-to', hook, '--secret', 'whsec_short']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /It must be whsec_ and 24 to 64 bytes in base64\./);
+  });
+
+  test('a service that does not know the development key asks for another, and one with a wrong key is not told so.', async () => {
+    const strict = createServer((_, response) =>
+      response.writeHead(401).end('{"error":{"message":"The API key is missing or invalid."}}'),
+    ).listen(0, '127.0.0.1');
+    await once(strict, 'listening');
+    const url = `http://127.0.0.1:${(strict.address() as AddressInfo).port}`;
+    const advice = / It does not know the development key: give a test key of it with --key\.\n$/;
+    assert.match((await run(['trigger', 'payment.created', '--url', url])).stderr, advice);
+    const own = await run(['trigger', 'payment.created', '--url', url, '--key', OTHER_KEY]);
+    assert.match(own.stderr, /answered 401: The API key is missing or invalid\.\n$/);
+    strict.close();
+  });
+
   test('live keys, addresses without https, wrong keys and a service that is away are refused in a line.', async () => {
     for (const [args, code, line] of [
       [['--key', LIVE_KEY], 2, /--key takes test keys alone/],
       [['--url', 'http://pay.example'], 2, /--url must be an https URL/],
       [['--key', `${OTHER_KEY.slice(0, -1)}A`], 1, /answered 401: The API key is mistyped/],
-      [['--url', await nobody()], 1, /cannot be reached \(ECONNREFUSED\): see whether the service runs/],
+      [
+        ['--url', await nobody()],
+        1,
+        /cannot be reached \(ECONNREFUSED\): see whether the service runs there, or name its address with --url$/m,
+      ],
     ] as const)
       for (const command of [
         ['listen', '--forward-to', hook],
