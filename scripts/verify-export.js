@@ -164,7 +164,7 @@ try {
   must(state.ended, 'the end is cut off');
   const { entries, seals, first_entry: first } = header;
   const trust = first > 1 ? `; entries before ${first} are taken on trust` : '';
-  const signed = `${state.checkpoints} checkpoints by the key ${given ? 'given' : 'inside'}`;
+  const signed = `${state.checkpoints} ${state.checkpoints === 1 ? 'checkpoint' : 'checkpoints'} by the key ${given ? 'given' : 'inside'}`;
   const { acknowledged } = state;
   const known = acknowledged > 0 ? `; ${acknowledged} acknowledged fault${acknowledged > 1 ? 's' : ''}` : '';
   console.log(`Verified: ${entries} entries, ${seals} seals, ${signed}${trust}${known}.`);

@@ -88,7 +88,8 @@ interface ReadingRule {
 }
 
 const UNREADABLE: Record<string, string> = {
-  ENOENT: 'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG',
+  ENOENT:
+    'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG, or write one with counterfoil init',
   EISDIR: 'is a folder; name the file in it',
   EACCES: 'may not be read by this account; run the command as the account that serves',
 };

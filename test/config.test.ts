@@ -397,7 +397,8 @@ describe('a file that cannot be read', () => {
   };
 
   test('says that it is not there and how to name another', () => {
-    const problem = 'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG';
+    const problem =
+      'does not exist; name the configuration with --config or COUNTERFOIL_CONFIG, or write one with counterfoil init';
     assert.equal(said(join(folder, 'none.yaml')), `…/none.yaml: ${problem}`);
   });
 

@@ -104,8 +104,9 @@ Examples:
   counterfoil keys create --merchant "Corner Shop"
   counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
 
-A merchant of the store (it registered, or was imported) gets its key there: it works at once. Any other gets it in the
-configuration file: a running server takes it over on SIGHUP. A name that neither has makes a merchant in the file.`,
+A merchant that stands in the configuration file, imported or not, gets its key there: a running server takes it over on
+SIGHUP. Any other merchant of the store gets it in the store: it works at once. A name that neither has makes a merchant in
+the file.`,
     )
     .action(create);
 }

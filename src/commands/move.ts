@@ -32,7 +32,7 @@ export function moveCommand(): Command {
     .description('carry the store over whole, from SQLite to PostgreSQL or back, while nothing serves it')
     .requiredOption(
       '--to <where>',
-      'postgres: into the empty database that database_url or DATABASE_URL names; sqlite: from there into the storage directory',
+      'postgres: into the empty database that database_url or DATABASE_URL names, or the address of one without a password; sqlite: from there into the storage directory',
     )
     .option('--restart', 'remove what an unfinished move has put there, and begin anew')
     .option(...CONFIG_OPTION)

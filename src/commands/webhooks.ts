@@ -1,11 +1,12 @@
 // counterfoil webhooks: the endpoints of all merchants, a test event, sending again, and switching one off and on.
 import { Command, Option } from 'commander';
 import { counted } from '../lib/counted.ts';
+import { OperationalError } from '../lib/errors.ts';
 import { DAY_MS, systemClock } from '../lib/time.ts';
 import { ringOf } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
 import { webhookRules } from '../settings/webhook-endpoints.ts';
-import { disableEndpoint, enableEndpoint, endpointNotFound } from '../webhooks/change.ts';
+import { disableEndpoint, enableEndpoint } from '../webhooks/change.ts';
 import { DELIVERIES_KEPT_MS } from '../webhooks/delivery.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint } from '../webhooks/endpoint.ts';
 import { presentEndpoint } from '../webhooks/present.ts';
@@ -14,11 +15,19 @@ import { RESENDS, type Resend, resend } from '../webhooks/resend.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
 import { parseId, parsePast, parseText } from './arguments.ts';
 import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
-import { columns } from './terminal.ts';
+import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 const EXAMPLE = `${ENDPOINT_ID_PREFIX}01m7xy90z59x4m4bthzeq11xez7gvadtw35y`;
 const idOf = parseId(ENDPOINT_ID_PREFIX, 'counterfoil webhooks list');
+
+const noSuchEndpoint = (id: string) =>
+  new Failure(`there is no webhook endpoint ${id}; counterfoil webhooks list shows all`);
+
+/** Throws what a change of an endpoint failed with, with its id if there is none. */
+const failed = (id: string) => (error: unknown) => {
+  throw error instanceof OperationalError && error.code === 'not_found' ? noSuchEndpoint(id) : error;
+};
 
 /** A command about one endpoint. */
 function about(name: string, description: string, example = ''): Command {
@@ -88,7 +97,7 @@ async function list(options: StoreOptions): Promise<void> {
 async function test(id: string, options: StoreOptions): Promise<void> {
   await withStore(options, async ({ configuration, database }) => {
     const endpoint = await findEndpoint(database, id);
-    if (!endpoint) throw endpointNotFound();
+    if (!endpoint) throw noSuchEndpoint(id);
     const ring = ringOf(await storedSecretKeys(database), configuration);
     const rules = webhookRules(configuration);
     const { ok, status, ms, reason, event_id } = await sendTestEvent(
@@ -104,10 +113,9 @@ async function test(id: string, options: StoreOptions): Promise<void> {
 async function sendAgain(id: string, options: StoreOptions & { what: Resend; since: number }): Promise<void> {
   await withStore(options, async ({ journal }) => {
     const { what, since } = options;
-    const deliveries = await journal.commit(
-      (transaction) => resend(transaction, id, what, since, OPERATOR),
-      id,
-    );
+    const deliveries = await journal
+      .commit((transaction) => resend(transaction, id, what, since, OPERATOR), id)
+      .catch(failed(id));
     if (options.json) return console.log(JSON.stringify({ id, what, deliveries }));
     if (deliveries === null) return console.log('A server sends what is missing within a second.');
     console.log(`A server sends ${counted(deliveries, 'delivery', 'deliveries')} within a second.`);
@@ -133,7 +141,7 @@ async function change(
   { json }: StoreOptions,
   work: (transaction: Parameters<typeof enableEndpoint>[0]) => Promise<Endpoint>,
 ): Promise<void> {
-  const endpoint = await journal.commit(work, id);
+  const endpoint = await journal.commit(work, id).catch(failed(id));
   const { status } = presentEndpoint(endpoint, undefined);
   console.log(json ? JSON.stringify({ id, status }) : `${id} is ${status}.`);
 }

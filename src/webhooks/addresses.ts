@@ -150,8 +150,10 @@ export function checkUrl(url: string, rules: AddressRules): string | undefined {
   const fault = webAddressFault(url, { httpsOnly: false });
   if (fault) return fault;
   const { hostname, port, protocol } = new URL(url);
-  if (hostname.startsWith('[') || isIP(hostname.replace(/\.$/, '')) !== 0)
-    return 'Must name its host: an IP address is not allowed.';
+  if (hostname.startsWith('[') || isIP(hostname.replace(/\.$/, '')) !== 0) {
+    const isThisMachine = rules.allowHttp && (hostname.startsWith('127.') || hostname === '[::1]');
+    return `Must name its host: an IP address is not allowed.${isThisMachine ? ' Write localhost for this machine.' : ''}`;
+  }
   const number = Number(port || (protocol === 'https:' ? 443 : 80));
   if (number === 443 || rules.ports === 'any' || rules.ports.includes(number)) return undefined;
   return `Must have port ${[443, ...rules.ports].join(' or ')}.`;

@@ -65,7 +65,7 @@ describe('a configuration error exits 78 in one line', () => {
         code: 78,
         stdout: '',
         stderr:
-          'counterfoil: none.yaml: does not exist; name the configuration with --config or COUNTERFOIL_CONFIG\n',
+          'counterfoil: none.yaml: does not exist; name the configuration with --config or COUNTERFOIL_CONFIG, or write one with counterfoil init\n',
       });
     });
   }

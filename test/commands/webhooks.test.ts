@@ -66,6 +66,18 @@ for (const engine of ENGINES) {
       assert.match(failed.stdout, /503/);
       receiver.reply = answering(200);
 
+      for (const [name, ...more] of [
+        ['test'],
+        ['resend', '--since', '1d'],
+        ['disable', '--reason', 'x'],
+        ['enable'],
+      ] as const) {
+        const unknown = await command('webhooks', name, ...more, 'whe_none');
+        const line =
+          'counterfoil: there is no webhook endpoint whe_none; counterfoil webhooks list shows all\n';
+        assert.deepEqual([unknown.code, unknown.stderr], [1, line], name);
+      }
+
       const off = await command('webhooks', 'disable', id, '--reason', 'It answers with our checkout');
       assert.equal(off.stdout, `${id} is disabled.\n`);
       const own = (await service.request(`/v1/webhook_endpoints/${id}`)).json.data;
