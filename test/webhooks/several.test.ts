@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/delivery.ts';
 import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
+import { LEASE_MS } from '../../src/webhooks/queue.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { becomes } from '../support/waiting.ts';
@@ -87,6 +88,30 @@ for (const engine of ENGINES) {
       assert.ok(most >= 1 && most <= 4, `${most} at once`);
       for (const id of [live, ...dead]) await remove(id);
       receiver.reply = answering(200);
+    });
+
+    test('what another node has is not sent until its lease ends.', async () => {
+      const id = await endpoint('/leased');
+      await service.create(LONG);
+      await receiver.have(1, '/leased');
+      await eventually(
+        () =>
+          service.service.database.query('select leased_by from webhook_queues where endpoint_id = ?', id),
+        ([queue]) => queue?.leased_by === null,
+      );
+      await service.service.journal.commit((transaction) =>
+        transaction.query(
+          "update webhook_queues set leased_by = 'node_other', leased_until = ? where endpoint_id = ?",
+          service.clock.now() + LEASE_MS,
+          id,
+        ),
+      );
+      await service.create(LONG);
+      await delay(2000);
+      assert.equal((await receiver.have(1, '/leased')).length, 1);
+      service.clock.advance(LEASE_MS);
+      await receiver.have(2, '/leased');
+      await remove(id);
     });
 
     test('a redirect is a failure and is not followed; the reason is told in words.', async () => {
