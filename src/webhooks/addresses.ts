@@ -65,7 +65,7 @@ const globalIpv6 = listOf([GLOBAL_IPV6]);
 const specialIpv6 = listOf(SPECIAL_IPV6.split(' '));
 const near = NEAR.map((network) => ({ bits: splitNetwork(network).bits, list: listOf([network]) }));
 const unspecified = listOf(['::/127']);
-const metadata = METADATA.map((address) => listOf([address]));
+const metadata = listOf(METADATA);
 const holds = (list: BlockList, address: string) => list.check(address, familyOf(address));
 
 /** The 16 bytes of an IPv6 address. */
@@ -126,7 +126,7 @@ function opens(entry: string, address: string): boolean {
   const { address: base, bits } = splitNetwork(entry);
   // A list of IPv6 networks also finds IPv4 addresses, as the mapped ones that they are not.
   if ((isIP(base) === 6 && isIP(address) === 4) || !holds(listOfEntry(entry), address)) return false;
-  if (metadata.some((list) => holds(list, address)) && bits !== (isIP(base) === 6 ? 128 : 32)) return false;
+  if (holds(metadata, address) && bits !== (isIP(base) === 6 ? 128 : 32)) return false;
   const around = near.find(({ list }) => holds(list, address));
   return !around || (holds(around.list, base) && bits >= around.bits);
 }

@@ -22,7 +22,7 @@ import { SharedCommits } from './shared-commits.ts';
 const LOOK_EVERY_MS = 200;
 const DUE_EVERY_MS = SECOND_MS;
 /** A commit of this node is looked at after this: those of the next moment come along. */
-const GATHER_MS = 10;
+const GATHER_MS = 50;
 /** Entries that are looked through for whose they are. Behind more, every endpoint looks for itself. */
 const LOOKED_THROUGH = 2000;
 /** How long a stop waits for attempts to end. */
