@@ -40,7 +40,8 @@ export async function createToken(
   const { administratorId, role, name, days } = wanted;
   const owner = await findAdministrator(transaction, administratorId);
   if (!owner) throw new OperationalError('not_found', 'There is no such administrator.');
-  if (owner.disabled_at !== null) throw new OperationalError('conflict', 'This administrator is disabled. Enable them first.');
+  if (owner.disabled_at !== null)
+    throw new OperationalError('conflict', 'This administrator is disabled. Enable them first.');
   if (lesserRole(role, owner.role) !== role)
     throw validationFailed({ role: `Must be at most the administrator's own: ${owner.role}.` });
   const fault = name.trim() === '' ? 'Must not be empty.' : textFault(name, NAME_MAXIMUM);
