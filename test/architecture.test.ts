@@ -312,6 +312,21 @@ test('no exported name means two things in two rooms, but for exceptions that on
   assert.deepEqual(needless, [], 'take it out of support/exceptions.ts');
 });
 
+test('each name that a file of src/ exports is named by a file that imports it', () => {
+  const importers = new Map<string, string[]>();
+  for (const file of everywhere) {
+    const text = code(file);
+    for (const name of importsOf(file)) importers.set(name, [...(importers.get(name) ?? []), text]);
+  }
+  const isNamed = (name: string, text: string) => new RegExp(`\\b${name}\\b`).test(text);
+  const needless = syntax.flatMap(({ file, exported }) =>
+    exported
+      .filter((name) => !importers.get(file)?.some((text) => isNamed(name, text)))
+      .map((name) => `${file}: ${name}`),
+  );
+  assert.deepEqual(needless, [], 'take the export away, or what nothing uses');
+});
+
 test("comments of src/ use the field's terms (docs/style.md)", () => {
   const words = /\b(whoever|nobody|somebody|nothing where|kept answer|late answer|raises)\b/i;
   const comments = sources.flatMap((file) =>

@@ -103,7 +103,7 @@ function knownSource(key: string): Source {
 }
 
 /** Where failures stand: in the history, and of this node in memory. */
-export type Failures = Pick<Parts, 'tally'> & { database: Reader };
+type Failures = Pick<Parts, 'tally'> & { database: Reader };
 
 /** Newest first. */
 async function failuresOf({ database, tally }: Failures, email: string): Promise<FailedSignIn[]> {
@@ -169,7 +169,7 @@ export function recordFailure(
 export type PasswordRefusal = { refused: 'wrong' } | { refused: 'throttled'; until: number };
 
 /** A password given for the address `email`. `administrator`: the owner of that address, or undefined. */
-export interface Attempt {
+interface Attempt {
   email: string;
   administrator: Administrator | undefined;
   password: string;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 // WebAuthn level 3, sections 7.1 and 7.2, without attestation: no page asks for it, so its statement proves nothing.
 
 /** What this site expects: the challenge of its request (base64url), the origin of its page, and its host name. */
-export interface Expected {
+interface Expected {
   challenge: string;
   origin: string;
   rpId: string;

@@ -15,7 +15,7 @@ import { addPaymentRoutes, type PaymentRoutes } from './payments.ts';
 import { addTrialRoutes } from './trials.ts';
 import { addWebhookRoutes, type WebhookRoutes } from './webhooks.ts';
 
-export interface V1 extends PaymentRoutes, ApiKeyRoutes, WebhookRoutes, Authentication, EventStreamRoutes {
+interface V1 extends PaymentRoutes, ApiKeyRoutes, WebhookRoutes, Authentication, EventStreamRoutes {
   waits: Waits;
   /** How often each merchant may call in each mode; null where that is not limited. */
   rateLimits: RateLimits | null;

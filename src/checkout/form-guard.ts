@@ -4,8 +4,8 @@ import type { Instructions } from '../methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { KeyRing } from '../secrets/key-ring.ts';
 
-export const ACTIONS = ['submit', 'cancel', 'ask', 'try'] as const;
-export type Action = (typeof ACTIONS)[number];
+const ACTIONS = ['submit', 'cancel', 'ask', 'try'] as const;
+type Action = (typeof ACTIONS)[number];
 
 /**
  * What the token of one payment's form authenticates. Every node makes the same token, so it is stored nowhere; it is good as long as

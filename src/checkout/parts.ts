@@ -105,7 +105,7 @@ function strangeHost(url: URL, website: string | null): string | null {
 }
 
 /** The target of a link out. `host` is shown if it is not the merchant's own. */
-export interface Out {
+interface Out {
   target: string;
   host: string | null;
 }

@@ -18,7 +18,7 @@ import type { CheckoutVisit } from './visit.ts';
 /** The number of methods that are shown at once; the others are behind a disclosure. */
 const METHODS_SHOWN = 5;
 
-export interface Pending extends PaymentSubject {
+interface Pending extends PaymentSubject {
   methods: readonly Method[];
   /** The method whose form is shown. */
   method: Method;

@@ -33,7 +33,7 @@ const sealedSchema = headSchema.extend({ sealed: z.string() });
 type Head = z.infer<typeof headSchema>;
 
 /** The keys of an installation. */
-export interface Keys {
+interface Keys {
   made_at: string;
   keys: KeyId[];
   /** The content of each key file by its name. */

@@ -9,7 +9,7 @@ import { errorSummary, hasFaults } from './parts.ts';
 import type { Shown } from './route.ts';
 
 export const LANGUAGE: Language = { tag: 'en', name: 'English', direction: 'ltr' };
-export const PRODUCT = 'Counterfoil';
+const PRODUCT = 'Counterfoil';
 
 const PLACES = [
   ['/', 'Home'],
@@ -24,7 +24,7 @@ const PLACES = [
 const THEME_NAMES = { light: 'Light', dark: 'Dark', auto: 'As the system' } as const;
 
 /** What a page is framed with. */
-export interface Setting {
+interface Setting {
   /** The console's address, without a slash at its end. */
   path: string;
   /** The address that the choice of light or dark comes back to; none, and no choice, where opening it would lose what is shown. */

@@ -54,13 +54,12 @@ export const addressOfPayment = ({ address }: Context, id: string, carried?: Car
   address(`/payments/${id}`, carried);
 
 /** The amount in large type, the customer and the merchant. */
-export function heading(context: Context, payment: Payment, level: 'h1' | 'h2', words?: string): Html {
+export function heading(context: Context, payment: Payment, level: 'h1' | 'h2'): Html {
   const money = context.money(payment.amount_minor, payment.currency);
   const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
-  const inside = html`${words && html`${words} `}${amount}`;
   return html`<div class="subject">
 ${statusStamp(payment, context.now)}
-${level === 'h1' ? html`<h1>${inside}</h1>` : html`<h2>${inside}</h2>`}
+${level === 'h1' ? html`<h1>${amount}</h1>` : html`<h2>${amount}</h2>`}
 <p>${parties(payment)}</p>
 ${payment.mode === 'test' && html`<p class="ribbon">Test payment: no money moves</p>`}
 </div>`;

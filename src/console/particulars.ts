@@ -18,7 +18,7 @@ interface Submission {
   [field: string]: unknown;
 }
 
-export interface Customer {
+interface Customer {
   name?: string | null;
   email?: string | null;
   phone?: string | null;

@@ -38,14 +38,14 @@ export function foreign(path: string): Shown {
 }
 
 /** A conflict with the current state. `message` is shown to the user. */
-export function refused(path: string, status: number, message: string, back = path): Shown {
+export function refused(path: string, status: number, message: string): Shown {
   const title = status === 409 ? 'This was not done' : 'This cannot be done';
   return {
     title,
     status,
     content: html`<h1>${title}</h1>
 <p>${message}</p>
-<p><a class="primary" href="${back}">Look at how it is now</a></p>`,
+<p><a class="primary" href="${path}">Look at how it is now</a></p>`,
   };
 }
 

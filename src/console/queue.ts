@@ -99,7 +99,7 @@ function addressOf(
 }
 
 /** How many there are, what they come to, and how long the oldest waits. */
-export function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
+function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
   const payments = count === 1 ? 'payment' : 'payments';
   const match = isFiltered && (count === 1 ? ' matches' : ' match');
   return html`<p class="figures"><strong>${count}</strong> ${payments}${match}${sums.map(

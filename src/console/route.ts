@@ -115,7 +115,7 @@ interface Elsewhere extends Sent {
   to: string;
 }
 
-export interface Download {
+interface Download {
   stream: Readable;
   type: string;
   name: string;

@@ -4,7 +4,7 @@ import { type Database, DatabaseError } from './database.ts';
 /** `FIRST 2 (a, b)`, `ANY 2 (a, b)`, `2 (a, b)`; a list alone wants one (PostgreSQL manual, 19.6.2). */
 const NUMBER_WANTED = /^\s*(?:(?:first|any)\s+)?(\d+)\s*\(/i;
 
-export interface Standbys {
+interface Standbys {
   wanted: number;
   /** Undefined if the account may not see it, or the server does not say. */
   connected: number | undefined;

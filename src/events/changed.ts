@@ -8,7 +8,7 @@ import { findPayments, type Tenant } from '../payments/queries.ts';
 import { findTold, LOOKED_AT_MAXIMUM, READ_AT_ONCE, toldOfPayments } from './list.ts';
 
 /** Where a list of changes begins. */
-export interface ChangesSince {
+interface ChangesSince {
   /** Behind the entry with this number. */
   number: number;
   /** At this moment (milliseconds since 1970) or later. */

@@ -28,7 +28,7 @@ interface Frame {
   text: string;
 }
 
-export interface StreamRequest {
+interface StreamRequest {
   tenant: Tenant;
   filter: EventFilter;
   /** Behind which the stream begins; undefined for what happens from now on. */

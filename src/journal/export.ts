@@ -37,7 +37,7 @@ function publicKeyIn(file: string): string | null {
   }
 }
 
-export interface Exported {
+interface Exported {
   entries: number;
   seals: number;
   checkpoints: number;

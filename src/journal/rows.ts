@@ -25,7 +25,7 @@ const PAGE = 2000;
 const END = '~';
 
 /** What the history says of one subject. */
-export interface Told {
+interface Told {
   subject: string;
   /** The version that its entries make it. */
   version: number;

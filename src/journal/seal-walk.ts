@@ -14,14 +14,14 @@ export interface Vouchers {
   checkpoints: readonly Checkpoint[];
 }
 
-export interface Walk {
+interface Walk {
   /** Entry from whose seal on hashes are recomputed; what lies before is only counted and held to its checkpoints. */
   since: number;
   vouchers: readonly Vouchers[];
   tick(entries: number): void;
 }
 
-export interface Walked {
+interface Walked {
   last: Seal | undefined;
   /** The newest seal that was taken on trust. */
   trusted: Seal | undefined;

@@ -72,8 +72,7 @@ export function validationFailed(details: ErrorDetails): OperationalError {
 }
 
 /** What cannot be served at the moment, 503 `unavailable`; safe to try again with the same idempotency key. */
-export function unavailable(
-  message = 'The service cannot take this request now. Try again shortly.',
-): OperationalError {
+export function unavailable(): OperationalError {
+  const message = 'The service cannot take this request now. Try again shortly.';
   return new OperationalError('unavailable', message, { retryAfterS: 1 });
 }

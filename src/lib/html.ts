@@ -25,7 +25,7 @@ export function isHtml(value: unknown): value is Html {
 const SPECIAL = /[&<>"']/;
 
 /** A value as it is inserted: markup unchanged, lists joined, anything else escaped. Undefined for nothing. */
-export function escaped(value: Insertable): string {
+function escaped(value: Insertable): string {
   if (value instanceof Markup) return value.text;
   if (value === null || value === undefined || value === false) return '';
   if (Array.isArray(value)) {

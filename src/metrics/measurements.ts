@@ -27,7 +27,7 @@ const MISNAMED = [
 ];
 
 /** Values that are read at each scrape. */
-export interface Measured extends WebhooksMeasured {
+interface Measured extends WebhooksMeasured {
   journal: Journal;
   checkpoints: CheckpointRounds;
   sweeper: Sweeper;

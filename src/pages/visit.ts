@@ -7,7 +7,7 @@ import { type Theme, themeOf } from '../ui/theme.ts';
 type Named<Name extends string> = Name | 'lang' | 'theme';
 export type Parameters<Name extends string = never> = Partial<Record<Named<Name>, string | undefined>>;
 
-export interface Parameter {
+interface Parameter {
   /** Whether the addresses of the same page hold it, too. */
   isKept?: true;
   /** A value that it refuses counts as none. */

@@ -9,7 +9,7 @@ import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
 import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
 
 /** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */
-export const KEPT_MS = 7 * DAY_MS;
+const KEPT_MS = 7 * DAY_MS;
 const WAIT_MS = 2000;
 /** A conflict that outlives this many attempts is about something else than the key. */
 const ATTEMPTS = 3;

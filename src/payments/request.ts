@@ -182,7 +182,7 @@ function serialised(url: string | null | undefined): string | null {
 }
 
 /** Adds what is wrong with a metadata object to `faults`: size, keys, depth, text, numbers, card numbers. */
-export function checkMetadata(metadata: object, faults: ErrorDetails): void {
+function checkMetadata(metadata: object, faults: ErrorDetails): void {
   let keys = 0;
   let characters = 0;
 

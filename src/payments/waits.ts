@@ -7,7 +7,7 @@ import { type Tenant, tenantName } from './queries.ts';
 const WAITS_MAXIMUM = 10_000;
 const WAITS_OF_ONE_MAXIMUM = 5000;
 
-export interface WaitFor<T> {
+interface WaitFor<T> {
   tenant: Tenant;
   paymentId: string;
   withinMs: number;

@@ -104,7 +104,7 @@ export const EXPORT_COLUMNS = [
 /** Those that are amounts. */
 const AMOUNTS = ['amount', 'received_amount'] as const;
 
-export interface ExportOptions {
+interface ExportOptions {
   format: ExportFormat;
   /** For a spreadsheet: what separates the cells of CSV. Without it CSV is for programs: commas and no byte order mark. */
   separator?: Separator | undefined;

@@ -10,10 +10,10 @@ import { namesAgree } from './line-evidence.ts';
  * and `possible` want a look.
  */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;
-export type MatchLevel = (typeof MATCH_LEVELS)[number];
+type MatchLevel = (typeof MATCH_LEVELS)[number];
 
 /** One fact, and what it rests on. Both are sentences and may hold what the bank or a customer wrote: to be escaped. */
-export interface LineFact {
+interface LineFact {
   kind: 'reference' | 'named' | 'amount' | 'payer' | 'day';
   text: string;
   basis: string;

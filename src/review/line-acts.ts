@@ -102,7 +102,7 @@ function tellPayment(
 }
 
 /** The bank's reference of a line as a payment keeps it. */
-export function referenceOn(line: KeptLine): string | null {
+function referenceOn(line: KeptLine): string | null {
   const { references } = bankLine(line);
   return (references.booking ?? references.bank)?.slice(0, BANK_REFERENCE_MAXIMUM) ?? null;
 }

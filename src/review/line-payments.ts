@@ -17,7 +17,7 @@ interface ReadLine {
 export type Namings = Map<string, { payment: Payment; naming: Naming }>;
 
 /** What was looked up, by what it was looked up by. */
-export interface Found {
+interface Found {
   byId: Map<string, Payment>;
   byReference: Map<string, Payment[]>;
   byAccount: Map<string, Payment[]>;

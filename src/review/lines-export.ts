@@ -44,7 +44,7 @@ export const LINE_COLUMNS = [
 export const LINE_AMOUNTS = ['amount', 'payment_amount'] as const;
 type Column = (typeof LINE_COLUMNS)[number];
 
-export interface LinesExport {
+interface LinesExport {
   format: ExportFormat;
   /** As for payments. */
   separator?: Separator | undefined;

@@ -7,7 +7,7 @@ import { LINE_AMOUNTS, LINE_COLUMNS, type LineRow, lineRows } from './lines-expo
 import { type ExportFormat, rowWriter, type Separator } from './row-writer.ts';
 
 /** The columns in their order, which is part of the format: append only. `row` is `opening`, `line`, `closing` or `bank`. */
-export const REPORT_COLUMNS = ['row', ...LINE_COLUMNS, 'balance'] as const;
+const REPORT_COLUMNS = ['row', ...LINE_COLUMNS, 'balance'] as const;
 type ReportRow = Record<(typeof REPORT_COLUMNS)[number], string | null>;
 
 /** A line of the report. `balance`: of the account after it, hundredths; undefined if it is unknown, or the line is not booked. */

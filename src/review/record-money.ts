@@ -32,7 +32,7 @@ export const receivedMoneySchema = z.strictObject(
   'Must be an object.',
 );
 
-export interface ReceivedMoney {
+interface ReceivedMoney {
   /** In minor units of the payment's currency. */
   amount_minor: number;
   /** `2026-11-20`. */

@@ -59,7 +59,7 @@ export function decisionOf(payment: Pick<Payment, 'review'>): ReviewAct | undefi
 }
 
 /** Money that arrived, as an administrator recorded it. */
-export type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'currency' | 'received_on'>>;
+type Receipt = ReviewAct & Required<Pick<ReviewAct, 'amount_minor' | 'currency' | 'received_on'>>;
 
 /** The money recorded on a payment, oldest first, without what stands on lines that were taken back. */
 export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {

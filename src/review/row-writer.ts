@@ -12,7 +12,7 @@ export const EXPORT_TYPES: Record<ExportFormat, string> = {
 };
 
 /** For spreadsheets, by what separates their cells: CSV that begins with a byte order mark, so that they read it as UTF-8. */
-export const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
+const SEPARATORS = { comma: ',', semicolon: ';', tab: '\t' } as const;
 export type Separator = keyof typeof SEPARATORS;
 export const SEPARATOR_NAMES = Object.keys(SEPARATORS) as Separator[];
 
@@ -41,10 +41,10 @@ function cell(value: string | null): string | null {
 }
 
 /** A row: every value is text, amounts with two decimals, or null. */
-export type TextRow<Name extends string> = Readonly<Record<Name, string | null>>;
+type TextRow<Name extends string> = Readonly<Record<Name, string | null>>;
 
 /** How a format is written: what comes first, and rows as text. */
-export interface RowWriter<Name extends string> {
+interface RowWriter<Name extends string> {
   head: string;
   line(rows: readonly TextRow<Name>[]): string;
 }

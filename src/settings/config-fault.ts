@@ -35,7 +35,7 @@ function shownName(name: string): string {
 }
 
 /** The known name that `name` was probably meant to be: the nearest, when no more than a third of its letters differ. */
-export function meant(name: string, known: readonly string[]): string | undefined {
+function meant(name: string, known: readonly string[]): string | undefined {
   if (name.length > NAME_SHOWN) return undefined;
   const plain = (text: string) => text.toLowerCase().replaceAll('-', '_');
   const [nearest] = known

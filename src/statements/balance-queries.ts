@@ -18,7 +18,7 @@ const inOrder = (direction: 'asc' | 'desc') =>
     .join(', ');
 
 /** A balance that the bank named for the end of `last_day`. */
-export interface Closing {
+interface Closing {
   last_day: string;
   closing_minor: number;
 }

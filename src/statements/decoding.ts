@@ -10,7 +10,7 @@ const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(?:437|850)$/i;
 const PIECE_BYTES = 64 * 1024;
 
 /** The name of the encoding, as `TextDecoder` takes it, or `cp850`. Throws `StatementRefused` for a declared one that is unknown. */
-export function encodingOf(bytes: Uint8Array): string {
+function encodingOf(bytes: Uint8Array): string {
   const [a, b, c] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
   if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0)) return 'utf-16le';

@@ -27,7 +27,7 @@ export interface CheckedFile {
   confirmed?: RememberedLayout[];
 }
 
-export interface ImportOptions {
+interface ImportOptions {
   /** Imports what is right although something is not. */
   despiteFaults: boolean;
   /** Rolls everything back. */

@@ -2,7 +2,7 @@
 import type { Counterparty, LineReferences } from './statement.ts';
 import { folded, ibanOf, present, referenceOf } from './values.ts';
 
-export interface Information {
+interface Information {
   text: string;
   references: LineReferences;
   counterparty: Counterparty;

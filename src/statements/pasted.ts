@@ -7,7 +7,7 @@ import type { Statement, StatementAccount, StatementLine } from './statement.ts'
 import { currencyCode, ibanOf, present } from './values.ts';
 
 /** How a list is read where it does not tell by itself. */
-export interface PasteOptions {
+interface PasteOptions {
   dates?: DateOrder | undefined;
   decimal?: DecimalWord | undefined;
   account: StatementAccount;

@@ -12,7 +12,7 @@ const HEADER_BYTES = 16_384;
 const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
 
 /** What is to be delivered. */
-export interface DeliveryAttempt extends Signed {
+interface DeliveryAttempt extends Signed {
   url: string;
 }
 

@@ -32,7 +32,7 @@ import { newWebhookSecret } from './signing.ts';
 const OVERLAP_MS = DAY_MS;
 
 /** What a merchant says of an endpoint. */
-export type EndpointWish = Pick<Endpoint, 'url' | 'types' | 'description'>;
+type EndpointWish = Pick<Endpoint, 'url' | 'types' | 'description'>;
 
 /** Adds an endpoint. It gets events from now on. Throws `conflict` if the tenant has 16. */
 export async function createEndpoint(

@@ -191,7 +191,7 @@ function certificateFault(code: string, certificate: PeerCertificate, hostname: 
 
 const portOf = (url: URL) => Number(url.port || (url.protocol === 'https:' ? 443 : 80));
 
-export interface CheckedConnection {
+interface CheckedConnection {
   socket: Socket;
   /** Whether every address of the name is public. The replies of private servers are not shown. */
   isPublic: boolean;

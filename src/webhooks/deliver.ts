@@ -22,7 +22,7 @@ export interface Sending {
 }
 
 /** What came of an attempt that began at `at`, in milliseconds since 1970. */
-export interface Attempted {
+interface Attempted {
   outcome: AttemptOutcome;
   at: number;
 }

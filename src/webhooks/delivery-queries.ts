@@ -110,7 +110,7 @@ export async function findDelivery(
 }
 
 /** Deliveries to enabled endpoints that wait for their first or next attempt. */
-export interface WaitingDeliveries {
+interface WaitingDeliveries {
   count: number;
   /** When the one was queued that waits longest, milliseconds since 1970; null if none waits. */
   oldest: number | null;

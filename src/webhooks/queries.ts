@@ -20,7 +20,7 @@ export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoi
 }
 
 /** Which endpoints are looked for; what is undefined narrows nothing. */
-export interface EndpointFilter {
+interface EndpointFilter {
   merchant_id: string | undefined;
   mode: Mode | undefined;
   state: EndpointState | undefined;
@@ -95,7 +95,7 @@ export function queuesOf(database: Reader, ids: readonly string[]): Promise<Queu
 }
 
 /** How many endpoints there are in each state. */
-export interface EndpointStates {
+interface EndpointStates {
   enabled: number;
   failing: number;
   disabled: number;

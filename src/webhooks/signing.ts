@@ -74,7 +74,7 @@ export function webhookHeaders({ id, body, secrets, at }: Signed): Record<string
 }
 
 /** A request that says it is a webhook. `body` is what came, byte for byte; `now` is in milliseconds since 1970. */
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   secrets: readonly string[];
   headers: IncomingHttpHeaders;
   body: string | Uint8Array;
