@@ -155,16 +155,12 @@ async function act(email: string, options: StoreOptions, work: typeof disable, w
     const { id } = await named(database, email);
     const open = (await openSessionsOf(database, id, systemClock.now())).length;
     const changed = await journal.commit((transaction) => work(transaction, id, OPERATOR), id);
-    if (options.json) {
-      console.log(JSON.stringify(shown(changed, (await passkeysOf(database, id)).length)));
-      return;
-    }
-    if (what.startsWith('may') && changed.password === null) {
-      console.log(
+    if (options.json)
+      return console.log(JSON.stringify(shown(changed, (await passkeysOf(database, id)).length)));
+    if (what.startsWith('may') && changed.password === null)
+      return console.log(
         `${changed.name} (${changed.email}) is no longer disabled, but was never set up. Next: counterfoil administrators reset ${changed.email}`,
       );
-      return;
-    }
     const ended = open === 0 || what.startsWith('may') ? '' : ` ${counted(open, 'session')} ended.`;
     console.log(`${changed.name} (${changed.email}) ${what}.${ended}`);
   });
@@ -196,16 +192,11 @@ async function list(options: StoreOptions): Promise<void> {
     const everybody = (await listAdministrators(database)).map((one) =>
       shown(one, passkeys.get(one.id) ?? 0),
     );
-    if (options.json) {
-      console.log(JSON.stringify({ administrators: everybody }));
-      return;
-    }
-    if (everybody.length === 0) {
-      console.log(
+    if (options.json) return console.log(JSON.stringify({ administrators: everybody }));
+    if (everybody.length === 0)
+      return console.log(
         'There are no administrators. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator',
       );
-      return;
-    }
     console.log(columns(everybody.map((one) => [one.email, one.name, one.role, one.state, toldProofs(one)])));
   });
 }

@@ -121,14 +121,11 @@ async function list(options: StoreOptions): Promise<void> {
       used_at: timestampOrNull(one.used_at),
       revoked_at: timestampOrNull(one.revoked_at),
     }));
-    if (options.json) {
-      console.log(JSON.stringify({ invites }));
-      return;
-    }
-    if (invites.length === 0) {
-      console.log('There are no invitations. Make one: counterfoil invites create --note "Corner Shop"');
-      return;
-    }
+    if (options.json) return console.log(JSON.stringify({ invites }));
+    if (invites.length === 0)
+      return console.log(
+        'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"',
+      );
     const state = (one: (typeof invites)[number]) =>
       ({
         open: `open until ${one.expires_at}`,

@@ -48,8 +48,8 @@ export async function rotate(
       rotateKey(transaction, before, wanted, OPERATOR),
     );
     const now = systemClock.now();
-    if (options.json) {
-      console.log(
+    if (options.json)
+      return console.log(
         JSON.stringify({
           key,
           id: row.id,
@@ -59,8 +59,6 @@ export async function rotate(
           replaced: { id, expires_at: timestampOrNull(old.expires_at), last_used_at: timestampOrNull(used) },
         }),
       );
-      return;
-    }
     const made = await keysMadeBy(store.database, old, now);
     console.log(key);
     console.error(`

@@ -116,14 +116,11 @@ async function list(options: StoreOptions): Promise<void> {
   await withStore(options, async ({ configuration, database }) => {
     const directory = await loadDirectory(configuration, database);
     const merchants = directory.merchants.map(({ id }) => described(directory.merchant(id)!, directory));
-    if (options.json) {
-      console.log(JSON.stringify({ merchants }));
-      return;
-    }
-    if (merchants.length === 0) {
-      console.log('There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"');
-      return;
-    }
+    if (options.json) return console.log(JSON.stringify({ merchants }));
+    if (merchants.length === 0)
+      return console.log(
+        'There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"',
+      );
     const inStore = await merchantsInStore(database);
     const rows = merchants.map((one) => [
       one.id,

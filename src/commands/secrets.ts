@@ -84,10 +84,7 @@ async function saveKeys(file: string, { passphraseFile, config, json }: SecretsO
   await writeDurably(file, await sealKeys({ made_at, keys, files }, passphrase));
   await sync(dirname(file));
   await openKeys(readFileSync(file, 'utf8'), passphrase); // as it lies on the disk
-  if (json) {
-    console.log(JSON.stringify({ saved: file, keys }));
-    return;
-  }
+  if (json) return console.log(JSON.stringify({ saved: file, keys }));
   console.log(
     `Saved the ${told(keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`,
   );
@@ -99,10 +96,7 @@ async function restoreKeys(file: string, { passphraseFile, config, json }: Secre
   const saved = await openKeys(readFileSync(file, 'utf8'), await givenPassphrase(passphraseFile));
   prepareStorage(storage);
   const keys = putBack(saved, configuration);
-  if (json) {
-    console.log(JSON.stringify({ storage, keys }));
-    return;
-  }
+  if (json) return console.log(JSON.stringify({ storage, keys }));
   const [there, missing] = [true, false].map((was) => keys.filter(({ was_there }) => was_there === was));
   if (missing!.length > 0) console.log(`Put the ${told(missing!)} into ${shownPath(storage)}.`);
   if (there!.length > 0) console.log(`Already in ${shownPath(storage)}: the ${told(there!)}.`);

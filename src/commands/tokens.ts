@@ -118,14 +118,9 @@ async function list(options: StoreOptions): Promise<void> {
       expires_at: formatTimestamp(one.expires_at),
       revoked_at: timestampOrNull(one.revoked_at),
     }));
-    if (options.json) {
-      console.log(JSON.stringify({ tokens }));
-      return;
-    }
-    if (tokens.length === 0) {
-      console.log('There are no tokens. Make one: counterfoil administrators token create --help');
-      return;
-    }
+    if (options.json) return console.log(JSON.stringify({ tokens }));
+    if (tokens.length === 0)
+      return console.log('There are no tokens. Make one: counterfoil administrators token create --help');
     const state = (one: (typeof tokens)[number]) =>
       ({
         active: `until ${one.expires_at}`,
