@@ -3,6 +3,11 @@ import { DatabaseError, type Reader, type Row } from '../database/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
 
+const SELECT_SEALS = 'select number, first_entry, last_entry, at, hash from seals';
+/** For statements about entries of the history, whichever room they are of. */
+export const SELECT_ENTRIES =
+  'select number, at, actor, action, subject, request_id, facts from audit_entries';
+
 /** Returns what a query finds, or undefined if its table does not exist yet. Throws `DatabaseError`. */
 export function unlessEmpty<T>(query: Promise<T>): Promise<T | undefined> {
   return query.catch((error) => {
@@ -42,36 +47,25 @@ export function readHeads(database: Reader): Promise<{ id: number; entries: numb
 }
 
 export async function findSeal(database: Reader, number: number): Promise<Seal | undefined> {
-  return (
-    await database.query<Seal>(
-      'select number, first_entry, last_entry, at, hash from seals where number = ?',
-      number,
-    )
-  )[0];
+  const sql = `${SELECT_SEALS} where number = ?`;
+  return (await database.query<Seal>(sql, number))[0];
 }
 
 /** The seal over entry `number`, or the first one behind it. */
 export async function sealHolding(database: Reader, number: number): Promise<Seal | undefined> {
-  return (
-    await database.query<Seal>(
-      'select number, first_entry, last_entry, at, hash from seals where last_entry >= ? order by last_entry limit 1',
-      number,
-    )
-  )[0];
+  const sql = `${SELECT_SEALS} where last_entry >= ? order by last_entry limit 1`;
+  return (await database.query<Seal>(sql, number))[0];
 }
 
 export async function newestSeal(database: Reader): Promise<Seal | undefined> {
-  return (
-    await database.query<Seal>(
-      'select number, first_entry, last_entry, at, hash from seals order by number desc limit 1',
-    )
-  )[0];
+  const sql = `${SELECT_SEALS} order by number desc limit 1`;
+  return (await database.query<Seal>(sql))[0];
 }
 
 /** From the very first, whatever its number, when there is none to come after. */
 export function sealsAfter(database: Reader, number: number | undefined, limit: number): Promise<Seal[]> {
   return database.query<Seal>(
-    `select number, first_entry, last_entry, at, hash from seals
+    `${SELECT_SEALS}
      ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
     ...(number === undefined ? [] : [number]),
     limit,
@@ -84,7 +78,7 @@ export function entriesAfter(
   limit: number,
 ): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
+    `${SELECT_ENTRIES}
      ${number === undefined ? '' : 'where number > ?'} order by number limit ? + 0`,
     ...(number === undefined ? [] : [number]),
     limit,
@@ -111,8 +105,7 @@ export function entriesBySubject(
   limit: number,
 ): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where (subject, number) > (?, ?) and subject < ? order by subject, number limit ? + 0`,
+    `${SELECT_ENTRIES} where (subject, number) > (?, ?) and subject < ? order by subject, number limit ? + 0`,
     after.subject,
     after.number,
     end,
@@ -134,8 +127,7 @@ export function entriesAbout(
   limit: number,
 ): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where subject >= ? and subject < ? and number > ? and number <= ? order by number limit ? + 0`,
+    `${SELECT_ENTRIES} where subject >= ? and subject < ? and number > ? and number <= ? order by number limit ? + 0`,
     prefix,
     `${prefix}~`,
     after,
@@ -175,8 +167,7 @@ export function searchEntries(
     to === undefined ? [] : (['at < ?', [to]] as const),
   ].filter((one) => one.length === 2);
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where number > ? and number < ?${conditions.map(([sql]) => ` and ${sql}`).join('')}
+    `${SELECT_ENTRIES} where number > ? and number < ?${conditions.map(([sql]) => ` and ${sql}`).join('')}
      order by number ${newestFirst ? 'desc' : 'asc'} limit ? + 0`,
     above,
     below,
@@ -192,17 +183,13 @@ export async function momentOfEntry(database: Reader, number: number): Promise<n
 }
 
 export function entriesOf(database: Reader, subject: string): Promise<AuditEntry[]> {
-  return database.query<AuditEntry>(
-    'select number, at, actor, action, subject, request_id, facts from audit_entries where subject = ? order by number',
-    subject,
-  );
+  return database.query<AuditEntry>(`${SELECT_ENTRIES} where subject = ? order by number`, subject);
 }
 
 /** The newest entries with a subject, newest first. */
 export function newestEntriesAbout(database: Reader, subject: string, limit: number): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where subject = ? order by number desc limit ? + 0`,
+    `${SELECT_ENTRIES} where subject = ? order by number desc limit ? + 0`,
     subject,
     limit,
   );

@@ -2,6 +2,7 @@
 import type { Reader } from '../database/database.ts';
 import { marks } from '../database/table.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
+import { SELECT_ENTRIES } from '../journal/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Payment } from './payment.ts';
 import { type Tenant, tenantName } from './queries.ts';
@@ -59,8 +60,7 @@ export function entriesOfTenant(
   limit: number,
 ): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where number > ? and number <= ? and ${TENANT_OF} = ? order by number limit ? + 0`,
+    `${SELECT_ENTRIES} where number > ? and number <= ? and ${TENANT_OF} = ? order by number limit ? + 0`,
     after,
     until,
     tenantName(tenant),
@@ -81,8 +81,7 @@ export function tenantsBetween(database: Reader, after: number, until: number): 
 /** All entries about some subjects, by subject and number. */
 export function entriesOfSubjects(database: Reader, subjects: readonly string[]): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
-    `select number, at, actor, action, subject, request_id, facts from audit_entries
-     where subject in (${marks(subjects)}) order by subject, number`,
+    `${SELECT_ENTRIES} where subject in (${marks(subjects)}) order by subject, number`,
     ...subjects,
   );
 }
