@@ -75,9 +75,10 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
   try {
     const database = await openFenced(configuration);
     let result: Erasure;
+    let found: string[];
     try {
       await requireSchema(database, configuration);
-      const found = payment === undefined ? await search(database, email!) : [payment];
+      found = payment === undefined ? await search(database, email!) : [payment];
       if (email !== undefined && found.length > 0 && !options.yes) await confirm(found.length);
       result = await withProgressBar('erasing', (onProgress) => eraseAll(database, found, onProgress));
     } finally {
@@ -85,6 +86,8 @@ async function erase(options: EraseOptions, command: Command): Promise<void> {
     }
     if (payment !== undefined && result.left[0]) throw new Failure(result.left[0]);
     if (json) console.log(JSON.stringify(result));
+    else if (email !== undefined && found.length === 0)
+      console.log('Nothing is erased: no payment has this e-mail address.');
     else console.log(told(result, configuration));
     if (result.left.length > 0) process.exitCode = 1;
     if (isStillOpen(configuration)) {
@@ -137,12 +140,12 @@ async function eraseAll(database: Database, ids: readonly string[], onProgress: 
       const works = ids
         .slice(done, done + BATCH)
         .map((id) => journal.commit((transaction) => eraseWhole(transaction, id, act), id));
-      for (const outcome of await Promise.allSettled(works)) {
+      for (const [i, outcome] of (await Promise.allSettled(works)).entries()) {
         if (outcome.status === 'fulfilled') {
           result.erased++;
           result.kept_answers += outcome.value;
         } else {
-          result.left.push(reasonOf(outcome.reason));
+          result.left.push(reasonOf(outcome.reason, ids[done + i]!));
         }
       }
       onProgress(done, ids.length);
@@ -168,8 +171,10 @@ async function eraseWhole(transaction: Transaction, id: string, act: Act): Promi
 }
 
 /** Why a payment was left as it is; what is no such reason is raised again. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, id: string): string {
   if (!(error instanceof OperationalError) || error.code === 'unavailable') throw error;
+  if (error.code === 'not_found')
+    return `there is no payment ${id}; counterfoil payments show finds one by its reference`;
   return error.message.slice(0, 1).toLowerCase() + error.message.slice(1, -1); // as part of a line
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Mode } from '../merchants/merchant.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseDays } from './arguments.ts';
-import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -139,7 +139,9 @@ async function list(options: StoreOptions): Promise<void> {
 
 async function revoke(id: string, options: StoreOptions): Promise<void> {
   await withStore(options, async ({ journal }) => {
-    const { note } = await journal.commit((transaction) => revokeInvite(transaction, id, OPERATOR), id);
+    const { note } = await journal
+      .commit((transaction) => revokeInvite(transaction, id, OPERATOR), id)
+      .catch(ifMissing(`there is no invitation ${id}; counterfoil invites list shows all`));
     console.log(
       options.json
         ? JSON.stringify({ id, revoked: true })

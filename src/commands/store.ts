@@ -154,6 +154,11 @@ export async function named(database: Database, email: string): Promise<Administ
   );
 }
 
+/** Returns what throws a `Failure` with `sentence` for a refusal that says `not_found`, and any other error unchanged. */
+export const ifMissing = (sentence: string) => (error: unknown) => {
+  throw error instanceof OperationalError && error.code === 'not_found' ? new Failure(sentence) : error;
+};
+
 /** Formats a refusal for the operator. Returns other errors unchanged. */
 function told(error: unknown): unknown {
   if (!(error instanceof OperationalError)) return error;

@@ -1,7 +1,6 @@
 // counterfoil webhooks: the endpoints of all merchants, a test event, sending again, and switching one off and on.
 import { Command, Option } from 'commander';
 import { counted } from '../lib/counted.ts';
-import { OperationalError } from '../lib/errors.ts';
 import { DAY_MS, systemClock } from '../lib/time.ts';
 import { ringOf } from '../secrets/open-ring.ts';
 import { storedSecretKeys } from '../secrets/queries.ts';
@@ -14,7 +13,7 @@ import { findEndpoint, listEndpoints, queuesOf } from '../webhooks/queries.ts';
 import { RESENDS, type Resend, resend } from '../webhooks/resend.ts';
 import { sendTestEvent } from '../webhooks/test-event.ts';
 import { parseId, parsePast, parseText } from './arguments.ts';
-import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { ifMissing, OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -22,12 +21,7 @@ const EXAMPLE = `${ENDPOINT_ID_PREFIX}01m7xy90z59x4m4bthzeq11xez7gvadtw35y`;
 const idOf = parseId(ENDPOINT_ID_PREFIX, 'counterfoil webhooks list');
 
 const noSuchEndpoint = (id: string) =>
-  new Failure(`there is no webhook endpoint ${id}; counterfoil webhooks list shows all`);
-
-/** Throws what a change of an endpoint failed with, with its id if there is none. */
-const failed = (id: string) => (error: unknown) => {
-  throw error instanceof OperationalError && error.code === 'not_found' ? noSuchEndpoint(id) : error;
-};
+  `there is no webhook endpoint ${id}; counterfoil webhooks list shows all`;
 
 /** A command about one endpoint. */
 function about(name: string, description: string, example = ''): Command {
@@ -97,7 +91,7 @@ async function list(options: StoreOptions): Promise<void> {
 async function test(id: string, options: StoreOptions): Promise<void> {
   await withStore(options, async ({ configuration, database }) => {
     const endpoint = await findEndpoint(database, id);
-    if (!endpoint) throw noSuchEndpoint(id);
+    if (!endpoint) throw new Failure(noSuchEndpoint(id));
     const ring = ringOf(await storedSecretKeys(database), configuration);
     const rules = webhookRules(configuration);
     const { ok, status, ms, reason, event_id } = await sendTestEvent(
@@ -115,7 +109,7 @@ async function sendAgain(id: string, options: StoreOptions & { what: Resend; sin
     const { what, since } = options;
     const deliveries = await journal
       .commit((transaction) => resend(transaction, id, what, since, OPERATOR), id)
-      .catch(failed(id));
+      .catch(ifMissing(noSuchEndpoint(id)));
     if (options.json) return console.log(JSON.stringify({ id, what, deliveries }));
     if (deliveries === null) return console.log('A server sends what is missing within a second.');
     console.log(`A server sends ${counted(deliveries, 'delivery', 'deliveries')} within a second.`);
@@ -141,7 +135,7 @@ async function change(
   { json }: StoreOptions,
   work: (transaction: Parameters<typeof enableEndpoint>[0]) => Promise<Endpoint>,
 ): Promise<void> {
-  const endpoint = await journal.commit(work, id).catch(failed(id));
+  const endpoint = await journal.commit(work, id).catch(ifMissing(noSuchEndpoint(id)));
   const { status } = presentEndpoint(endpoint, undefined);
   console.log(json ? JSON.stringify({ id, status }) : `${id} is ${status}.`);
 }

@@ -176,7 +176,13 @@ for (const engine of ENGINES) {
         );
       }
       const unknown = await erase('--payment', 'pay_none');
-      assert.deepEqual([unknown.code, unknown.stderr], [1, 'counterfoil: there is no such payment\n']);
+      assert.deepEqual(
+        [unknown.code, unknown.stderr],
+        [
+          1,
+          'counterfoil: there is no payment pay_none; counterfoil payments show finds one by its reference\n',
+        ],
+      );
       assert.equal(await rows(...ALL), before);
     });
 
@@ -215,7 +221,10 @@ for (const engine of ENGINES) {
       assert.deepEqual(left.map(({ id }) => id).sort(), [pending, other].sort());
       assert.ok(named);
       const again = await erase('--email', `nobody-${EMAIL}`, '--yes');
-      assert.deepEqual([again.code, again.stdout], [0, 'Erased: 0 payments, 0 stored responses.\n']);
+      assert.deepEqual(
+        [again.code, again.stdout],
+        [0, 'Nothing is erased: no payment has this e-mail address.\n'],
+      );
       await service.verify();
     });
 

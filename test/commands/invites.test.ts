@@ -139,7 +139,7 @@ test('what is wrong is told in one line.', async (context) => {
     [
       ['revoke', 'inv_unknown'],
       1,
-      /^counterfoil: (there is no such invitation|the invitation was (used already, by mer_\w+|revoked already)|the invitation is over)\n$/,
+      /^counterfoil: (there is no invitation inv_unknown; counterfoil invites list shows all|the invitation was (used already, by mer_\w+|revoked already)|the invitation is over)\n$/,
     ],
     [['create', '--live'], 1, /^counterfoil: in development all keys make test payments; .*\n$/],
     [['create', '--note', 'x'.repeat(201)], 1, /^counterfoil: --note: must be at most 200 characters\n$/],
