@@ -29,8 +29,11 @@ export const separatorChoice = (): Html =>
   filterChoice(
     'separator',
     'For a spreadsheet, separated by',
-    SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const),
+    [...SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const), ['', 'For a program instead']],
     'semicolon',
+    undefined,
+    'separator',
+    null,
   );
 
 export async function exportPage(context: Context): Promise<Outcome> {

@@ -360,6 +360,12 @@ test('a stranger is answered before the files are sent', async () => {
 test('lines are downloaded with what became of them, and the download is told in the history', async () => {
   const page = await look(ana, '/statements/export');
   assert.match(page.body, /Every line with what became of it/);
+  assert.match(
+    page.text,
+    /separated by<[\s\S]*selected>Semicolons<[\s\S]*<option value="">For a program instead</,
+  );
+  const separated = page.text.slice(page.text.indexOf('separated by<'));
+  assert.doesNotMatch(separated.slice(0, separated.indexOf('</select>')), />Any</);
   const csv = (await ana.get('/statements/lines.csv?separator=semicolon&from=2026-11-20')).text;
   const [head, ...rows] = csv.trim().split('\r\n');
   assert.match(head!, /^id;account;file;day;value_day;amount;currency;booked;/);
