@@ -16,9 +16,12 @@ import {
   signInAs,
 } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { hashCheaply } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const NEW_PASSWORD = 'quite another few words';
+
+hashCheaply();
 
 for (const engine of ENGINES)
   describe(`an account on ${engine}`, () => {

@@ -4,10 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { codeOf, MANY_SIGN_INS, newClient } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { hashCheaply } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const PASSWORD = 'four words nobody says';
 let made = 0;
+
+hashCheaply();
 
 for (const engine of ENGINES)
   describe(`setting up on ${engine}`, () => {

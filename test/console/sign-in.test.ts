@@ -15,9 +15,12 @@ import {
 } from '../support/console.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { addPasskey, type Passkey } from '../support/passkey.ts';
+import { hashCheaply } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const WRONG_PAIR = 'Email address or password is not right';
+
+hashCheaply();
 
 for (const engine of ENGINES)
   describe(`signing in on ${engine}`, () => {
