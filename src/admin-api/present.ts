@@ -1,6 +1,6 @@
 // A payment as administrators see it, and the schemas that promise so.
 import { z } from 'zod';
-import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
+import { barredAmong, namesOf } from '../administrators/queries.ts';
 import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp } from '../lib/time.ts';

@@ -1,7 +1,7 @@
-// The SQL about administrators, their passkeys and sessions. E-mail addresses come in lower case.
+// The SQL about administrators, also as reviewers, their passkeys and sessions. E-mail addresses come in lower case.
 import type { Reader } from '../database/database.ts';
 import { heldRows } from '../database/look-up.ts';
-import { rowWithId } from '../database/table.ts';
+import { marks, rowWithId } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
 import { PASSKEYS, type Passkey, SESSIONS, type Session } from './rows.ts';
@@ -213,4 +213,29 @@ export function newestEntries(
     action,
     limit,
   );
+}
+
+/** Administrators' names by their ids (`adm_…`); those that are not there are left out. */
+export async function namesOf(
+  database: Reader,
+  administrators: readonly string[],
+): Promise<Map<string, string>> {
+  const ids = [...new Set(administrators)];
+  if (ids.length === 0) return new Map();
+  const rows = await database.query<{ id: string; name: string }>(
+    `select id, name from administrators where id in (${marks(ids)})`,
+    ...ids,
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Those of `administrators` (`adm_…`) who may not decide any more: they are disabled, or auditors by now. */
+export async function barredAmong(database: Reader, administrators: readonly string[]): Promise<Set<string>> {
+  if (administrators.length === 0) return new Set();
+  const rows = await database.query<{ id: string }>(
+    `select id from administrators where id in (${marks(administrators)})
+     and (disabled_at is not null or role = 'auditor')`,
+    ...administrators,
+  );
+  return new Set(rows.map(({ id }) => id));
 }

@@ -1,7 +1,7 @@
 // Recovery codes: ten random words on paper, for a lost second factor. Each code works once.
-import { asciiDigits } from '../lib/digits.ts';
 import { randomId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
+import { asciiDigits } from '../lib/text.ts';
 
 const COUNT = 10;
 /** 120 bits, too many to try out, also against a digest. Older codes of 16 characters still work. */

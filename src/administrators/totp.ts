@@ -1,6 +1,6 @@
 // Codes of an authenticator app (RFC 6238): six digits that change every 30 seconds, each taken once.
 import { Secret, TOTP } from 'otpauth';
-import { asciiDigits } from '../lib/digits.ts';
+import { asciiDigits } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
 
 const ISSUER = 'Counterfoil';

@@ -1,8 +1,8 @@
 // What a merchant may ask for about its API keys: schemas that check, explain and document it.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { prefersStrictHandling, STRICT_APPLIED } from '../http/headers.ts';
 import { objectIn } from '../http/json-body.ts';
-import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { parsedBy, soundText } from '../lib/faults.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { KEY_NAME_MAXIMUM, keyNameFault, OVERLAPS_MS } from '../merchants/api-keys.ts';

@@ -1,7 +1,6 @@
 // GET /v1/payments/{id}: at once, or with `Prefer: wait` (RFC 7240) at the payment's next change.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_HEADERS } from '../http/headers.ts';
-import { preferredWait } from '../http/prefer.ts';
+import { API_HEADERS, preferredWait } from '../http/headers.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { presentPayment } from '../payments/present.ts';

@@ -1,6 +1,6 @@
 // What counterfoil keys does with keys that there are: replaces one, ends one, and those that were made with it.
 import { counted } from '../lib/counted.ts';
-import { editDistance } from '../lib/edit-distance.ts';
+import { editDistance } from '../lib/text.ts';
 import { DAY_MS, formatTimestamp, systemClock, timestampOrNull } from '../lib/time.ts';
 import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../merchants/api-keys.ts';
 import type { Directory } from '../merchants/directory.ts';

@@ -1,7 +1,7 @@
 // Finds the merchant that a command line names, in the configuration and in the store, and the one that was probably meant.
 import type { Configuration } from '../config.ts';
 import type { Reader } from '../database/database.ts';
-import { editDistance } from '../lib/edit-distance.ts';
+import { editDistance } from '../lib/text.ts';
 import { systemClock } from '../lib/time.ts';
 import { Directory } from '../merchants/directory.ts';
 import { directoryListeners } from '../merchants/follow.ts';

@@ -1,7 +1,7 @@
 // The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
 
 import { createReadStream, existsSync } from 'node:fs';
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { checkpointFiles } from '../journal/checkpoint.ts';
 import { markCheckpoints } from '../journal/export.ts';

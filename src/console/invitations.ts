@@ -1,8 +1,8 @@
 // Invitations to register: which there are and what became of them, another, and one less, by administrators alone.
-import { asciiDigits } from '../lib/digits.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { sha256Hex } from '../lib/secrets.ts';
+import { asciiDigits } from '../lib/text.ts';
 import {
   createInvite,
   INVITE_DAYS,

@@ -1,6 +1,6 @@
 // One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
 import { may } from '../administrators/administrator.ts';
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { DAY_MS } from '../lib/time.ts';

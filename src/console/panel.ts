@@ -1,6 +1,6 @@
 // A payment as a reviewer sees it before deciding: its claim, the possible acts, facts that help, and the submission.
 import { may } from '../administrators/administrator.ts';
-import { barredAmong, namesOf } from '../administrators/reviewer-queries.ts';
+import { barredAmong, namesOf } from '../administrators/queries.ts';
 import { type Html, html } from '../lib/html.ts';
 import { asOf, MOVES, type Payment } from '../payments/payment.ts';
 import { claimOf } from '../review/claim.ts';

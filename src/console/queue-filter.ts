@@ -1,7 +1,7 @@
 // Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
-import { asciiDigits } from '../lib/digits.ts';
 import { type Html, html } from '../lib/html.ts';
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';
+import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS, HOUR_MS } from '../lib/time.ts';
 import { isPaymentId } from '../payments/payment.ts';
 import { meaningOf } from '../review/meaning.ts';

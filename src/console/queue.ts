@@ -1,7 +1,7 @@
 // The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
 
 import { Readable } from 'node:stream';
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
 import { grouped } from '../methods/transfer/creditor-reference.ts';

@@ -1,8 +1,8 @@
 // One webhook delivery with its attempts, and what administrators do about an endpoint: disable, enable, send again.
 import { may } from '../administrators/administrator.ts';
-import { asciiDigits } from '../lib/digits.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Html, html } from '../lib/html.ts';
+import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
 import { records } from '../ui/table.ts';

@@ -1,7 +1,9 @@
-// The headers of every JSON answer: data for servers, never a page, never kept.
+// Headers of the APIs: what each answer carries, and what a request prefers (RFC 7240).
+import type { IncomingHttpHeaders } from 'node:http';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** Of every JSON answer: data for servers, never a page, never kept. */
 export const API_HEADERS = {
   'content-type': JSON_TYPE,
   'cache-control': 'no-store',
@@ -10,3 +12,21 @@ export const API_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 } as const;
+
+/** The header of an answer that honoured strict handling: `Preference-Applied` (RFC 7240, section 3). */
+export const STRICT_APPLIED = { 'preference-applied': 'handling=strict' } as const;
+
+/** Returns the seconds of the first `Prefer: wait=…` (RFC 7240, section 4.3); undefined if there is none. */
+export function preferredWait({ prefer }: IncomingHttpHeaders): number | undefined {
+  const [, seconds] =
+    /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec([prefer].flat().join(',')) ?? [];
+  return seconds === undefined ? undefined : Number(seconds);
+}
+
+/** `Prefer: handling=strict` (RFC 7240, section 4.4): unknown fields are refused. */
+export function prefersStrictHandling({ prefer }: IncomingHttpHeaders): boolean {
+  return (
+    prefer !== undefined &&
+    [prefer].flat().some((value) => /(?:^|[,;])\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(value))
+  );
+}

@@ -1,6 +1,6 @@
 // Finds payment card data, so that it can be refused before anything keeps it.
 import cardValidator from 'card-validator';
-import { asciiDigits } from './digits.ts';
+import { asciiDigits } from './text.ts';
 
 const FIELD_NAMES = new Set(
   `card cardnumber cardno cardnum ccnumber ccnum pan primaryaccountnumber creditcard creditcardnumber debitcard

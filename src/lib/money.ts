@@ -1,6 +1,6 @@
 // Money as integers: decimal numbers in, minor units held, decimal text out; nothing passes through float arithmetic.
 import { CODES_BY_DECIMALS } from './currencies.ts';
-import { asciiDigits } from './digits.ts';
+import { asciiDigits } from './text.ts';
 
 /** The largest amount, 999999999999.99, in minor units. */
 export const MAXIMUM_MINOR = 99_999_999_999_999;

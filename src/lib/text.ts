@@ -1,4 +1,4 @@
-// What counts as text: well-formed Unicode without characters that steer terminals, spreadsheets or reading order.
+// Text as people type it: its faults, language tags, e-mail addresses, digits of other scripts, and words that are nearly the same.
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is its purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
@@ -35,4 +35,33 @@ export function languageTag(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A text with its decimal digits of any script as 0–9: Unicode lays each script's ten out in a row, zero first, apart from the next. */
+export function asciiDigits(text: string): string {
+  // NFKC turns the compatibility digits (full-width, mathematical), whose rows do touch, into 0–9.
+  return text.normalize('NFKC').replace(/(?![0-9])\p{Nd}/gu, (digit) => {
+    let value = 0;
+    while (/\p{Nd}/u.test(String.fromCodePoint(digit.codePointAt(0)! - value - 1))) value++;
+    return String(value);
+  });
+}
+
+/**
+ * How many letters must be put in, taken out, changed or swapped with their neighbour to turn one word into the other (optimal string
+ * alignment).
+ */
+export function editDistance(one: string, other: string): number {
+  const rows = Array.from({ length: one.length + 1 }, (_, i) => [i, ...Array(other.length).fill(0)]);
+  for (let j = 0; j <= other.length; j++) rows[0]![j] = j;
+  for (let i = 1; i <= one.length; i++) {
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1] ? 0 : 1;
+      let least = Math.min(rows[i - 1]![j] + 1, rows[i]![j - 1] + 1, rows[i - 1]![j - 1] + same);
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
+        least = Math.min(least, rows[i - 2]![j - 2] + 1);
+      rows[i]![j] = least;
+    }
+  }
+  return rows[one.length]![other.length];
 }

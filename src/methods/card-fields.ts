@@ -1,5 +1,5 @@
 // What is read of a card: a published test number's brand and last four digits, and of its expiry date nothing.
-import { asciiDigits } from '../lib/digits.ts';
+import { asciiDigits } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Kept, Reading } from './reading.ts';
 

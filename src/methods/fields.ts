@@ -1,7 +1,6 @@
 // Every field a checkout form can have: how it is asked, what is taken from it, and what of that may be shown again.
 import { holdsCardNumber } from '../lib/card-number.ts';
-import { asciiDigits } from '../lib/digits.ts';
-import { isEmailAddress, textFault } from '../lib/text.ts';
+import { asciiDigits, isEmailAddress, textFault } from '../lib/text.ts';
 import { parseCardExpiry, parseCardNumber } from './card-fields.ts';
 import { maskEmail, maskIban, maskName, maskPhone, maskReference } from './masks.ts';
 import type { FieldFault, Reading } from './reading.ts';

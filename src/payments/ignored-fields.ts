@@ -1,6 +1,6 @@
 // Which fields of a payment request are ignored because no field has their name, and which fields were meant.
-import { editDistance } from '../lib/edit-distance.ts';
 import { fieldPath } from '../lib/faults.ts';
+import { editDistance } from '../lib/text.ts';
 import { customerSchema, paymentRequestSchema } from './request.ts';
 
 /** A name this many letters away from a known one is taken for a slip. */

@@ -1,8 +1,7 @@
 // Programs that register: what they are refused for before their body is read, and what their JSON comes to.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_HEADERS } from '../http/headers.ts';
+import { API_HEADERS, prefersStrictHandling, STRICT_APPLIED } from '../http/headers.ts';
 import { bodyOf, readBytes, requireJson } from '../http/json-body.ts';
-import { prefersStrictHandling, STRICT_APPLIED } from '../http/prefer.ts';
 import { wholeSeconds } from '../http/throttle.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';

@@ -1,6 +1,6 @@
 // Approves and rejects. One statement decides, so a second reviewer is refused and reads who decided and when.
 import type { Principal } from '../administrators/administrator.ts';
-import { barredAmong } from '../administrators/reviewer-queries.ts';
+import { barredAmong } from '../administrators/queries.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';

@@ -1,6 +1,6 @@
 // Payments as rows for spreadsheets (CSV) and programs (NDJSON): read a page at a time, so that any number needs little memory.
 import { Readable } from 'node:stream';
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';

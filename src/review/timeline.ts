@@ -1,6 +1,6 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';

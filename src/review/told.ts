@@ -1,6 +1,6 @@
 // Sentences about who did what to a payment and when, for a reviewer who comes second.
 
-import { namesOf } from '../administrators/reviewer-queries.ts';
+import { namesOf } from '../administrators/queries.ts';
 import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';

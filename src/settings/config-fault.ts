@@ -1,6 +1,6 @@
 // What is wrong with a configuration file, in words: the setting, what it must be, and the name that was probably meant.
 import type { z } from 'zod';
-import { editDistance } from '../lib/edit-distance.ts';
+import { editDistance } from '../lib/text.ts';
 
 /** How much of an unknown name is repeated. */
 const NAME_SHOWN = 40;

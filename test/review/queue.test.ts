@@ -1,7 +1,7 @@
 // Finding payments to review and everything else: the queue, the search over all payments, the figures, and the facts beside a payment.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { namesOf } from '../../src/administrators/reviewer-queries.ts';
+import { namesOf } from '../../src/administrators/queries.ts';
 import type { Database } from '../../src/database/database.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { openDatabase } from '../../src/database/open.ts';
