@@ -1,11 +1,13 @@
-// Faults of a request's fields: what a schema finds, and which faults stand under a name that the caller wrote.
+// Faults of a request's fields: what a schema finds, card data wherever it stands, and which names the caller wrote.
+
 import { z } from 'zod';
-import { holdsCardNumber } from './card-number.ts';
+import { holdsCardNumber, isCardFieldName } from './card-number.ts';
 import { type ErrorDetails, validationFailed } from './errors.ts';
+import { DEPTH_MAXIMUM, TOO_DEEP } from './json.ts';
 
 const UNKNOWN_FIELD = 'Is not a known field.';
-export const CARD_FIELD =
-  'Looks like card data. Card data is never accepted here: customers enter it at checkout.';
+const CARD_FIELD = 'Looks like card data. Card data is never accepted here: customers enter it at checkout.';
+export const NUMBERED = 'Contains what looks like a card number. Card data is never accepted here.';
 const PATH_MAXIMUM = 200;
 
 /** Whether a field with this fault has a name that the caller wrote. The answer may show such a name; the log may not. */
@@ -46,9 +48,23 @@ export function fieldPath(parts: readonly string[]): string {
 }
 
 /** A path one name longer: cut when overlong. A name that may hold card data or markup becomes `*`. */
-export function pathBelow(path: string, name: string): string {
+function pathBelow(path: string, name: string): string {
   if (path.length > PATH_MAXIMUM) return path;
   const shown = /^[\w -]{1,64}$/.test(name) && !holdsCardNumber(name) ? name : '*';
   const longer = path === '' ? shown : `${path}.${shown}`;
   return longer.length > PATH_MAXIMUM ? `${longer.slice(0, PATH_MAXIMUM)}…` : longer;
+}
+
+/** Adds a fault for every field at any depth whose name says card data, and for what is too deep to look through. */
+export function refuseCardFields(body: object, faults: ErrorDetails, path = '', depth = 1): void {
+  if (depth > DEPTH_MAXIMUM) {
+    faults.body = TOO_DEEP;
+    return;
+  }
+  const named = !Array.isArray(body);
+  for (const [name, value] of Object.entries(body)) {
+    if (named && isCardFieldName(name)) faults[pathBelow(path, name)] = CARD_FIELD;
+    if (typeof value === 'object' && value !== null)
+      refuseCardFields(value, faults, pathBelow(path, name), depth + 1);
+  }
 }

@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults, fieldPath, soundText } from '../lib/faults.ts';
+import { addSchemaFaults, fieldPath, NUMBERED, refuseCardFields, soundText } from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
 import { webAddressFault } from '../lib/web-address.ts';
-import { NUMBERED, refuseCardFields } from './card-data.ts';
 
 export const DEFAULT_CURRENCY = 'USD';
 const NO_CURRENCY = 'Must be an ISO 4217 currency code.';

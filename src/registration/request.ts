@@ -1,7 +1,7 @@
 // What a program sends to register: one schema that checks, explains and documents it.
 import { z } from 'zod';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults } from '../lib/faults.ts';
+import { addSchemaFaults, refuseCardFields } from '../lib/faults.ts';
 import {
   detailsOf,
   MAXIMA,
@@ -9,7 +9,6 @@ import {
   type RegistrationMode,
   registrationFaults,
 } from '../merchants/registration.ts';
-import { refuseCardFields } from '../payments/card-data.ts';
 
 const text = (maximum: number) =>
   z

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
-import { addSchemaFaults, soundText } from '../lib/faults.ts';
+import { addSchemaFaults, NUMBERED, refuseCardFields, soundText } from '../lib/faults.ts';
 import { textFault } from '../lib/text.ts';
-import { NUMBERED, refuseCardFields } from '../payments/card-data.ts';
 import type { Payment } from '../payments/payment.ts';
 
 /** Why a payment may be rejected, with what people read. */
