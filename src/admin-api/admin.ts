@@ -1,6 +1,7 @@
 // Everything under /admin: the token first, then whether there is such an endpoint, then whether the role allows it.
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
+import { API_HEADERS } from '../http/headers.ts';
 import { takeJson } from '../http/json-body.ts';
 import { addAuditRoutes } from './audit.ts';
 import { authenticator, permit } from './authenticate.ts';
@@ -19,6 +20,7 @@ export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise
     await authenticate(request);
     if (request.is404) throw notFound();
   });
+  app.addHook('preHandler', async (_request, reply) => void reply.headers(API_HEADERS));
   app.setNotFoundHandler(() => {
     throw notFound();
   });

@@ -1,7 +1,6 @@
 // The history under /admin: entries by their numbers, the newest seal, and the newest checkpoint.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { API_HEADERS } from '../http/headers.ts';
 import { QueryReader } from '../http/list.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { statement } from '../journal/checkpoint-statement.ts';
@@ -63,7 +62,7 @@ const none = (what: string) => new OperationalError('not_found', `There is no ${
 
 /** Adds the routes to `app`, whose requests carry a principal by now. */
 export function addAuditRoutes(app: FastifyInstance, { database, checkpoints }: AdminParts): void {
-  app.get('/audit/entries', async (request, reply) => {
+  app.get('/audit/entries', async (request) => {
     const reader = new QueryReader(request.query);
     const after = reader.integer('after', 0, Number.MAX_SAFE_INTEGER) ?? 0;
     const limit = reader.integer('limit', 1, ENTRIES.maximum) ?? ENTRIES.default;
@@ -71,35 +70,28 @@ export function addAuditRoutes(app: FastifyInstance, { database, checkpoints }: 
     const found = await entriesAfter(database, after, limit + 1);
     const page = found.slice(0, limit);
     const next = found.length > limit ? page.at(-1)!.number : null;
-    reply.headers(API_HEADERS);
     const data = page.map((entry) => `{${presentEntry(entry)}}`).join(',');
     return `{"data":[${data}],"has_more":${next !== null},"next_after":${next}}`;
   });
 
-  app.get(
-    '/audit/entries/:number',
-    async (request: FastifyRequest<{ Params: { number: string } }>, reply) => {
-      const { number } = request.params;
-      if (!/^[1-9]\d{0,14}$/.test(number)) throw none('such entry');
-      const [entry] = await entriesAfter(database, Number(number) - 1, 1);
-      const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
-      if (!entry || !seal) throw none('such entry');
-      reply.headers(API_HEADERS);
-      return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
-    },
-  );
+  app.get('/audit/entries/:number', async (request: FastifyRequest<{ Params: { number: string } }>) => {
+    const { number } = request.params;
+    if (!/^[1-9]\d{0,14}$/.test(number)) throw none('such entry');
+    const [entry] = await entriesAfter(database, Number(number) - 1, 1);
+    const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
+    if (!entry || !seal) throw none('such entry');
+    return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
+  });
 
-  app.get('/audit/seal', async (_request, reply) => {
+  app.get('/audit/seal', async () => {
     const seal = await newestSeal(database);
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: presentSeal(seal!) }); // there is one, or whose token would this be
   });
 
-  app.get('/audit/checkpoint', async (_request, reply) => {
+  app.get('/audit/checkpoint', async () => {
     const checkpoint = await checkpoints.newest();
     if (!checkpoint) throw none('checkpoint yet: one is signed every minute in which something changed');
     const line = JSON.stringify(checkpoint);
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: { ...checkpoint, statement: statement(checkpoint).toString(), line } });
   });
 }

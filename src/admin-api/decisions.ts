@@ -1,6 +1,5 @@
 // Approving, rejecting and recording money under /admin: the same acts as the console's, on the same terms.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, objectIn } from '../http/json-body.ts';
 import type { Work } from '../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
@@ -27,7 +26,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: AdminParts): void
     if (!isPaymentId(id)) throw paymentNotFound();
     const { payment, outcome } = await journal.commit(work, id);
     const answer = await presentWhole(payment, parts, clock.now());
-    reply.code(outcome === 'awaiting_second' ? 202 : 200).headers(API_HEADERS);
+    reply.code(outcome === 'awaiting_second' ? 202 : 200);
     return answer;
   }
 

@@ -1,6 +1,5 @@
 // Payments of all merchants under /admin: the queue and other lists, and one payment with everything known about it.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_HEADERS } from '../http/headers.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromCursor, listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { textFault } from '../lib/text.ts';
 import type { Mode } from '../merchants/merchant.ts';
@@ -25,7 +24,7 @@ export type WithId = { Params: { payment_id: string } };
 export function addPaymentRoutes(app: FastifyInstance, parts: AdminParts): void {
   const { database, clock } = parts;
 
-  async function list(request: FastifyRequest, reply: FastifyReply) {
+  async function list(request: FastifyRequest) {
     const { status, merchant_id, mode, reference, limit, after, before } = parseListQuery(request.query);
     const now = clock.now();
     const isQueue = status === QUEUE && reference === undefined;
@@ -35,17 +34,14 @@ export function addPaymentRoutes(app: FastifyInstance, parts: AdminParts): void 
       : await searchPayments(database, { ...meant, status, merchant_id, mode }, before, limit + 1, now);
     const { page, next } = pageOf(found, limit, isQueue ? placeText : undefined);
     const items = await presentList(page, parts, now);
-    reply.headers(API_HEADERS);
     return listText(items, next);
   }
 
-  async function read(request: FastifyRequest<WithId>, reply: FastifyReply) {
+  async function read(request: FastifyRequest<WithId>) {
     const { payment_id } = request.params;
     const payment = isPaymentId(payment_id) ? await findPayment(database, payment_id) : undefined;
     if (!payment) throw paymentNotFound();
-    const answer = await presentWhole(payment, parts, clock.now());
-    reply.headers(API_HEADERS);
-    return answer;
+    return await presentWhole(payment, parts, clock.now());
   }
 
   app.get('/payments', list);

@@ -1,7 +1,6 @@
 // Bank statements under /admin: a file is imported, and what was imported is listed with what became of each line.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, readBytes } from '../http/json-body.ts';
 import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { validationFailed } from '../lib/errors.ts';
@@ -116,18 +115,17 @@ function presentLine(row: KeptLine): z.infer<typeof lineSchema> {
 
 /** Adds the routes that read, to `app`, whose requests carry a principal by now. */
 export function addStatementReads(app: FastifyInstance, { database }: AdminParts): void {
-  app.get('/statements', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.get('/statements', async (request: FastifyRequest) => {
     const reader = new QueryReader(request.query);
     const account = reader.text('account', (text) => textFault(text, TEXT_MAXIMUM));
     const { limit, place } = reader.lastPage(isStatementId);
     const found = await listStatements(database, account, place, limit + 1);
     const { page, next } = pageOf(found, limit);
-    reply.headers(API_HEADERS);
     const items = page.map((one) => JSON.stringify(presentStatement(one)));
     return listText(items, next);
   });
 
-  app.get('/statement_lines', async (request: FastifyRequest, reply: FastifyReply) => {
+  app.get('/statement_lines', async (request: FastifyRequest) => {
     const reader = new QueryReader(request.query);
     const day = (text: string) => (dayBounds(text, 'UTC') ? undefined : 'Must be a date like 2026-11-20.');
     const filter = {
@@ -142,7 +140,6 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
     const after = place === undefined ? undefined : await findLine(database, place);
     const found = await listLines(database, filter, after, limit + 1);
     const { page, next } = pageOf(found, limit);
-    reply.headers(API_HEADERS);
     const items = page.map((one) => JSON.stringify(presentLine(one)));
     return listText(items, next);
   });
@@ -178,7 +175,7 @@ export function addStatementImport(app: FastifyInstance, { database, journal, of
     const statements = imported.map(({ id, account, added, booked, known }) => ({
       ...{ id, account, added, booked, known },
     }));
-    reply.code(201).headers(API_HEADERS);
+    reply.code(201);
     return JSON.stringify({ data: { object: 'statement_import', statements, faults: checked.faults } });
   });
 }

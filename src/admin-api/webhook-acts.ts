@@ -1,7 +1,6 @@
 // What administrators do about webhook endpoints under /admin: disable with a reason, enable, send again.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { parsedBy } from '../lib/faults.ts';
@@ -47,31 +46,27 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
   const { database, journal, clock } = parts;
   const resendSchema = strictResendSchema(() => clock.now());
 
-  async function disable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+  async function disable(request: FastifyRequest<WithEndpointId>) {
     const { reason } = parsedBy(disableRequestSchema, objectIn(bodyOf(request)));
     const { id } = await anyEndpoint(database, request);
     const act = administratorActOf(request);
-    const text = await journal.commit(
+    return journal.commit(
       async (transaction) =>
         endpointText(transaction, await disableEndpoint(transaction, id, 'administrator', act, reason)),
       id,
     );
-    reply.headers(API_HEADERS);
-    return text;
   }
 
-  async function enable(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+  async function enable(request: FastifyRequest<WithEndpointId>) {
     const { id } = await anyEndpoint(database, request);
-    const text = await journal.commit(
+    return journal.commit(
       async (transaction) =>
         endpointText(transaction, await enableEndpoint(transaction, id, administratorActOf(request))),
       id,
     );
-    reply.headers(API_HEADERS);
-    return text;
   }
 
-  async function sendAgain(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+  async function sendAgain(request: FastifyRequest<WithEndpointId>) {
     const { what, since: text } = parsedBy(resendSchema, objectIn(bodyOf(request)));
     const { id } = await anyEndpoint(database, request);
     const since = Date.parse(text);
@@ -79,18 +74,15 @@ export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {
       (transaction) => resend(transaction, id, what, since, administratorActOf(request)),
       id,
     );
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: presentResend(what, since, deliveries) });
   }
 
-  async function sendOneAgain(request: FastifyRequest<WithDeliveryId>, reply: FastifyReply) {
+  async function sendOneAgain(request: FastifyRequest<WithDeliveryId>) {
     const delivery = await anyDelivery(database, request);
-    const text = await journal.commit(
+    return journal.commit(
       async (transaction) => deliveryText(transaction, await resendDelivery(transaction, delivery)),
       delivery.endpoint_id,
     );
-    reply.headers(API_HEADERS);
-    return text;
   }
 
   app.register(async (scope) => {

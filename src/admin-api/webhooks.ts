@@ -1,8 +1,7 @@
 // Webhook endpoints of all merchants under /admin: how each stands, its deliveries, and one delivery with its attempts.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Reader } from '../database/database.ts';
-import { API_HEADERS } from '../http/headers.ts';
 import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
@@ -75,40 +74,31 @@ export async function deliveryText(database: Reader, delivery: Delivery): Promis
 
 /** Adds the routes to `app`, whose requests carry a principal by now. */
 export function addWebhookReads(app: FastifyInstance, { database }: AdminParts): void {
-  async function list(request: FastifyRequest, reply: FastifyReply) {
+  async function list(request: FastifyRequest) {
     const { after, limit, ...filter } = parseEndpointsQuery(request.query);
     const found = await searchEndpoints(database, filter, after, limit + 1);
     const { page, next } = pageOf(found, limit);
-    reply.headers(API_HEADERS);
     const items = page.map((one) => JSON.stringify(presented(one, one.failing_since)));
     return listText(items, next);
   }
 
-  async function deliveries(request: FastifyRequest<WithEndpointId>, reply: FastifyReply) {
+  async function deliveries(request: FastifyRequest<WithEndpointId>) {
     const { before, limit, ...filter } = parseDeliveriesQuery(request.query);
     const { id } = await anyEndpoint(database, request);
     const found = await listDeliveries(database, id, filter, before, limit + 1);
     const { page, next } = pageOf(found, limit);
     const shown = await presentDeliveries(database, page);
-    reply.headers(API_HEADERS);
     const items = shown.map((delivery) => JSON.stringify(delivery));
     return listText(items, next);
   }
 
   app.get('/webhook_endpoints', list);
-  app.get(
-    '/webhook_endpoints/:endpoint_id',
-    async (request: FastifyRequest<WithEndpointId>, reply: FastifyReply) => {
-      const text = await endpointText(database, await anyEndpoint(database, request));
-      reply.headers(API_HEADERS);
-      return text;
-    },
-  );
+  app.get('/webhook_endpoints/:endpoint_id', async (request: FastifyRequest<WithEndpointId>) => {
+    return await endpointText(database, await anyEndpoint(database, request));
+  });
   app.get('/webhook_endpoints/:endpoint_id/deliveries', deliveries);
-  app.get('/deliveries/:delivery_id', async (request: FastifyRequest<WithDeliveryId>, reply) => {
-    const text = await deliveryText(database, await anyDelivery(database, request));
-    reply.headers(API_HEADERS);
-    return text;
+  app.get('/deliveries/:delivery_id', async (request: FastifyRequest<WithDeliveryId>) => {
+    return await deliveryText(database, await anyDelivery(database, request));
   });
 }
 

@@ -1,7 +1,6 @@
 // The API keys' endpoints under /v1: a merchant lists its keys, makes another, replaces one and revokes one.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { fromCursor, listText, pageOf, QueryReader } from '../http/list.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -34,7 +33,7 @@ type WithId = { Params: { key_id: string } };
 export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
   const { database, directory, clock } = parts;
 
-  async function list(request: FastifyRequest, reply: FastifyReply) {
+  async function list(request: FastifyRequest) {
     const { limit, after } = parseListQuery(request.query);
     const { merchant, key: own } = request.caller;
     const now = clock.now();
@@ -42,17 +41,15 @@ export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void
     const found = await listKeys(database, directory, wanted);
     const { page, next } = pageOf(found, limit, ({ created_at, id }) => `${created_at ?? 0}-${id}`);
     const uses = await lastUsed(parts, page);
-    reply.headers(API_HEADERS);
     return listText(
       page.map((key) => JSON.stringify(presentApiKey(key, uses.get(key.id), now))),
       next,
     );
   }
 
-  async function read(request: FastifyRequest<WithId>, reply: FastifyReply) {
+  async function read(request: FastifyRequest<WithId>) {
     const key = await found(parts, request);
     const used = (await lastUsed(parts, [key])).get(key.id);
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: presentApiKey(key, used, clock.now()) });
   }
 
@@ -69,7 +66,7 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
 
   /** Answers 201 with a new key. Only this answer shows the key. */
   function created(reply: FastifyReply, key: string, row: StoredKey, more: object = {}) {
-    reply.code(201).headers(API_HEADERS);
+    reply.code(201);
     reply.header('location', `${baseUrl}/v1/api_keys/${row.id}`);
     return JSON.stringify({ data: { ...shown(row), key }, ...more });
   }
@@ -97,14 +94,13 @@ function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
     return created(reply, key, row, { replaced: shown(old, used) });
   }
 
-  async function revoke(request: FastifyRequest<WithId>, reply: FastifyReply) {
+  async function revoke(request: FastifyRequest<WithId>) {
     const key = await found(parts, request);
     const { row } = await changeKeys(parts, key.merchant_id, (transaction) =>
       revokeKey(transaction, key, actOf(request)),
     );
     const used = (await lastUsed(parts, [key])).get(key.id);
     const made = await keysMadeBy(parts.database, key, clock.now());
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: shown(row, used), keys_made: made.map(({ id }) => id) });
   }
 

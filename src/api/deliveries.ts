@@ -1,7 +1,6 @@
 // Deliveries under /v1: a merchant lists those of an endpoint, reads one with its attempts, and has them sent again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -35,20 +34,18 @@ type WithDelivery = { Params: { delivery_id: string } };
 export function addDeliveryRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
   const { database, clock } = parts;
 
-  async function list(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+  async function list(request: FastifyRequest<WithEndpoint>) {
     const { limit, before, ...filter } = parseListQuery(request.query);
     const { id } = await foundEndpoint(database, request);
     const found = await listDeliveries(database, id, filter, before, limit + 1);
     const { page, next } = pageOf(found, limit);
     const shown = await presentDeliveries(database, page);
-    reply.headers(API_HEADERS);
     const items = shown.map((delivery) => JSON.stringify(delivery));
     return listText(items, next);
   }
 
-  async function read(request: FastifyRequest<WithDelivery>, reply: FastifyReply) {
+  async function read(request: FastifyRequest<WithDelivery>) {
     const data = await presentWholeDelivery(database, await foundDelivery(database, request));
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data });
   }
 

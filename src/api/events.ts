@@ -1,10 +1,9 @@
 // The events' endpoints under /v1: a merchant lists its events, those of one payment, and reads one.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
 import { EVENT_TYPES, eventSchema, presentEvent } from '../events/event.ts';
 import { type EventFilter, findTold, listEvents, type Position } from '../events/list.ts';
-import { API_HEADERS } from '../http/headers.ts';
 import { QueryReader } from '../http/list.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { isPaymentId } from '../payments/payment.ts';
@@ -30,31 +29,29 @@ interface EventRoutes {
 
 /** Adds the routes to `app`, whose requests carry a caller by now. */
 export function addEventRoutes(app: FastifyInstance, { database }: EventRoutes): void {
-  async function answer(request: FastifyRequest, reply: FastifyReply, ofPayment?: string) {
+  async function answer(request: FastifyRequest, ofPayment?: string) {
     const { limit, after, ...filter } = parseListQuery(request.query);
     const tenant = tenantOf(request);
     const from = await positionOf(request, database, after);
     const wanted = { ...filter, ...(ofPayment && { payment_id: ofPayment }) };
     const { events, has_more, end } = await listEvents(database, tenant, wanted, from, limit);
-    reply.headers(API_HEADERS);
     const data = events.map(({ event }) => presentEvent(event)).join(',');
     return `{"data":[${data}],"has_more":${has_more},"next_cursor":${JSON.stringify(end?.id ?? null)}}`;
   }
 
-  app.get('/events', (request, reply) => answer(request, reply));
-  app.get('/events/:event_id', async (request: FastifyRequest<{ Params: { event_id: string } }>, reply) => {
+  app.get('/events', (request) => answer(request));
+  app.get('/events/:event_id', async (request: FastifyRequest<{ Params: { event_id: string } }>) => {
     const told = await findTold(database, tenantOf(request), request.params.event_id);
     if (!told?.event) throw new OperationalError('not_found', 'There is no such event.');
-    reply.headers(API_HEADERS);
     return `{"data":${presentEvent(told.event)}}`;
   });
   app.get(
     '/payments/:payment_id/events',
-    async (request: FastifyRequest<{ Params: { payment_id: string } }>, reply) => {
+    async (request: FastifyRequest<{ Params: { payment_id: string } }>) => {
       const { payment_id } = request.params;
       if (!isPaymentId(payment_id) || !(await findPaymentOf(database, tenantOf(request), payment_id)))
         throw paymentNotFound();
-      return answer(request, reply, payment_id);
+      return answer(request, payment_id);
     },
   );
 }

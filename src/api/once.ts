@@ -1,7 +1,6 @@
 // Answers a request of a merchant's key: once for an `Idempotency-Key`, and only about that merchant's payments of that mode.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../database/database.ts';
-import { API_HEADERS } from '../http/headers.ts';
 import { note } from '../http/request-log.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -61,7 +60,7 @@ export function answerOnce(database: Database, journal: Journal, clock: Clock): 
       if (once.replayed) reply.header('idempotency-replayed', 'true');
       answer = once;
     }
-    reply.code(answer.status).headers(API_HEADERS);
+    reply.code(answer.status);
     return answer.body;
   };
 }

@@ -1,6 +1,6 @@
 // GET /v1/payments/{id}: at once, or with `Prefer: wait` (RFC 7240) at the payment's next change.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { API_HEADERS, preferredWait } from '../http/headers.ts';
+import { preferredWait } from '../http/headers.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import { asOf, isPaymentId, type Payment } from '../payments/payment.ts';
 import { presentPayment } from '../payments/present.ts';
@@ -64,7 +64,7 @@ export function addPaymentRead(app: FastifyInstance, settings: PaymentRead): voi
     const known = condition === undefined ? (tag: string) => tag === first : isMatch;
     const seconds = Math.min(preferredWait(request.headers) ?? 0, WAIT_MAXIMUM_S);
     if (seconds > 0 && waits.hasRoom(tenantOf(request))) shown = await wait(request, reply, seconds, known);
-    reply.headers(API_HEADERS).header('etag', shown.tag);
+    reply.header('etag', shown.tag);
     if (!isMatch(shown.tag)) return shown.text;
     reply.code(304);
     return '';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '../database/database.ts';
 import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
-import { API_HEADERS, prefersStrictHandling, STRICT_APPLIED } from '../http/headers.ts';
+import { prefersStrictHandling, STRICT_APPLIED } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { listSchema, listText, pageOf, QueryReader } from '../http/list.ts';
 import { note } from '../http/request-log.ts';
@@ -104,20 +104,18 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
 }
 
 function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: PaymentRoutes): void {
-  async function list(request: FastifyRequest, reply: FastifyReply) {
+  async function list(request: FastifyRequest) {
     const { limit, updated_after, ...filter } = parseListQuery(request.query);
     const now = clock.now();
-    if (updated_after !== undefined) return listUpdated(request, reply, updated_after, filter, limit, now);
+    if (updated_after !== undefined) return listUpdated(request, updated_after, filter, limit, now);
     const found = await listPayments(database, { ...tenantOf(request), ...filter, limit: limit + 1, now });
     const { page, next } = pageOf(found, limit);
-    reply.headers(API_HEADERS);
     const items = page.map((payment) => presentPayment(payment, checkoutBaseUrl, now));
     return listText(items, next);
   }
 
   async function listUpdated(
     request: FastifyRequest,
-    reply: FastifyReply,
     updatedAfter: string,
     filter: Pick<ListQuery, 'merchant_reference' | 'status'>,
     limit: number,
@@ -131,7 +129,6 @@ function addReads(app: FastifyInstance, { database, clock, checkoutBaseUrl }: Pa
         : await changesFrom(database, moment);
     if (!since) throw validationFailed({ updated_after: UNKNOWN_MOMENT });
     const { payments, has_more, end } = await listChanged(database, tenant, since, filter, limit, now);
-    reply.headers(API_HEADERS);
     const data = payments.map((payment) => presentPayment(payment, checkoutBaseUrl, now)).join(',');
     const next = JSON.stringify(end ?? updatedAfter);
     return `{"data":[${data}],"has_more":${has_more},"next_cursor":null,"next_updated_cursor":${next}}`;

@@ -1,6 +1,7 @@
 // Everything under /v1: the key first, then whether there is such an endpoint, then how often the merchant has called.
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
+import { API_HEADERS } from '../http/headers.ts';
 import { CallerBuckets, type RateLimits, takeFrom } from '../http/rate-limit.ts';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
 import type { Waits } from '../payments/waits.ts';
@@ -36,6 +37,7 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   if (settings.rateLimits) addRateLimits(app, settings.rateLimits, settings.clock);
   // Who sends a body slowly may have lost the key, or the merchant been suspended, since the headers came.
   app.addHook('preHandler', (request, reply, done) => {
+    reply.headers(API_HEADERS);
     const lookingUp = reply.elapsedTime > SLOW_MS ? authenticate(request) : undefined;
     if (lookingUp) lookingUp.then(() => done(), done);
     else done();

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Reader } from '../database/database.ts';
 import type { EventType } from '../events/event.ts';
-import { API_HEADERS } from '../http/headers.ts';
 import { bodyOf, ignoreBody, takeJson } from '../http/json-body.ts';
 import { listSchema, listText } from '../http/list.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -80,7 +79,7 @@ async function shown(database: Reader, endpoint: Endpoint) {
 export function addWebhookRoutes(app: FastifyInstance, parts: WebhookRoutes, once: AnswerOnce): void {
   const { database } = parts;
 
-  async function list(request: FastifyRequest, reply: FastifyReply) {
+  async function list(request: FastifyRequest) {
     const endpoints = await listEndpoints(database, tenantOf(request));
     const queues = await queuesOf(
       database,
@@ -92,23 +91,20 @@ export function addWebhookRoutes(app: FastifyInstance, parts: WebhookRoutes, onc
         queues.find(({ endpoint_id }) => endpoint_id === one.id),
       ),
     );
-    reply.headers(API_HEADERS);
     return listText(
       items.map((item) => JSON.stringify(item)),
       null,
     );
   }
 
-  async function read(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+  async function read(request: FastifyRequest<WithEndpoint>) {
     const data = await shown(database, await foundEndpoint(database, request));
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data });
   }
 
-  async function remove(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+  async function remove(request: FastifyRequest<WithEndpoint>) {
     const { id } = await foundEndpoint(database, request);
     await parts.journal.commit((transaction) => deleteEndpoint(transaction, id, actOf(request)), id);
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data: { id, object: 'webhook_endpoint', deleted: true } });
   }
 
@@ -199,7 +195,6 @@ function addPatchRoute(app: FastifyInstance, { database, journal, webhookRules }
       if (status === 'disabled') endpoint = await disableEndpoint(transaction, id, 'merchant', act);
       return shown(transaction, endpoint);
     }, id);
-    reply.headers(API_HEADERS);
     return JSON.stringify({ data });
   }
 
@@ -216,7 +211,7 @@ const typesText = (types: readonly EventType[] | null | undefined) =>
 function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
   const testing = new Set<string>();
 
-  async function test(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
+  async function test(request: FastifyRequest<WithEndpoint>) {
     const endpoint = await foundEndpoint(parts.database, request);
     const { id } = endpoint;
     if (endpoint.secret === null)
@@ -227,7 +222,6 @@ function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
       const sent = await sendTestEvent({ ...parts, rules: parts.webhookRules }, endpoint);
       const { event_id, ok: delivered, status, reason, reply: text } = sent;
       const what = { object: 'test_delivery', event_id, delivered, status };
-      reply.headers(API_HEADERS);
       return JSON.stringify({ data: { ...what, ms: Math.round(sent.ms), reason, reply: text } });
     } finally {
       testing.delete(id);
