@@ -71,9 +71,11 @@ export class WriteAheadLog {
    * beginning. No transaction is open meanwhile, so that this comes to an end, and commits wait for it. Called before each.
    */
   async fold(): Promise<void> {
-    const pages = this.#grownPages();
-    if (pages >= FOLDED_PAGES && !this.#isRestDue) this.#folding ??= this.#foldBeside();
-    if (pages >= LONGEST_PAGES) await this.#folding;
+    const pages = this.#pages();
+    if (pages < this.#foldedPages) this.#foldedPages = 0; // it was begun anew
+    const grown = pages - this.#foldedPages;
+    if (grown >= FOLDED_PAGES && !this.#isRestDue) this.#folding ??= this.#foldBeside(pages);
+    if (grown >= LONGEST_PAGES) await this.#folding;
     if (!this.#isRestDue) return;
     this.#isRestDue = false;
     await this.#flushing;
@@ -92,20 +94,15 @@ export class WriteAheadLog {
     closeSync(this.#descriptor);
   }
 
+  /** The pages of the log. Only while no transaction is open: SQLite refuses to say it of the connection that writes. */
   #pages(): number {
     return this.#writer.all<{ log: number }>('pragma wal_checkpoint(noop)', [])[0]!.log;
   }
 
-  /** By how many pages the log has grown since it was last folded. */
-  #grownPages(): number {
-    const pages = this.#pages();
-    if (pages < this.#foldedPages) this.#foldedPages = 0; // it was begun anew
-    return pages - this.#foldedPages;
-  }
-
-  async #foldBeside(): Promise<void> {
+  /** Folds while transactions come and go. `pages`: the pages of the log now. */
+  async #foldBeside(pages: number): Promise<void> {
     this.#isRestDue = await this.#askWorker();
-    if (!this.#isRestDue) this.#foldedPages = this.#pages(); // tried again when it has grown by as much once more
+    if (!this.#isRestDue) this.#foldedPages = pages; // tried again when it has grown by as much once more
     this.#folding = undefined;
   }
 

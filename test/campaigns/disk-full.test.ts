@@ -38,6 +38,8 @@ const CYCLES = Number(process.env.COUNTERFOIL_RUNS) || 2;
 const DISK_MIB = 96;
 /** What the write-ahead log may come to: it is folded at 16 MiB, and where the fold is slower than commits, they wait for it at 64 MB. */
 const LOG_MAXIMUM_BYTES = 68_000_000;
+/** Of what a server says before it ends by itself. */
+const LINES_SHOWN = 12;
 const BACK_WITHIN_MS = 1000;
 /** Of what merely is to happen. */
 const SOON_MS = 10_000;
@@ -143,6 +145,8 @@ async function campaign(kind: DiskKind, report: (line: string) => void): Promise
         `disk was full; write-ahead log at most ${Math.round(tally.logBytes / 1024)} KiB`,
     );
   } finally {
+    if (typeof server?.child.exitCode === 'number' && server.child.exitCode !== 0)
+      report(server.output.slice(-LINES_SHOWN).join('\n'));
     if (server?.child.exitCode === null) await server.end('SIGKILL');
     disk.remove();
     await elsewhere.drop();

@@ -3,9 +3,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openDatabase, SQLITE_FILE } from '../../src/database/open.ts';
 import { temporaryStore } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
+
+/** The worker that folds has started and failed by then. */
+const FOLD_FAILS_WITHIN_MS = 1500;
 
 const broken = (error: Error) => {
   throw error;
@@ -104,6 +108,9 @@ test('a log that cannot be folded grows, and is folded later', async (context) =
   renameSync(file, `${file}.away`);
   mkdirSync(file); // nobody can open it now
   let count = 0;
+  while (count < 42) await add(count++, text);
+  // The fold fails while this transaction is open.
+  await database.transaction(async () => delay(FOLD_FAILS_WITHIN_MS));
   while (count < 100) await add(count++, text);
   rmdirSync(file);
   renameSync(`${file}.away`, file);
