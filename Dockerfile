@@ -58,5 +58,5 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=6s --start-period=30s --retries=3 \
   CMD ["node", "-e", "const url = new URL(process.env.HEALTH_URL), here = /^(127\\.|\\[::1\\]$|localhost$)/.test(url.hostname); require(url.protocol.slice(0, -1)).get(url, { rejectUnauthorized: !here }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=50", "/app/bin/counterfoil.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--heap-growing-percent=50", "/app/bin/counterfoil.js"]
 CMD ["serve"]

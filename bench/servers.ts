@@ -53,7 +53,7 @@ export async function startServer(
   const command = {
     bare: [path('bare-server.ts')],
     counterfoil: [
-      '--max-semi-space-size=4',
+      '--max-semi-space-size=16',
       '--heap-growing-percent=50',
       program,
       'serve',

@@ -32,7 +32,7 @@ export async function startShops(count: number, lines: readonly string[] = []): 
   writeFileSync(config, text.join('\n'), { mode: 0o600 });
   const port = await freePort();
   const command = fileURLToPath(new URL('../bin/counterfoil.js', import.meta.url));
-  const flags = ['--max-semi-space-size=4', '--heap-growing-percent=50']; // as npm start has
+  const flags = ['--max-semi-space-size=16', '--heap-growing-percent=50']; // as npm start has
   const server = spawn(process.execPath, [...flags, command, 'serve', '--config', config], {
     env: {
       ...process.env,

@@ -16,7 +16,7 @@ const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
 /** What keeps a connection: a request in less than the five seconds after which one without is closed. */
 const EVERY_MS = process.env.COUNTERFOIL_RUNS ? 4000 : 2000;
 /** As `deploy/` starts it. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 const BEYOND = 20;
 const RSS_MAXIMUM_MIB = 350;
 const P99_MAXIMUM_MS = 500;

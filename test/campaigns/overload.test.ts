@@ -17,7 +17,7 @@ const FLOOD_MS = (LONG_S || 3) * 1000;
 const PEAK_MS = LONG_S ? 10_000 : 1500;
 const WARM_UP_MS = LONG_S ? 5000 : 1000;
 /** As `deploy/` starts it. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=4', '--heap-growing-percent=50'];
+const NODE_ARGUMENTS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 const PEAK_CONNECTIONS = 256;
 const TIMES_PEAK = 10;
 /** An arrival that finds all of them waiting for an answer is one too many for the flood itself, as it is for a proxy. */
