@@ -1,11 +1,12 @@
 // The pages of bank statements for the gallery: lines of every kind, the certain ones, and what a file with faults comes to.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
-import { camt, type Entry, today } from '../support/camt.ts';
+import { camt, type Entry } from '../support/camt.ts';
 import type { Client } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
 import { createAt } from '../support/shop.ts';
@@ -26,6 +27,8 @@ export interface StatementStage {
 /** Imports a statement with lines that are certain, odd and for nobody. */
 export async function addStatements(harness: Harness, ana: Client): Promise<StatementStage> {
   const { database, journal } = harness.service;
+  // Of the harness's clock: money that came before its payment is never certain.
+  const day = new Date(harness.clock.now()).toISOString().slice(0, 10);
   const entries: Entry[] = [];
   for (const [i, amount] of [120, 89.9, 4300].entries()) {
     const reference = i === 2 ? 'ORDER/2026/NORTH-000000000000000000000000017' : `ORDER-30${i}`;
@@ -44,7 +47,7 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
       text,
       name,
       iban: 'NL86INGB0002445588',
-      day: today(),
+      day,
     });
   }
   const two = await Promise.all(
@@ -53,12 +56,12 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
   database.refresh();
   const references = two.map(async ({ id }) => creditorReference((await findPayment(database, id))!));
   const text = (await Promise.all(references)).join(' ');
-  entries.push({ amount: '100.50', bank: 'S6', text, name: 'Li', day: today() });
+  entries.push({ amount: '100.50', bank: 'S6', text, name: 'Li', day });
   entries.push({ amount: '7.35', bank: 'S7', text: 'Thank you for everything', name: 'Li' });
   entries.push({ amount: '850.00', bank: 'S8', text: 'Rent of the flat upstairs', name: 'A. Tenant' });
   const checked = checkFile(
     readStatements(
-      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6457.75'], day: today() }),
+      camt(entries, { account: ACCOUNT, balances: ['1000.00', '6457.75'], day }),
       'november.xml',
     ),
     [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }],
@@ -71,6 +74,7 @@ export async function addStatements(harness: Harness, ana: Client): Promise<Stat
   const stage = { odd: idOf('S1'), unknown: idOf('S7'), several: idOf('S6'), ignored: idOf('S8') };
   const page = await ana.get(`/statements/lines/${stage.ignored}`);
   await ana.send(page, { reason: 'Rent: it has nothing to do with the shop.' }, 'Ignore the line');
+  assert.match((await ana.get('/statements/certain')).body, /ORDER-300/, 'there are certain ones to look at');
   return stage;
 }
 
