@@ -46,7 +46,7 @@ export async function importFiles(files: readonly string[], options: Options): P
         if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
         const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
         told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
-        if (!json) printBesideBar(fileText(basename(path), imported, checked));
+        if (!json) printBesideBar(fileText(basename(path), imported, checked, read));
       }
     });
     if (json) console.log(JSON.stringify({ dry_run: dryRun, files: told }));
@@ -71,16 +71,23 @@ function shown({ id, account, statement, added, booked, known }: Imported) {
   return { id, account, format, number, from, to, added, booked, known };
 }
 
-function fileText(file: string, imported: Imported[] | undefined, checked: CheckedFile): string {
+function fileText(
+  file: string,
+  imported: Imported[] | undefined,
+  checked: CheckedFile,
+  { statements: inFile }: ReadStatements,
+): string {
   const statements = (imported ?? []).map((one) => {
     const { number, from, to } = one.statement;
     const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
     return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
   });
   const isNothing = checked.statements.length === 0 && checked.faults.length > 0;
-  const advice = isNothing
-    ? 'Put that right, and import the file again.'
-    : 'To import what is right: --despite-faults';
+  const isNameless = inFile.some(
+    ({ format, account }) => format === 'csv' && (account.iban ?? account.other) === undefined,
+  );
+  const remedy = isNameless ? 'Say the account with --account' : 'Put that right, and import the file again';
+  const advice = isNothing ? `${remedy}.` : 'To import what is right: --despite-faults';
   const refused = imported === undefined || isNothing ? [`  Not imported. ${advice}`] : [];
   return [file, ...statements, ...checked.faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
 }

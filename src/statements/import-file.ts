@@ -76,7 +76,7 @@ function strangerFault({ file, account, lines }: Statement): FileFault {
   const name = account.iban ?? account.other;
   const text =
     name === undefined
-      ? 'The statement does not name its account: say it with --account, or import the file in the console.'
+      ? 'The statement does not name its account.'
       : `The account ${name} is in no bank_transfer method of the configuration. If it is yours, add it under methods.`;
   return { file, line: lines[0]?.at ?? 0, text };
 }

@@ -81,6 +81,13 @@ test('a file of another account says how to put that right, and offers nothing e
   }
 });
 
+test('a CSV file that does not name its account says how to name it', async () => {
+  const path = join(import.meta.dirname, '../statements/corpus/csv-comdirect.csv');
+  const { code, stdout } = await command(path);
+  assert.equal(code, 1);
+  assert.match(stdout, /does not name its account\.\n {2}Not imported\. Say the account with --account\.\n$/);
+});
+
 test('match says which payment a line is for and why, of a file and of what was imported', async () => {
   const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
   const { salt } = (await findPayment(service.service.database, payment.id))!;
