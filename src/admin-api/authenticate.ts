@@ -6,6 +6,7 @@ import type { Reader } from '../database/database.ts';
 import { bearerOf } from '../http/bearer.ts';
 import type { Refuse } from '../http/refused-keys.ts';
 import { note } from '../http/request-log.ts';
+import type { Act } from '../journal/audit-entry.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Clock } from '../lib/time.ts';
 
@@ -33,6 +34,12 @@ export function authenticator(
     request.principal = principal;
   };
 }
+
+/** For the entries of what a request changes. */
+export const administratorActOf = ({ principal, id }: FastifyRequest): Act => ({
+  actor: principal.actor,
+  request_id: id,
+});
 
 /** A hook that lets a request pass whose token may do this. Throws `forbidden`. */
 export function permit(permission: Permission): (request: FastifyRequest) => Promise<void> {

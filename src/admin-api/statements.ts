@@ -21,8 +21,8 @@ import { findLine, listLines, listStatements } from '../statements/line-queries.
 import { FILE_BYTES_MAXIMUM } from '../statements/read.ts';
 import { readBeside } from '../statements/read-beside.ts';
 import { rememberedLayouts } from '../statements/remembered.ts';
+import { administratorActOf } from './authenticate.ts';
 import type { AdminParts } from './parts.ts';
-import { administratorActOf } from './webhook-acts.ts';
 
 const TEXT_MAXIMUM = 255;
 const DIRECTIONS = ['credit', 'debit'] as const;

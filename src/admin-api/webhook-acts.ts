@@ -1,12 +1,13 @@
 // What administrators do about webhook endpoints under /admin: disable with a reason, enable, send again.
+
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { bodyOf, ignoreBody, objectIn, takeJson } from '../http/json-body.ts';
-import type { Act } from '../journal/audit-entry.ts';
 import { parsedBy } from '../lib/faults.ts';
 import { REASON_MAXIMUM, reasonFault } from '../merchants/suspend.ts';
 import { disableEndpoint, enableEndpoint } from '../webhooks/change.ts';
 import { presentResend, resend, resendDelivery, resendRequestSchema } from '../webhooks/resend.ts';
+import { administratorActOf } from './authenticate.ts';
 import type { AdminParts } from './parts.ts';
 import {
   anyDelivery,
@@ -35,11 +36,6 @@ export const disableRequestSchema = z.strictObject(
 
 /** `POST /admin/webhook_endpoints/{id}/resend`. `now` in milliseconds since 1970. */
 export const strictResendSchema = (now: () => number) => resendRequestSchema(now).strict();
-
-export const administratorActOf = ({ principal, id }: FastifyRequest): Act => ({
-  actor: principal.actor,
-  request_id: id,
-});
 
 /** Adds the routes to `app`, whose requests carry a principal that may administer by now. */
 export function addWebhookActs(app: FastifyInstance, parts: AdminParts): void {

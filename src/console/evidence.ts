@@ -2,7 +2,7 @@
 import { entriesOf } from '../journal/queries.ts';
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../methods/method.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, isDecided, type Payment } from '../payments/payment.ts';
 import type { Fact } from '../review/fact.ts';
 import { factsOf } from '../review/facts.ts';
 import { arrivalsOf, receiptsOf } from '../review/review.ts';
@@ -68,8 +68,7 @@ export async function instructionsFor(
 ): Promise<(Instructions & { kind: 'transfer' }) | null> {
   const submission = submissionOf(payment);
   if (submission) return submission.instructions?.kind === 'transfer' ? submission.instructions : null;
-  const { status } = asOf(payment, now);
-  if (status === 'approved' || status === 'rejected') return null;
+  if (isDecided(asOf(payment, now))) return null;
   const entries = await entriesOf(database, payment.id);
   const isErased = entries.some(({ action }) => action === 'payment.erased');
   return isErased ? null : (offer.transferFor(payment) ?? null);

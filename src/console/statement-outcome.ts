@@ -1,7 +1,7 @@
 // What became of a bank line, and the form that takes it back.
 import { type Html, html } from '../lib/html.ts';
-import type { Payment } from '../payments/payment.ts';
-import { findPayment } from '../payments/queries.ts';
+import { isDecided, type Payment } from '../payments/payment.ts';
+import { findPayments } from '../payments/queries.ts';
 import type { KeptLine } from '../statements/kept.ts';
 import { partsOfLine } from '../statements/line-queries.ts';
 import { addressOfPayment } from './panel.ts';
@@ -37,6 +37,5 @@ export async function outcomeOf(context: Context, line: KeptLine, mayDecide: boo
 async function decidedPayment({ database }: Context, line: KeptLine): Promise<Payment | undefined> {
   const lines = line.state === 'split' ? await partsOfLine(database, line) : [line];
   const ids = lines.flatMap(({ payment_id }) => payment_id ?? []);
-  const payments = await Promise.all(ids.map((id) => findPayment(database, id)));
-  return payments.find((one) => one?.status === 'approved' || one?.status === 'rejected');
+  return (await findPayments(database, ids)).find(isDecided);
 }

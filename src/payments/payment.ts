@@ -107,6 +107,10 @@ export function isPaymentId(text: string): boolean {
   return isTimeOrderedId(PAYMENT_ID_PREFIX, text);
 }
 
+/** Whether a payment is approved or rejected: that stands, and so does the money matched with it. */
+export const isDecided = ({ status }: Pick<Payment, 'status'>): boolean =>
+  status === 'approved' || status === 'rejected';
+
 /** A payment as it is at `now`: one that is pending past its time is cancelled, though the sweeper has yet to write so. */
 export function asOf(payment: Payment, now: number): Payment {
   if (payment.status !== 'pending' || now < payment.expires_at) return payment;

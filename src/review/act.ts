@@ -6,7 +6,7 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { searchedReference } from '../lib/search-terms.ts';
-import { asOf, MOVES, type Move, type Payment } from '../payments/payment.ts';
+import { asOf, isDecided, MOVES, type Move, type Payment } from '../payments/payment.ts';
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
@@ -94,7 +94,7 @@ export async function refuseOtherStatus(
 ): Promise<void> {
   const { status } = asOf(payment, now);
   if (MOVES[move].from.includes(status)) return;
-  if (status === 'approved' || status === 'rejected')
+  if (isDecided({ status }))
     throw new OperationalError('invalid_status', await whoDecided(database, payment));
   if (status === 'requires_review')
     throw new OperationalError('invalid_status', await whoSent(database, payment));

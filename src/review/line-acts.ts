@@ -5,7 +5,7 @@ import { type Facts, isAsRecorded, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, isDecided, type Payment } from '../payments/payment.ts';
 import { findPayment } from '../payments/queries.ts';
 import { paymentNotFound } from '../payments/transition.ts';
 import { type KeptLine, LINES } from '../statements/kept.ts';
@@ -55,7 +55,7 @@ export async function acceptLine(
       `The line is in ${line.currency}, the payment in ${payment.currency}.`,
     );
   const { status } = asOf(payment, transaction.now);
-  if (status === 'approved' || status === 'rejected')
+  if (isDecided({ status }))
     throw new OperationalError('invalid_status', `The payment is ${status} already.`);
   await refuseOthersClaim(transaction, payment, principal);
   if (payment.version !== version)
@@ -173,7 +173,7 @@ export async function unmatch(
   requestId: string,
 ): Promise<void> {
   const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
-  if (payment?.status === 'approved' || payment?.status === 'rejected')
+  if (payment && isDecided(payment))
     throw new OperationalError(
       'invalid_status',
       `The payment is ${payment.status}: a decision cannot be taken back.`,

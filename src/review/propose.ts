@@ -2,7 +2,7 @@
 import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, isDecided, type Payment } from '../payments/payment.ts';
 import type { KeptLine } from '../statements/kept.ts';
 import { linesOfPayments } from '../statements/line-queries.ts';
 import { hasLivePayments } from './candidate-queries.ts';
@@ -107,7 +107,7 @@ interface NamedPayments {
  * whose transfer reference it carries: words are alike by chance, and an order may have been paid in a second try.
  */
 function namedBy(line: BankLine, namings: Namings): NamedPayments {
-  const undecided = ({ status }: Payment) => status !== 'approved' && status !== 'rejected';
+  const undecided = (payment: Payment) => !isDecided(payment);
   const all = [...namings.values()];
   const whole = all.filter(({ naming }) => naming.reference?.form === 'whole').map(({ payment }) => payment);
   const byWords = all

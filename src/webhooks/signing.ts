@@ -17,16 +17,19 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** Whether a text has the form of a secret. */
-export const isWebhookSecret = (text: string): boolean =>
-  isKey(Buffer.from(SECRET.exec(text)?.[1] ?? '', 'base64'));
+/** The key inside a secret; undefined if the text does not have the form of one. */
+function keyIn(secret: string): Buffer | undefined {
+  const key = Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64');
+  return key.length >= LEAST_BYTES && key.length <= MOST_BYTES ? key : undefined;
+}
 
-const isKey = ({ length }: Buffer) => length >= LEAST_BYTES && length <= MOST_BYTES;
+/** Whether a text has the form of a secret. */
+export const isWebhookSecret = (text: string): boolean => keyIn(text) !== undefined;
 
 /** The key inside a secret. A secret of another form is a defect of the caller. */
 function keyOf(secret: string): Buffer {
-  const key = Buffer.from(SECRET.exec(secret)?.[1] ?? '', 'base64');
-  assert(isKey(key), 'a webhook secret is whsec_ and 24 to 64 bytes in base64');
+  const key = keyIn(secret);
+  assert(key, 'a webhook secret is whsec_ and 24 to 64 bytes in base64');
   return key;
 }
 
