@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/free-ports.ts';
+import { NODE_ARGUMENTS } from '../test/support/node-arguments.ts';
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -52,14 +53,7 @@ export async function startServer(
   const config = path('../counterfoil.yaml');
   const command = {
     bare: [path('bare-server.ts')],
-    counterfoil: [
-      '--max-semi-space-size=16',
-      '--heap-growing-percent=50',
-      program,
-      'serve',
-      '--config',
-      config,
-    ], // as npm start does
+    counterfoil: [...NODE_ARGUMENTS, program, 'serve', '--config', config],
     'one-commit': [path('one-commit-server.ts')],
   }[kind];
   const log = join(tmpdir(), `counterfoil-bench-${process.pid}.log`);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newSecret } from '../src/lib/secrets.ts';
 import { freePort } from '../test/support/free-ports.ts';
+import { NODE_ARGUMENTS } from '../test/support/node-arguments.ts';
 
 export interface Shops {
   port: number;
@@ -32,8 +33,7 @@ export async function startShops(count: number, lines: readonly string[] = []): 
   writeFileSync(config, text.join('\n'), { mode: 0o600 });
   const port = await freePort();
   const command = fileURLToPath(new URL('../bin/counterfoil.js', import.meta.url));
-  const flags = ['--max-semi-space-size=16', '--heap-growing-percent=50']; // as npm start has
-  const server = spawn(process.execPath, [...flags, command, 'serve', '--config', config], {
+  const server = spawn(process.execPath, [...NODE_ARGUMENTS, command, 'serve', '--config', config], {
     env: {
       ...process.env,
       PORT: String(port),

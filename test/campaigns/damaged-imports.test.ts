@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { composeIBAN } from 'ibantools';
 import { readStatements } from '../../src/statements/read.ts';
 import { addPerson } from '../support/admin.ts';
-import { camt } from '../support/camt.ts';
+import { camt, inOneFile } from '../support/camt.ts';
 import { corpusFiles, damaged } from '../support/damage.ts';
 import { startHarness } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -46,10 +46,9 @@ function writtenFor(own: string, [name, file]: readonly [string, Buffer]): Buffe
 /** Two statements in one file: if one stands without the other, the file was imported by half. */
 function twoStatements(): Buffer {
   const [one, two] = ['1', '2'].map((number) =>
-    camt([{ amount: '9.90', bank: `TWO${number}`, text: 'Order 9' }], { number }).toString(),
+    camt([{ amount: '9.90', bank: `TWO${number}`, text: 'Order 9' }], { number }),
   );
-  const statement = /<Stmt>[\s\S]*<\/Stmt>/;
-  return Buffer.from(one!.replace(statement, (text) => text + statement.exec(two!)![0]));
+  return Buffer.from(inOneFile(one!, two!));
 }
 
 for (const engine of ENGINES)

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { camt, TRANSFERS } from '../support/camt.ts';
+import { camt, inOneFile, TRANSFERS } from '../support/camt.ts';
 import { COMMAND, plainEnvironment, start, temporaryFolder } from '../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
@@ -24,10 +24,9 @@ function fileOf(round: number, file: number): string {
       bank: `R${round}F${file}H${half}L${i}`,
       text: `Order ${i}`,
     }));
-    return camt(entries, { number: String(2 * (FILES * round + file) + half) }).toString();
+    return camt(entries, { number: String(2 * (FILES * round + file) + half) });
   });
-  const statement = /<Stmt>[\s\S]*<\/Stmt>/;
-  return one!.replace(statement, (text) => text + statement.exec(two!)![0]);
+  return inOneFile(one!, two!);
 }
 
 /** How many statements and lines of a file stand in the store. */

@@ -5,6 +5,7 @@ import { connectionsMaximum, LIMITS } from '../../src/http/server.ts';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
+import { NODE_ARGUMENTS } from '../support/node-arguments.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
 import { residentMib, runApart } from './apart.ts';
@@ -15,8 +16,6 @@ const CONNECTIONS = Number(process.env.COUNTERFOIL_RUNS) || 2000;
 const STAY_MS = process.env.COUNTERFOIL_RUNS ? 60_000 : 2500;
 /** What keeps a connection: a request in less than the five seconds after which one without is closed. */
 const EVERY_MS = process.env.COUNTERFOIL_RUNS ? 4000 : 2000;
-/** As `deploy/` starts it. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 const BEYOND = 20;
 const RSS_MAXIMUM_MIB = 350;
 const P99_MAXIMUM_MS = 500;

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
+import { NODE_ARGUMENTS } from '../support/node-arguments.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { ENGINES, type Engine, temporaryStore } from '../support/stores.ts';
 import { processorMs, residentMib, runApart } from './apart.ts';
@@ -16,8 +17,6 @@ const LONG_S = Number(process.env.COUNTERFOIL_RUNS);
 const FLOOD_MS = (LONG_S || 3) * 1000;
 const PEAK_MS = LONG_S ? 10_000 : 1500;
 const WARM_UP_MS = LONG_S ? 5000 : 1000;
-/** As `deploy/` starts it. */
-const NODE_ARGUMENTS = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
 const PEAK_CONNECTIONS = 256;
 const TIMES_PEAK = 10;
 /** An arrival that finds all of them waiting for an answer is one too many for the flood itself, as it is for a proxy. */

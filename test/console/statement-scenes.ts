@@ -6,7 +6,7 @@ import { findPayment } from '../../src/payments/queries.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { readStatements } from '../../src/statements/read.ts';
-import { camt, type Entry } from '../support/camt.ts';
+import { camt, type Entry, today } from '../support/camt.ts';
 import type { Client } from '../support/console.ts';
 import type { Harness } from '../support/harness.ts';
 import { createAt } from '../support/shop.ts';
@@ -28,7 +28,7 @@ export interface StatementStage {
 export async function addStatements(harness: Harness, ana: Client): Promise<StatementStage> {
   const { database, journal } = harness.service;
   // Of the harness's clock: money that came before its payment is never certain.
-  const day = new Date(harness.clock.now()).toISOString().slice(0, 10);
+  const day = today(harness.clock.now());
   const entries: Entry[] = [];
   for (const [i, amount] of [120, 89.9, 4300].entries()) {
     const reference = i === 2 ? 'ORDER/2026/NORTH-000000000000000000000000017' : `ORDER-30${i}`;

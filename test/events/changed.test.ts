@@ -1,16 +1,14 @@
 // GET /v1/payments?updated_after=: what changed, each payment once at its newest change, oldest change first, and nothing missed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import { createPayment } from '../../src/payments/create.ts';
 import { erasePayment } from '../../src/payments/erase.ts';
 import { listFullStretches } from '../../src/payments/history.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
-import { cancelByCustomer } from '../../src/payments/submit.ts';
 import { addPerson, claimAs, post, sentForReview } from '../support/admin.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
+import { besideTwoNodes } from '../support/two-nodes.ts';
 
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
 
@@ -184,50 +182,19 @@ for (const engine of ENGINES) {
 }
 
 test('a server that polls misses no change of what two nodes commit at once on postgres, and hears each payment’s newest last.', async () => {
-  const service = await startHarness('postgres');
-  const second = await openDatabase(service.store, () => {});
-  try {
-    const { journal, directory } = service.service;
-    const caller = directory.find(KEY, service.clock.now())!;
-    const act = { actor: caller.actor, request_id: null };
-    const other = new Journal(second, service.clock);
-    const cancelled: string[] = [];
-    let writing = true;
-    /** Creates at one node what is then cancelled at the other. */
-    const write = async (one: Journal, another: Journal) => {
-      for (let i = 0; i < 75; i++) {
-        const { id } = await one.commit((of) => createPayment(of, caller, act, WANTED, 86_400));
-        await another.commit((of) => cancelByCustomer(of, id, 'req_c'), id);
-        cancelled.push(id);
-      }
-    };
-    const writers = Promise.all([
-      write(journal, other),
-      write(other, journal),
-      write(journal, other),
-      write(other, journal),
-    ]).finally(() => {
-      writing = false;
-    });
-    const heard = new Map<string, string>();
-    let cursor = '2026-01-01T00:00:00Z';
-    for (let last = false; !last; ) {
-      last = !writing; // once more when all is written
-      for (let more = true; more; ) {
-        const address = `/v1/payments?limit=100&updated_after=${cursor}`;
-        const { data, has_more, next_updated_cursor } = (await service.request(address)).json;
-        for (const { id, status } of data) heard.set(id, status);
-        more = has_more;
-        cursor = next_updated_cursor;
-      }
+  const heard = new Map<string, string>();
+  let cursor = '2026-01-01T00:00:00Z';
+  const cancelled = await besideTwoNodes(async (service) => {
+    for (let more = true; more; ) {
+      const address = `/v1/payments?limit=100&updated_after=${cursor}`;
+      const { data, has_more, next_updated_cursor } = (await service.request(address)).json;
+      for (const { id, status } of data) heard.set(id, status);
+      more = has_more;
+      cursor = next_updated_cursor;
     }
-    await writers;
-    assert.deepEqual(
-      [...heard].toSorted(),
-      cancelled.map((id) => [id, 'cancelled'] as [string, string]).toSorted(),
-    );
-  } finally {
-    await second.close();
-    await service.close();
-  }
+  });
+  assert.deepEqual(
+    [...heard].toSorted(),
+    cancelled.map((id) => [id, 'cancelled'] as [string, string]).toSorted(),
+  );
 });

@@ -1,18 +1,17 @@
 // Events: what the history says of a merchant's payments, in the order of commits, each once, and nobody else's.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openDatabase } from '../../src/database/open.ts';
-import { Journal } from '../../src/journal/journal.ts';
 import { newestEntry } from '../../src/journal/queries.ts';
 import { createPayment } from '../../src/payments/create.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import { listFullStretches } from '../../src/payments/history.ts';
 import { STRETCH } from '../../src/payments/history-queries.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
-import { cancelByCustomer, requestLink } from '../../src/payments/submit.ts';
+import { requestLink } from '../../src/payments/submit.ts';
 import { addPerson, claimAs, post, sentForReview } from '../support/admin.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
+import { besideTwoNodes } from '../support/two-nodes.ts';
 
 const DAY_MS = 86_400_000;
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
@@ -219,49 +218,19 @@ for (const engine of ENGINES) {
 }
 
 test('a reader that follows the cursor misses nothing of what two nodes commit at once on postgres, and hears each payment in order.', async () => {
-  const service = await startHarness('postgres');
-  const second = await openDatabase(service.store, () => {});
-  try {
-    const { journal, directory } = service.service;
-    const caller = directory.find(KEY, service.clock.now())!;
-    const act = { actor: caller.actor, request_id: null };
-    const created: string[] = [];
-    let writing = true;
-    const other = new Journal(second, service.clock);
-    /** Creates at one node what is then cancelled at the other. */
-    const write = async (one: Journal, another: Journal) => {
-      for (let i = 0; i < 75; i++) {
-        const { id } = await one.commit((of) => createPayment(of, caller, act, WANTED, 86_400));
-        await another.commit((of) => cancelByCustomer(of, id, 'req_c'), id);
-        created.push(id);
-      }
-    };
-    const writers = Promise.all([
-      write(journal, other),
-      write(other, journal),
-      write(journal, other),
-      write(other, journal),
-    ]).finally(() => {
-      writing = false;
-    });
-    const heard: { payment_id: string; version: number }[] = [];
-    for (let cursor: string | null = null, last = false; !last; ) {
-      last = !writing; // once more when all is written
-      const read: Awaited<ReturnType<typeof walk>> = await walk(service, 'limit=100', KEY, cursor);
-      cursor = read.cursor;
-      heard.push(...read.events.map(({ data }) => data));
-    }
-    await writers;
-    const versions = Map.groupBy(heard, ({ payment_id }) => payment_id);
-    assert.deepEqual(new Set(versions.keys()), new Set(created));
-    for (const [id, all] of versions)
-      assert.deepEqual(
-        all.map(({ version }) => version),
-        [1, 2],
-        id,
-      );
-  } finally {
-    await second.close();
-    await service.close();
-  }
+  const heard: { payment_id: string; version: number }[] = [];
+  let cursor: string | null = null;
+  const created = await besideTwoNodes(async (service) => {
+    const read: Awaited<ReturnType<typeof walk>> = await walk(service, 'limit=100', KEY, cursor);
+    cursor = read.cursor;
+    heard.push(...read.events.map(({ data }) => data));
+  });
+  const versions = Map.groupBy(heard, ({ payment_id }) => payment_id);
+  assert.deepEqual(new Set(versions.keys()), new Set(created));
+  for (const [id, all] of versions)
+    assert.deepEqual(
+      all.map(({ version }) => version),
+      [1, 2],
+      id,
+    );
 });

@@ -3,7 +3,7 @@
 export const ACCOUNT = 'DE75512108001245126199';
 
 /** The day on which payments made now may be paid: no money comes before its payment. */
-export const today = () => new Date().toISOString().slice(0, 10);
+export const today = (now = Date.now()) => new Date(now).toISOString().slice(0, 10);
 
 export interface Entry {
   /** As the bank writes it: `49.90`. */
@@ -98,6 +98,13 @@ ${balances ? balance('OPBD', balances[0], currency, day) + balance('CLBD', balan
 ${entries.map(entryText).join('\n')}
 </${inner}></${outer}></Document>
 `);
+}
+
+/** One file of the statements of two. */
+export function inOneFile(one: Buffer, two: Buffer): string {
+  const statement = /<Stmt>[\s\S]*<\/Stmt>/;
+  const [second] = statement.exec(two.toString())!;
+  return one.toString().replace(statement, (first) => first + second);
 }
 
 /** The configuration of a transfer to `ACCOUNT`. */

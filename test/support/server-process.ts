@@ -28,7 +28,7 @@ export interface ServerProcessOptions {
   storage: string;
   database_url?: string | null;
   env?: Record<string, string>;
-  nodeArguments?: string[];
+  nodeArguments?: readonly string[];
   /** Another program than ours, or ours from another folder. */
   command?: string;
 }
