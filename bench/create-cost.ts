@@ -21,23 +21,23 @@ const INDEXES = ['payments_by_reference', 'payments_by_status', 'payments_pendin
 const MORE_INDEXES = [...INDEXES, 'audit_entries_by_subject', 'seals_by_last_entry'];
 const LAST_TABLE = 'create table payment_stretches (';
 const withoutIndexes = (names: readonly string[]): Change => [
-  'src/database/migrations/0010-payment-stretches.sql',
+  'src/store/migrations/0010-payment-stretches.sql',
   LAST_TABLE,
   `${names.map((name) => `drop index ${name};`).join('\n')}\n${LAST_TABLE}`,
 ];
 
 /** What is left out, and how the source then reads. */
 const LEFT_OUT: readonly (readonly [what: string, ...changes: Change[]])[] = [
-  ['check of the request, all of it', ['src/api/payments.ts', CHECKED, WANTED]],
+  ['check of the request, all of it', ['src/payments/api/payments.ts', CHECKED, WANTED]],
   ['search for card numbers', ['src/lib/card-number.ts', TEXT_LENGTH, 'if (text) return false;']],
   ['search for names of card fields', ['src/payments/request.ts', '  refuseCardFields(fields, faults);', '']],
   [
     'names of ignored fields (test keys)',
-    ['src/api/payments.ts', 'STRICT_APPLIED : ignoredIn(body, request)', 'STRICT_APPLIED : {}'],
+    ['src/payments/api/payments.ts', 'STRICT_APPLIED : ignoredIn(body, request)', 'STRICT_APPLIED : {}'],
   ],
   [
     'line of the log',
-    ['src/http/request-log.ts', '  const { noted } = request;', '  return;\n  const { noted } = request;'],
+    ['src/web/request-log.ts', '  const { noted } = request;', '  return;\n  const { noted } = request;'],
   ],
   [
     'insert of the payment',
@@ -54,7 +54,7 @@ const LEFT_OUT: readonly (readonly [what: string, ...changes: Change[]])[] = [
   [
     'columns that are null',
     [
-      'src/database/sqlite-connection.ts',
+      'src/store/sqlite-connection.ts',
       'Object.keys(rows[0]!)',
       'Object.keys(rows[0]!).filter((name) => (rows[0] as Row)[name] !== null)',
     ],

@@ -1,8 +1,9 @@
 // The service as it is, but for one thing: each request is a commit of its own.
-import { configurationFile, readConfiguration } from '../src/config.ts';
+
 import { createLogger } from '../src/lib/log.ts';
 import { systemClock } from '../src/lib/time.ts';
-import { startService } from '../src/main.ts';
+import { configurationFile, readConfiguration } from '../src/operate/config.ts';
+import { startService } from '../src/operate/main.ts';
 
 const configuration = readConfiguration(configurationFile(undefined));
 const service = await startService(configuration, {

@@ -1,17 +1,17 @@
 // Makes a store one that is reviewed: payments that wait, payments that were decided, and an administrator who is signed in.
 import type { Principal } from '../src/administrators/administrator.ts';
 import { createAdministrator } from '../src/administrators/manage.ts';
+import { setCookie } from '../src/administrators/pages/cookies.ts';
 import { hashPassword } from '../src/administrators/password.ts';
 import { cookieValue, type Session } from '../src/administrators/session.ts';
 import { completeSetUp } from '../src/administrators/set-up.ts';
-import { setCookie } from '../src/console/cookies.ts';
-import { openDatabase } from '../src/database/open.ts';
 import { Journal } from '../src/journal/journal.ts';
+import type { KeyRing } from '../src/journal/keys/key-ring.ts';
+import { openRing } from '../src/journal/keys/open-ring.ts';
 import { systemClock } from '../src/lib/time.ts';
 import { submitPayment } from '../src/payments/submit.ts';
 import { approve } from '../src/review/decide.ts';
-import type { KeyRing } from '../src/secrets/key-ring.ts';
-import { openRing } from '../src/secrets/open-ring.ts';
+import { openDatabase } from '../src/store/open.ts';
 
 const BATCH = 256;
 /** For so many that wait, one was decided: facts about amounts have something to rest on. */

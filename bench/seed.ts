@@ -1,11 +1,12 @@
 // Fills a store with payments through the journal, as the service would have made them.
-import { migrate } from '../src/database/migrate.ts';
-import { openDatabase } from '../src/database/open.ts';
+
 import { Journal } from '../src/journal/journal.ts';
 import { systemClock } from '../src/lib/time.ts';
 import { type Caller, DEVELOPMENT_KEY, keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { createPayment } from '../src/payments/create.ts';
 import { parsePaymentRequest } from '../src/payments/request.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/open.ts';
 import { BODY } from './request.ts';
 
 const BATCH = 256;

@@ -1,9 +1,9 @@
-// Writes what is made from the program: docs/configuration.md, the tree of docs/architecture.md, and the decisions in docs/README.md.
+// Writes what is made from the program: docs/configuration.md and the decisions in docs/README.md.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { configurationSchema } from '../src/settings/settings.ts';
+import { configurationSchema } from '../src/operate/settings/settings.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -335,33 +335,6 @@ What else production refuses: [doctor.md](doctor.md). \`counterfoil init\` write
 `;
 }
 
-/** The first line of a file, without what marks it as a comment: its caption. */
-export function captionOf(file: string): string | undefined {
-  return /^(?:#!.*\n)?(?:\/\/|--) (\S.*)\n/.exec(readFileSync(new URL(file, root), 'utf8'))?.[1];
-}
-
-/** Every source file below src/ with its caption, as an indented tree. */
-export function tree(): string {
-  const files = globSync('src/**/*.{ts,sql}', { cwd: fileURLToPath(root) }).sort((a, b) => {
-    // A folder's own files stand in front of its folders.
-    const [one, other] = [dirname(a), dirname(b)];
-    return one === other ? (a < b ? -1 : 1) : one < other ? -1 : 1;
-  });
-  const lines = ['src/'];
-  let folder = 'src';
-  for (const file of files) {
-    const depth = file.split('/').length - 1;
-    if (dirname(file) !== folder) {
-      folder = dirname(file);
-      lines.push(`${'  '.repeat(depth - 1)}${basename(folder)}/`);
-    }
-    lines.push(
-      `${'  '.repeat(depth)}${basename(file).padEnd(30 - 2 * depth)} ${captionOf(file) ?? ''}`.trimEnd(),
-    );
-  }
-  return lines.join('\n');
-}
-
 /** Each decision's title as a link from docs/. */
 function decisions(): string {
   const files = globSync('docs/decisions/*.md', { cwd: fileURLToPath(root) }).sort();
@@ -376,19 +349,11 @@ function between(page: string, name: string, text: string): string {
   return `${parts[1]}${text}\n${parts[2]}`;
 }
 
-/** docs/architecture.md with its tree as the captions have it now. */
-export const architecturePage = (page: string) => between(page, 'tree', `\`\`\`\n${tree()}\n\`\`\``);
-
 /** docs/README.md with the decisions that are there now. */
 export const indexPage = (page: string) => between(page, 'decisions', decisions());
 
 if (import.meta.main) {
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
-  for (const [name, made] of [
-    ['architecture', architecturePage],
-    ['README', indexPage],
-  ] as const) {
-    const file = new URL(`docs/${name}.md`, root);
-    writeFileSync(file, made(readFileSync(file, 'utf8')));
-  }
+  const index = new URL('docs/README.md', root);
+  writeFileSync(index, indexPage(readFileSync(index, 'utf8')));
 }

@@ -1,10 +1,10 @@
-// Writes src/database/postgres-schema.txt: what the migrations make on PostgreSQL, for verifying to hold databases against.
+// Writes src/store/postgres-schema.txt: what the migrations make on PostgreSQL, for verifying to hold databases against.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '../src/database/database.ts';
-import { migrate } from '../src/database/migrate.ts';
-import { openPostgres } from '../src/database/postgres.ts';
-import { readSchema, schemaText } from '../src/database/schema.ts';
+import type { Database } from '../src/store/database.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { openPostgres } from '../src/store/postgres.ts';
+import { readSchema, schemaText } from '../src/store/schema.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 
 const CAPTION =
@@ -19,7 +19,7 @@ if (import.meta.main) {
   const server = await startPostgres();
   const database = await openPostgres(server.url);
   await migrate(database);
-  const file = new URL('../src/database/postgres-schema.txt', import.meta.url);
+  const file = new URL('../src/store/postgres-schema.txt', import.meta.url);
   writeFileSync(file, await schemaFile(database));
   console.log(fileURLToPath(file));
   await database.close();

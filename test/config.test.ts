@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { configurationPage, EXAMPLE } from '../scripts/write-docs.ts';
+import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
 import {
   ConfigurationError,
   configurationFile,
   type Environment,
   parseConfiguration,
   readConfiguration,
-} from '../src/config.ts';
-import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
+} from '../src/operate/config.ts';
 import { LIVE_KEY, OTHER_KEY } from './support/harness.ts';
 
 const FILE = '/etc/counterfoil.yaml';

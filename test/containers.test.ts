@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import packageJson from '../package.json' with { type: 'json' };
-import { parseConfiguration } from '../src/config.ts';
-import { configurationSchema } from '../src/settings/settings.ts';
+import { parseConfiguration } from '../src/operate/config.ts';
+import { configurationSchema } from '../src/operate/settings/settings.ts';
 import { hasOpenssl, temporaryCertificates } from './support/certificates.ts';
 import { ROOT, start } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
@@ -16,7 +16,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const DEFAULTS = configurationSchema.parse({});
 /** How `npm start` runs the service: what stands before `node`, and what behind it. */
 const START = /^(?<environment>\S+) exec node (?<options>.*) serve$/.exec(packageJson.scripts.start)!.groups!;
-const STOP_DEADLINE_MS = Number(/STOP_DEADLINE_MS = (\d+)/.exec(read('src/commands/serve.ts'))![1]);
+const STOP_DEADLINE_MS = Number(/STOP_DEADLINE_MS = (\d+)/.exec(read('src/operate/commands/serve.ts'))![1]);
 
 /** The instructions of the Dockerfile: continued lines as one, comments left out. */
 const instructions = read('Dockerfile')

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
-import { EXIT_CONFIGURATION, parseConfiguration } from '../src/config.ts';
-import { SECRETS_FILE } from '../src/secrets/key-file.ts';
-import { configurationSchema } from '../src/settings/settings.ts';
+import { SECRETS_FILE } from '../src/journal/keys/key-file.ts';
+import { EXIT_CONFIGURATION, parseConfiguration } from '../src/operate/config.ts';
+import { configurationSchema } from '../src/operate/settings/settings.ts';
 import { plainEnvironment, ROOT } from './support/command.ts';
 import { startHarness } from './support/harness.ts';
 import { isInstalled } from './support/proxy.ts';
@@ -17,7 +17,7 @@ const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const DEFAULTS = configurationSchema.parse({});
 /** How `npm start` runs the service: what stands before `node`, and what behind it. */
 const START = /^(?<environment>\S+) exec node (?<options>.*) serve$/.exec(packageJson.scripts.start)!.groups!;
-const STOP_DEADLINE_MS = Number(/STOP_DEADLINE_MS = (\d+)/.exec(read('src/commands/serve.ts'))![1]);
+const STOP_DEADLINE_MS = Number(/STOP_DEADLINE_MS = (\d+)/.exec(read('src/operate/commands/serve.ts'))![1]);
 
 describe('deploy/counterfoil.service', () => {
   const unit = read('deploy/counterfoil.service');

@@ -15,7 +15,7 @@ import { heldUp } from './support/journal.ts';
 import { DocumentedService, type HoldOptions, LIMITED, SLOW_KEY } from './support/openapi.ts';
 import { ENGINES } from './support/stores.ts';
 
-/** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
+/** Documented, but not seen here: it takes ten seconds (test/web/errors.test.ts). */
 const NOT_PROVOKED = / 408$/;
 
 /** Webhooks and /admin have tests of their own. */
@@ -264,7 +264,7 @@ for (const engine of ENGINES) {
         'GET /v1/payments/{payment_id} 503',
         'GET /v1/payments/{payment_id}/events 503',
         'GET /v1/events 503',
-        'GET /v1/events/stream 200', // never ends: test/events/stream.test.ts
+        'GET /v1/events/stream 200', // never ends: test/payments/events/stream.test.ts
         'GET /v1/events/stream 503',
         'GET /v1/events/{event_id} 503',
         'GET /v1/api_keys 503',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EVENT_TYPES } from '../src/events/event.ts';
+import { EVENT_TYPES } from '../src/payments/events/event.ts';
 import { deleteEndpoint, disableEndpoint } from '../src/webhooks/change.ts';
 import { takeOver } from '../src/webhooks/configured.ts';
 import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from './support/harness.ts';
@@ -12,7 +12,7 @@ import { ENGINES } from './support/stores.ts';
 import { answering, WebhookReceiver } from './support/webhook-receiver.ts';
 
 const PATHS = ['/v1/webhook_endpoints', '/v1/deliveries'];
-/** Documented, but not seen here: it takes ten seconds (test/api/errors.test.ts). */
+/** Documented, but not seen here: it takes ten seconds (test/web/errors.test.ts). */
 const NOT_PROVOKED = / 408$/;
 const ENDPOINT = '/v1/webhook_endpoints/{endpoint_id}';
 const DELIVERY = '/v1/deliveries/{delivery_id}';

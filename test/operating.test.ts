@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { configurationSchema } from '../src/settings/settings.ts';
+import { configurationSchema } from '../src/operate/settings/settings.ts';
 import { ROOT, run } from './support/command.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');

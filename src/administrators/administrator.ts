@@ -1,5 +1,5 @@
 // An administrator of this installation: who may look, who may decide, and who may do everything.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
 export const ROLES = ['administrator', 'reviewer', 'auditor'] as const;
 export type Role = (typeof ROLES)[number];

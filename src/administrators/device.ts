@@ -1,7 +1,7 @@
 // Device cookies: they tell a known browser of an administrator from an unknown one. They give no access.
 import { randomBytes } from 'node:crypto';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { DAY_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 
 /** How long a browser is known after a sign-in. */

@@ -1,10 +1,11 @@
 // Failed attempts to sign in, counted in the history, on all nodes, for addresses known and unknown alike.
-import type { Database, Reader } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { sha256Hex } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, MINUTE_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { Database, Reader } from '../store/database.ts';
 import type { Administrator, Principal } from './administrator.ts';
 import { knownDevice } from './device.ts';
 import type { FailedSignIn, FailureTally } from './failure-tally.ts';

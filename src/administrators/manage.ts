@@ -1,5 +1,5 @@
 // Manages administrators: adds them, changes their role, disables and enables them, and resets their access.
-import { type Database, DatabaseError } from '../database/database.ts';
+
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -7,6 +7,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { isEmailAddress, textFault } from '../lib/text.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
 import { ADMINISTRATORS, type Administrator, ROLES, type Role } from './administrator.ts';
 import { plainEmail } from './failures.ts';
 import {

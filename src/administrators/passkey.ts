@@ -1,7 +1,7 @@
 // Passkeys (WebAuthn level 3) as a second factor: a key pair on the administrator's device, bound to the console's own address.
 import { isIP } from 'node:net';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import type { Passkey } from './rows.ts';
 import { verifyAssertion, verifyRegistration } from './webauthn.ts';

@@ -1,8 +1,9 @@
 // The SQL about administrators, also as reviewers, their passkeys and sessions. E-mail addresses come in lower case.
-import type { Reader } from '../database/database.ts';
-import { heldRows } from '../database/look-up.ts';
-import { marks, rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
+import { heldRows } from '../store/look-up.ts';
+import { marks, rowWithId } from '../store/table.ts';
 import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
 import { PASSKEYS, type Passkey, SESSIONS, type Session } from './rows.ts';
 

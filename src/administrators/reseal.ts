@@ -1,9 +1,10 @@
 // Seals the secrets of authenticator apps with the current key: plain ones of the version before, and those sealed with older keys.
-import type { Database, Reader } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
+import { isSealed, type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { isSealed, type KeyRing, sealedWith } from '../secrets/key-ring.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { ADMINISTRATORS, type Administrator } from './administrator.ts';
 import { changeAdministrator, findAdministrator, listAdministrators } from './queries.ts';
 import { recordAdministrator, TOTP_SEALED } from './record.ts';

@@ -1,5 +1,5 @@
 // The rows that hang on an administrator: passkeys, sessions and tokens, each with the columns that its digest covers.
-import { integer, integerOrNull, type RowOf, table, text } from '../database/table.ts';
+import { integer, integerOrNull, type RowOf, table, text } from '../store/table.ts';
 import type { Role } from './administrator.ts';
 
 /** A row of `passkeys`. Times in milliseconds since 1970. */

@@ -1,14 +1,14 @@
 // Sessions of administrators. A session is looked up at every request, so that its end holds on all nodes at once.
 import { randomBytes } from 'node:crypto';
-import type { Reader } from '../database/database.ts';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import type { Aged, KeyRing } from '../journal/keys/key-ring.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import type { Aged, KeyRing } from '../secrets/key-ring.ts';
+import type { Reader } from '../store/database.ts';
 import type { Principal } from './administrator.ts';
 import {
   endSessions,

@@ -1,14 +1,15 @@
 // Setting up: a link that works once, in half an hour, lets an administrator choose their password and second factor.
-import { findNow, type Seen } from '../database/look-up.ts';
+
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId, timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import { findNow, type Seen } from '../store/look-up.ts';
 import type { Administrator } from './administrator.ts';
 import type { NewPasskey } from './passkey.ts';
 import { changeAdministrator, findAdministratorBySetUp, isKnownCredential } from './queries.ts';

@@ -1,6 +1,7 @@
 // Signing in by one form with password and second factor: the way in for an unknown browser while strangers must wait.
+
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
   type Parts,

@@ -1,10 +1,10 @@
 // Signing in: the password earns a ticket, the ticket and a second factor earn a session.
 import { randomBytes } from 'node:crypto';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { newestEntriesAbout } from '../journal/queries.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 import type { Administrator } from './administrator.ts';
 import {
   type Parts,

@@ -1,8 +1,9 @@
 // The SQL about administrators' tokens.
-import type { Reader } from '../database/database.ts';
-import { heldRows } from '../database/look-up.ts';
-import { rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
+import { heldRows } from '../store/look-up.ts';
+import { rowWithId } from '../store/table.ts';
 import type { Role } from './administrator.ts';
 import { TOKENS, type Token } from './rows.ts';
 

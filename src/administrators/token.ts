@@ -1,6 +1,5 @@
 // Tokens for /admin: a program acts as an administrator, with a role that is at most theirs, until a day that was named.
-import type { Reader } from '../database/database.ts';
-import { findNow, type Seen } from '../database/look-up.ts';
+
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -10,6 +9,8 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256 } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
+import type { Reader } from '../store/database.ts';
+import { findNow, type Seen } from '../store/look-up.ts';
 import { type Principal, ROLES, type Role } from './administrator.ts';
 import { findAdministrator } from './queries.ts';
 import { actorOf } from './record.ts';

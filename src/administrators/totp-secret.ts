@@ -1,9 +1,10 @@
 // The secret of an administrator's authenticator app as the store holds it: sealed by the key ring, for their row alone.
+
+import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
+import { type Cell, isSealed, type KeyRing } from '../journal/keys/key-ring.ts';
+import { holdStoredKey } from '../journal/keys/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
-import { SecretKeysUnfit } from '../secrets/key-file.ts';
-import { type Cell, isSealed, type KeyRing } from '../secrets/key-ring.ts';
-import { holdStoredKey } from '../secrets/queries.ts';
 import type { Administrator } from './administrator.ts';
 
 const cellOf = (id: string): Cell => ({ table: 'administrators', row: id, column: 'totp_secret' });

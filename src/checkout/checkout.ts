@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
-import type { FailureLog } from '../pages/failure.ts';
-import { servePages } from '../pages/surface.ts';
+import type { FailureLog } from '../web/pages/failure.ts';
+import { servePages } from '../web/pages/surface.ts';
 import { type FrontLinks, FrontRoute } from './front-page.ts';
 import { InboxRoute } from './inbox.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';

@@ -1,6 +1,6 @@
 // What is still to be paid on a payment under review: all of it, or the rest of which a part has arrived.
-import type { Instructions } from '../methods/method.ts';
-import type { Offer } from '../methods/offer.ts';
+import type { Instructions } from '../payments/methods/method.ts';
+import type { Offer } from '../payments/methods/offer.ts';
 import type { Payment } from '../payments/payment.ts';
 import { receivedSoFar } from '../review/review.ts';
 

@@ -1,8 +1,9 @@
 // Tells a form of ours from a forged one: where the browser says it comes from, and a token that only our page holds.
+
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, hidden } from '../lib/html.ts';
-import type { Instructions } from '../methods/method.ts';
+import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 
 const ACTIONS = ['submit', 'cancel', 'ask', 'try'] as const;
 type Action = (typeof ACTIONS)[number];

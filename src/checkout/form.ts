@@ -1,13 +1,13 @@
 // The form of a method: its fields as markup, and what a customer sent in them.
 import { type Html, settled } from '../lib/html.ts';
-import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../methods/fields.ts';
-import type { Instructions, Method } from '../methods/method.ts';
-import type { FieldFault, Kept } from '../methods/reading.ts';
-import { compactAccount } from '../methods/transfer/payer-account.ts';
+import { FIELDS, type Field, type FieldName, type FieldUse, readField } from '../payments/methods/fields.ts';
+import type { Instructions, Method } from '../payments/methods/method.ts';
+import type { FieldFault, Kept } from '../payments/methods/reading.ts';
+import { compactAccount } from '../payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Submission } from '../payments/submit.ts';
-import { type FormFault, fieldMarkup } from '../ui/field.ts';
-import type { Key, Words } from '../ui/languages.ts';
+import { type FormFault, fieldMarkup } from '../web/markup/field.ts';
+import type { Key, Words } from '../web/markup/languages.ts';
 
 /** A form as it came: what was typed and what is wrong with it. */
 export interface TypedPayment {

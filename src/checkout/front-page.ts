@@ -1,7 +1,7 @@
 // The page at the root: tells a person who came without a payment's link what this site is, and in development where to begin.
 import { html } from '../lib/html.ts';
-import { framedPage } from '../pages/framed-page.ts';
-import type { PageAnswer, PageRoute } from '../pages/surface.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import type { PageAnswer, PageRoute } from '../web/pages/surface.ts';
 import type { CheckoutVisit, Name } from './visit.ts';
 
 /** Where a developer goes on. */

@@ -1,15 +1,15 @@
 // A receiver of webhooks for development, at /dev/inbox: it verifies what comes, shows the last 50, and answers 500 when told to.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Database } from '../database/database.ts';
-import { bodyOf, readBytes } from '../http/json-body.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html } from '../lib/html.ts';
 import { type Clock, formatTimestamp } from '../lib/time.ts';
 import { pathOf } from '../lib/web-address.ts';
-import { isForm } from '../pages/form.ts';
-import { framedPage } from '../pages/framed-page.ts';
-import type { Handler, PageAnswer, PageRoute } from '../pages/surface.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
-import { facts, type TermPair } from '../ui/parts.ts';
+import type { Database } from '../store/database.ts';
+import { bodyOf, readBytes } from '../web/json-body.ts';
+import { facts, type TermPair } from '../web/markup/parts.ts';
+import { isForm } from '../web/pages/form.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import type { Handler, PageAnswer, PageRoute } from '../web/pages/surface.ts';
 import { listEndpoints } from '../webhooks/queries.ts';
 import { signingSecrets } from '../webhooks/secret.ts';
 import { verifyWebhook } from '../webhooks/signing.ts';

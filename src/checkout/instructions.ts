@@ -2,13 +2,19 @@
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import { formatAmount, hasMinorUnit } from '../lib/money.ts';
-import type { Instructions } from '../methods/method.ts';
-import { grouped } from '../methods/transfer/creditor-reference.ts';
-import { type QrCode, qrPath, qrPicture, swissCross, swissWidthMm } from '../methods/transfer/qr-code.ts';
-import { type QuickPay, quickPayments } from '../methods/transfer/quick-pay.ts';
+import type { Instructions } from '../payments/methods/method.ts';
+import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
+import {
+  type QrCode,
+  qrPath,
+  qrPicture,
+  swissCross,
+  swissWidthMm,
+} from '../payments/methods/transfer/qr-code.ts';
+import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
 import type { Payment } from '../payments/payment.ts';
-import type { Words } from '../ui/languages.ts';
-import { qrSvg } from '../ui/qr-svg.ts';
+import type { Words } from '../web/markup/languages.ts';
+import { qrSvg } from '../web/markup/qr-svg.ts';
 import type { PaymentSubject } from './parts.ts';
 
 /** Drawing a code takes about 2 ms, and a customer opens the page again after each step at their bank. */

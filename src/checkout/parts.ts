@@ -1,11 +1,12 @@
 // The pieces that several of the customer's pages are made of.
+
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import type { Profile } from '../merchants/merchant.ts';
-import type { Method } from '../methods/method.ts';
+import type { Method } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
-import type { Words } from '../ui/languages.ts';
-import { contactLink, facts, type IconName, icon, type TermPair } from '../ui/parts.ts';
+import type { Words } from '../web/markup/languages.ts';
+import { contactLink, facts, type IconName, icon, type TermPair } from '../web/markup/parts.ts';
 
 /** The payment that a page shows, and what is known of its merchant. */
 export interface PaymentSubject {

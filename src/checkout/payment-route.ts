@@ -1,24 +1,25 @@
 // The one address of a payment: its status decides which page it shows and what its forms may do.
-import type { Database } from '../database/database.ts';
-import { fromNetwork, Throttle } from '../http/throttle.ts';
+
 import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
-import { decisionFor } from '../methods/card-fields.ts';
-import type { Instructions } from '../methods/method.ts';
-import type { Offer } from '../methods/offer.ts';
-import { isSameOrigin } from '../pages/form.ts';
-import { busyPage, refusedPage } from '../pages/problem.ts';
-import { type PageAnswer, type PageRoute, type SentPage, tooManyForms } from '../pages/surface.ts';
+import { decisionFor } from '../payments/methods/card-fields.ts';
+import type { Instructions } from '../payments/methods/method.ts';
+import type { Offer } from '../payments/methods/offer.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
 import { PAYMENT_PAGE } from '../payments/present.ts';
 import { findPayment } from '../payments/queries.ts';
 import { isPaymentAsRecorded } from '../payments/record.ts';
 import { cancelByCustomer, requestLink, submitPayment } from '../payments/submit.ts';
 import { TRIALS, type TryOut, tryOut } from '../review/try-out.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { Database } from '../store/database.ts';
+import { isSameOrigin } from '../web/pages/form.ts';
+import { busyPage, refusedPage } from '../web/pages/problem.ts';
+import { type PageAnswer, type PageRoute, type SentPage, tooManyForms } from '../web/pages/surface.ts';
+import { fromNetwork, Throttle } from '../web/throttle.ts';
 import { type Due, dueOf } from './due.ts';
 import { knownContacts, readForm, submissionFrom } from './form.ts';
 import { actionOf, shownInstructions } from './form-guard.ts';

@@ -1,13 +1,13 @@
 // The page of a payment that waits to be paid, and the question before it is cancelled for good.
 import { type Html, hidden, html } from '../lib/html.ts';
-import { SHOWN_TEST_CARD } from '../methods/card-fields.ts';
-import { FIELDS, type FieldUse } from '../methods/fields.ts';
-import type { Method } from '../methods/method.ts';
-import { isFallback } from '../methods/offer.ts';
-import { framedPage } from '../pages/framed-page.ts';
-import { faultSummary } from '../pages/problem.ts';
-import type { Words } from '../ui/languages.ts';
-import { facts, type TermPair } from '../ui/parts.ts';
+import { SHOWN_TEST_CARD } from '../payments/methods/card-fields.ts';
+import { FIELDS, type FieldUse } from '../payments/methods/fields.ts';
+import type { Method } from '../payments/methods/method.ts';
+import { isFallback } from '../payments/methods/offer.ts';
+import type { Words } from '../web/markup/languages.ts';
+import { facts, type TermPair } from '../web/markup/parts.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import { faultSummary } from '../web/pages/problem.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';

@@ -1,8 +1,8 @@
 // The pages for what cannot be shown or done: each says that nothing was sent, and what to do next.
 import { html } from '../lib/html.ts';
-import { framedPage } from '../pages/framed-page.ts';
-import { problemPage } from '../pages/problem.ts';
-import { facts } from '../ui/parts.ts';
+import { facts } from '../web/markup/parts.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
+import { problemPage } from '../web/pages/problem.ts';
 import { help, type PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 

@@ -1,11 +1,11 @@
 // The page of a payment that is past paying: where the money is, what happens next, and one thing to do.
 import { type Html, html } from '../lib/html.ts';
-import type { Instructions } from '../methods/method.ts';
-import { framedPage } from '../pages/framed-page.ts';
+import type { Instructions } from '../payments/methods/method.ts';
 import { checkoutUrl } from '../payments/present.ts';
 import { arrivalsOf, receiptsOf } from '../review/review.ts';
-import type { Key } from '../ui/languages.ts';
-import { customerMessage, type TermPair } from '../ui/parts.ts';
+import type { Key } from '../web/markup/languages.ts';
+import { customerMessage, type TermPair } from '../web/markup/parts.ts';
+import { framedPage } from '../web/pages/framed-page.ts';
 import type { Due } from './due.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';

@@ -1,7 +1,8 @@
 // A request for the customer's page of a payment: what its address may hold, and whose page it is.
-import type { PageSite, PageVisit } from '../pages/visit.ts';
+
 import { isPaymentId } from '../payments/payment.ts';
-import { Languages } from '../ui/languages.ts';
+import { Languages } from '../web/markup/languages.ts';
+import type { PageSite, PageVisit } from '../web/pages/visit.ts';
 
 export type Name = 'payment_id' | 'method' | 'view' | 'edit';
 export type CheckoutVisit = PageVisit<Name>;

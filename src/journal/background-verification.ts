@@ -1,6 +1,7 @@
 // Verifies the history in the background of this node, one time at a time, and remembers what the newest came to.
-import type { Database } from '../database/database.ts';
+
 import { type Clock, monotonicMs } from '../lib/time.ts';
+import type { Database } from '../store/database.ts';
 import { readCheckpointsPatiently } from './checkpoint.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { keepVerification } from './last-verification.ts';

@@ -1,5 +1,5 @@
 // One attempt to write a batch in a database transaction: runs its works, writes their rows, numbers and seals their entries.
-import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
+import { type Database, DatabaseError, type Queryable } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { lockHead, previousHash, touchHead } from './queries.ts';
 import { NO_SEAL, type Seal, sealEntries } from './seal.ts';

@@ -1,7 +1,7 @@
 // The history as lines of JSON that a third party can check without this program (docs/audit-format.md).
 import { createReadStream, readFileSync, statSync } from 'node:fs';
-import type { Reader } from '../database/database.ts';
 import { formatTimestamp } from '../lib/time.ts';
+import type { Reader } from '../store/database.ts';
 import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
 import { checkpointFiles } from './checkpoint.ts';
 import { readPublicKey } from './checkpoint-statement.ts';

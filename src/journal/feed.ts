@@ -1,6 +1,7 @@
 // Hands new entries to listeners a moment after their commit, whichever node made it, once they cannot be taken back.
-import type { Database } from '../database/database.ts';
+
 import { type Logger, Outage } from '../lib/log.ts';
+import type { Database } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Journal } from './journal.ts';
 import { entriesAbout, newestEntry } from './queries.ts';

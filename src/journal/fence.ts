@@ -1,7 +1,8 @@
 // Keeps a node from going back: a store is used only while it holds the newest seal that this node knows of.
-import type { Reader } from '../database/database.ts';
-import type { HostGuard } from '../database/postgres-hosts.ts';
+
 import type { Logger } from '../lib/log.ts';
+import type { Reader } from '../store/database.ts';
+import type { HostGuard } from '../store/postgres-hosts.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { findSeal, unlessEmpty } from './queries.ts';
 import type { Seal } from './seal.ts';

@@ -1,6 +1,7 @@
 // Follows the journal of all nodes and passes entries about given subjects to in-memory caches.
-import type { Reader } from '../database/database.ts';
+
 import { type Logger, Outage } from '../lib/log.ts';
+import type { Reader } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { entriesAbout, newestEntry } from './queries.ts';
 

@@ -1,7 +1,8 @@
 // Every change goes through here: works that arrive during a commit become the next one, numbered, sealed, then answered.
-import { type Database, DatabaseError, type Queryable } from '../database/database.ts';
+
 import { OperationalError, unavailable } from '../lib/errors.ts';
 import { type Clock, monotonicMs } from '../lib/time.ts';
+import { type Database, DatabaseError, type Queryable } from '../store/database.ts';
 import { CommitAttempt, FailedAfterWriting } from './commit-attempt.ts';
 import type { CommitOutcome, Defects, JournalCounters } from './counters.ts';
 import { newestSeal, touchHead } from './queries.ts';

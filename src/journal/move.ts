@@ -1,6 +1,6 @@
 // Carries a store over whole into an empty database: verified before, in pages that may be cut anywhere, compared and verified after.
 import { isDeepStrictEqual } from 'node:util';
-import type { Database, Reader, Row } from '../database/database.ts';
+import type { Database, Reader, Row } from '../store/database.ts';
 import {
   beginMove,
   endMove,
@@ -16,7 +16,7 @@ import {
   sessionsOpen,
   type Table,
   undoMove,
-} from '../database/move.ts';
+} from '../store/move.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { newestSeal, readHeads } from './queries.ts';
 import type { RowCheck } from './rows.ts';

@@ -1,5 +1,5 @@
 // Compares the store with the newest checkpoint of a storage directory: a store put back to an older copy contradicts it.
-import type { Reader } from '../database/database.ts';
+import type { Reader } from '../store/database.ts';
 import { CheckpointLookup } from './checkpoint-lookup.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { findSeal, newestSeal, unlessEmpty } from './queries.ts';

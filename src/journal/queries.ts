@@ -1,5 +1,5 @@
 // The SQL of the history.
-import { DatabaseError, type Reader, type Row } from '../database/database.ts';
+import { DatabaseError, type Reader, type Row } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
 

@@ -1,5 +1,5 @@
 // The entry that every change of a row leaves: who, what, when, and the digest of the row as it stands now.
-import type { Table } from '../database/table.ts';
+import type { Table } from '../store/table.ts';
 import { type Act, rowDigest } from './audit-entry.ts';
 import { newestEntriesAbout } from './queries.ts';
 import { entryFacts } from './rows.ts';

@@ -1,7 +1,7 @@
 // Holds the rows of a table against the history: each as its last entry says it is, none missing, none extra.
 
-import type { Reader } from '../database/database.ts';
-import type { Table } from '../database/table.ts';
+import type { Reader } from '../store/database.ts';
+import type { Table } from '../store/table.ts';
 import { type AuditEntry, rowDigest } from './audit-entry.ts';
 import { HistoryBroken } from './history-broken.ts';
 import { countRows, entriesBySubject, rowsAfter } from './queries.ts';

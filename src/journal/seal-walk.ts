@@ -1,5 +1,5 @@
 // Walks seals and entries side by side, recomputes each seal, and holds it to the checkpoints that vouch for it.
-import type { Reader } from '../database/database.ts';
+import type { Reader } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Checkpoint } from './checkpoint-statement.ts';
 import { HistoryBroken, type Voucher } from './history-broken.ts';

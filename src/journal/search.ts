@@ -1,6 +1,7 @@
 // Looks for entries a page at a time: however long the history and however rare what is looked for, a page costs little.
-import type { Reader } from '../database/database.ts';
+
 import { MINUTE_MS } from '../lib/time.ts';
+import type { Reader } from '../store/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { type EntryFilter, momentOfEntry, newestEntry, searchEntries } from './queries.ts';
 

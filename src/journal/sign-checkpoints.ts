@@ -1,7 +1,8 @@
 // Signs the newest seal of all nodes every minute and at the stop.
-import type { Database } from '../database/database.ts';
+
 import type { Logger } from '../lib/log.ts';
 import { type Clock, MINUTE_MS } from '../lib/time.ts';
+import type { Database } from '../store/database.ts';
 import { CheckpointSigner } from './checkpoint-signer.ts';
 import type { Journal } from './journal.ts';
 import { findSeal } from './queries.ts';

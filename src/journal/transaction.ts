@@ -1,6 +1,6 @@
 // What a work sees of its transaction: reads at once, inserts gathered, and an entry for whatever it changes.
-import type { Queryable, Row, Value } from '../database/database.ts';
-import type { Table } from '../database/table.ts';
+import type { Queryable, Row, Value } from '../store/database.ts';
+import type { Table } from '../store/table.ts';
 import type { AuditEntry, Entry } from './audit-entry.ts';
 
 /**

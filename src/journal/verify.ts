@@ -1,9 +1,9 @@
 // Recomputes the whole history: numbers, seals, checkpoints, and the rows it speaks of; names the first thing that is off.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Database, Reader } from '../database/database.ts';
-import { knownMigrations } from '../database/migrate.ts';
-import { type SchemaFault, schemaFaults } from '../database/schema.ts';
 import { sha256 } from '../lib/secrets.ts';
+import type { Database, Reader } from '../store/database.ts';
+import { knownMigrations } from '../store/migrate.ts';
+import { type SchemaFault, schemaFaults } from '../store/schema.ts';
 import type { CheckpointReading } from './checkpoint.ts';
 import { HistoryBroken, type Voucher } from './history-broken.ts';
 import { appliedMigrations, readHeads } from './queries.ts';

@@ -1,8 +1,9 @@
 // Changes of merchants and keys, done again where others changed the same row at the same moment.
-import { DatabaseError } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
 import type { Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import { DatabaseError } from '../store/database.ts';
 
 /** How often a change is tried again after a conflict; each time another change was first. */
 const ATTEMPTS = 4;

@@ -1,8 +1,9 @@
 // Keeps a node's directory to what any node wrote about merchants and their keys.
-import type { Database, Reader } from '../database/database.ts';
+
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { JournalListener } from '../journal/follow.ts';
 import type { Clock } from '../lib/time.ts';
+import type { Database, Reader } from '../store/database.ts';
 import type { Directory } from './directory.ts';
 import type { KnownKey } from './known-key.ts';
 import { type Caller, keyDigest, type MerchantWithKeys } from './merchant.ts';

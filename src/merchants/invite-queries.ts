@@ -1,8 +1,9 @@
 // The SQL about invitations to register.
-import type { Reader } from '../database/database.ts';
-import { heldRows } from '../database/look-up.ts';
-import { rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
+import { heldRows } from '../store/look-up.ts';
+import { rowWithId } from '../store/table.ts';
 import { INVITES, type Invite } from './stored-invite.ts';
 
 const INVITE = INVITES.columnList;

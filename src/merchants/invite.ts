@@ -1,5 +1,5 @@
 // Invitations to register: a code that makes one merchant, once, until a day that was named.
-import { findNow, type Seen } from '../database/look-up.ts';
+
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -9,6 +9,7 @@ import { timeOrderedId } from '../lib/ids.ts';
 import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
+import { findNow, type Seen } from '../store/look-up.ts';
 import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './invite-queries.ts';
 import type { Mode } from './merchant.ts';
 import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';

@@ -1,6 +1,6 @@
 // The SQL that keys are listed with.
-import type { Reader } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+import type { Reader } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import type { Mode } from './merchant.ts';
 import { API_KEYS, type StoredKey } from './stored-key.ts';
 

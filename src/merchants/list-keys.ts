@@ -1,5 +1,5 @@
 // Lists the keys of a merchant as they are now, whichever node changed them: those that were made here, then those of the configuration.
-import type { Reader } from '../database/database.ts';
+import type { Reader } from '../store/database.ts';
 import type { Directory } from './directory.ts';
 import { type KeyFilter, keysMade, keysOverLast, keysTakenOver } from './key-list-queries.ts';
 import { earlier, type KnownKey } from './known-key.ts';

@@ -1,8 +1,9 @@
 // The SQL about merchants of the store and their keys.
-import type { Reader } from '../database/database.ts';
-import { heldRows } from '../database/look-up.ts';
-import { marks, rowsWithIds, rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
+import { heldRows } from '../store/look-up.ts';
+import { marks, rowsWithIds, rowWithId } from '../store/table.ts';
 import type { Mode } from './merchant.ts';
 import { API_KEYS, type StoredKey } from './stored-key.ts';
 import { MERCHANTS, type StoredMerchant } from './stored-merchant.ts';

@@ -1,5 +1,5 @@
 // New merchants of the store: by registration, and taken over from the configuration.
-import type { Reader } from '../database/database.ts';
+
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { touchHead } from '../journal/queries.ts';
@@ -9,6 +9,7 @@ import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
+import type { Reader } from '../store/database.ts';
 import { type IssuedKey, issueKey, recordApiKey } from './api-keys.ts';
 import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';

@@ -1,5 +1,5 @@
 // An invitation to register as the store keeps it: its code's digest and what became of it.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import type { Mode } from './merchant.ts';
 
 /** A row of `invites`. Times in milliseconds since 1970. */

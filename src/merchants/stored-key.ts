@@ -1,7 +1,8 @@
 // An API key as the store keeps it: its digest and ends, never the key.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+
 import { newSalt } from '../journal/audit-entry.ts';
 import { DAY_MS, MINUTE_MS } from '../lib/time.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import { keyId, type Mode } from './merchant.ts';
 
 /**

@@ -1,5 +1,5 @@
 // A merchant as the store keeps it: who registered or was taken over from the configuration, and whether it is suspended.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 import type { Merchant, MerchantLimits, Profile } from './merchant.ts';
 
 /** One change of a merchant's state: its actor, its reason, and the number of its audit entry. */

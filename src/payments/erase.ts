@@ -1,8 +1,9 @@
 // Erases personal data: of a payment nothing more can come of, and of the answers kept about it; its history goes on verifying.
-import type { Reader } from '../database/database.ts';
+
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
+import type { Reader } from '../store/database.ts';
 import { expireDuePayment } from './expire.ts';
 import { deleteAnswersOf } from './history-queries.ts';
 import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';

@@ -1,9 +1,10 @@
 // The SQL that finds the entries about a merchant's payments, and erases the answers about one.
-import type { Reader } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import { SELECT_ENTRIES } from '../journal/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import type { Payment } from './payment.ts';
 import { type Tenant, tenantName } from './queries.ts';
 

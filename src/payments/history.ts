@@ -1,11 +1,12 @@
 // A merchant's history: the entries about its payments in the order of their numbers, found without reading those of others.
-import type { Database, Reader } from '../database/database.ts';
+
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { newestEntry } from '../journal/queries.ts';
 import { unavailable } from '../lib/errors.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { entriesOfTenant, listedStretches, listStretches, STRETCH, stretchesOf } from './history-queries.ts';
 import type { Tenant } from './queries.ts';
 

@@ -1,11 +1,12 @@
 // Idempotency keys: the answer stands in the same transaction as what it answers, so a retry never does a thing twice.
-import { type Database, DatabaseError } from '../database/database.ts';
+
 import { newSalt, rowDigest } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
 import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
 
 /** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */

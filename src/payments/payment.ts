@@ -1,7 +1,8 @@
 // A payment: its row, its statuses, and the table of moves between them that everything hangs on.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
+
 import { isTimeOrderedId } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
 export const STATUSES = ['pending', 'requires_review', 'approved', 'rejected', 'cancelled'] as const;
 export type Status = (typeof STATUSES)[number];

@@ -1,11 +1,11 @@
 // The SQL about payments. Every read a merchant can cause carries the merchant and the mode in its condition.
 
-import type { Reader } from '../database/database.ts';
-import { heldRows } from '../database/look-up.ts';
-import { integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../database/table.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
+import type { Reader } from '../store/database.ts';
+import { heldRows } from '../store/look-up.ts';
+import { integer, marks, type RowOf, rowsWithIds, rowWithId, table, text } from '../store/table.ts';
 import { MOVES, type Move, PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from './payment.ts';
 
 const COLUMNS = PAYMENTS.columnList;

@@ -1,7 +1,6 @@
 // One act of an administrator on a payment: looks, judges, and changes it only if it is still what was looked at.
 import type { Principal } from '../administrators/administrator.ts';
 import { requireStanding } from '../administrators/standing.ts';
-import type { Reader } from '../database/database.ts';
 import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -10,6 +9,7 @@ import { asOf, isDecided, MOVES, type Move, type Payment } from '../payments/pay
 import { changePayment, findPayment, movePayment, type Written } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
+import type { Reader } from '../store/database.ts';
 import { claimOf } from './claim-time.ts';
 import { type ReviewAct, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';

@@ -1,6 +1,7 @@
 // The SQL that finds the payments which lines of a bank statement may be for, many lines at once, by indexes.
-import type { Reader, Value } from '../database/database.ts';
+
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
+import type { Reader, Value } from '../store/database.ts';
 
 const COLUMNS = PAYMENTS.columnList;
 /** Values that one statement looks up. */

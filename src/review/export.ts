@@ -1,13 +1,13 @@
 // Payments as rows for spreadsheets (CSV) and programs (NDJSON): read a page at a time, so that any number needs little memory.
 import { Readable } from 'node:stream';
 import { namesOf } from '../administrators/queries.ts';
-import type { Reader } from '../database/database.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
+import { type ExportFormat, rowWriter, type Separator } from '../web/row-writer.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
 import { arrivalsOf, receivedSoFar, reviewActs, reviewersOf } from './review.ts';
-import { type ExportFormat, rowWriter, type Separator } from './row-writer.ts';
 
 const PAGE = 500;
 

@@ -1,10 +1,11 @@
 // Facts that help to decide, each with what it rests on; no scores.
-import type { Reader } from '../database/database.ts';
+
 import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { onStatement } from './bank-fact.ts';
+import { onStatement } from '../statements/matching/bank-fact.ts';
+import type { Reader } from '../store/database.ts';
 import type { Fact, WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, receivedSoFar } from './review.ts';

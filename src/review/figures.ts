@@ -1,7 +1,8 @@
 // What the console shows of the whole: how much waits, what was decided day by day, and the last decision.
-import type { Database } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
 import { type Clock, lastDays, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import type { Database } from '../store/database.ts';
 import { countQueue, decidedBetween, type LastDecision, lastDecision, type QueueCount } from './queries.ts';
 
 const DAYS = 30;

@@ -1,6 +1,7 @@
 // The SQL of the console's first page: what was decided between two moments, and last of all.
-import type { Reader } from '../database/database.ts';
+
 import type { Payment, Status } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
 import { decisionOf } from './review.ts';
 
 /** A decision: of which payment, when (milliseconds since 1970) and by which administrator. */

@@ -1,9 +1,10 @@
 // What a pasted search text may mean: a payment's id, a line of a bank statement, an amount, a reference.
-import type { Reader } from '../database/database.ts';
+
 import { isCurrency, parseTypedAmount } from '../lib/money.ts';
 import { foldedWords, searchedName, searchedReference } from '../lib/search-terms.ts';
 import { asciiDigits } from '../lib/text.ts';
-import { isIban } from '../methods/transfer/payer-account.ts';
+import { isIban } from '../payments/methods/transfer/payer-account.ts';
+import type { Reader } from '../store/database.ts';
 import type { SearchFilter } from './search-queries.ts';
 import { textsKnown } from './term-queries.ts';
 import { findByTransferReference } from './transfer-reference.ts';

@@ -1,6 +1,7 @@
 // The SQL of reviewing one payment: what other payments, its merchant and administrators tell about it.
-import type { Reader } from '../database/database.ts';
+
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
 
 export { decidedBetween, type LastDecision, lastDecision } from './home-queries.ts';
 export {

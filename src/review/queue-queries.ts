@@ -1,8 +1,9 @@
 // The queue of payments under review: its pages, what they come to, and which comes next. One index holds all that narrows it.
-import type { Reader, Value } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENTS, type Payment } from '../payments/payment.ts';
+import type { Reader, Value } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import type { SearchFilter } from './search-queries.ts';
 
 const COLUMNS = PAYMENTS.columnList;

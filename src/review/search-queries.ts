@@ -1,9 +1,10 @@
 // Finds payments among all there are, by whichever index narrows the search most.
-import type { Reader, Value } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment, type Status } from '../payments/payment.ts';
+import type { Reader, Value } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 
 const COLUMNS = PAYMENTS.columnList;
 

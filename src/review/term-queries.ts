@@ -1,6 +1,7 @@
 // Looks up what a pasted text may hold: which references, names and accounts payments have, and which ids lie in a range.
-import type { Reader } from '../database/database.ts';
+
 import type { Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
 
 /** Texts that one statement looks up. */
 const TEXTS_MAXIMUM = 200;

@@ -1,7 +1,6 @@
 // What happened to a payment, from its entries in the history and what administrators wrote: sentences, oldest first.
 
 import { namesOf } from '../administrators/queries.ts';
-import type { Reader } from '../database/database.ts';
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { entriesOf, findSeal, sealHolding } from '../journal/queries.ts';
@@ -10,6 +9,7 @@ import { ACKNOWLEDGED } from '../journal/row-fault.ts';
 import type { Seal } from '../journal/seal.ts';
 import { formatAmount } from '../lib/money.ts';
 import type { Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
 import { dayInWords, momentInUtc } from './told.ts';
 

@@ -1,8 +1,8 @@
 // Sentences about who did what to a payment and when, for a reviewer who comes second.
 
 import { namesOf } from '../administrators/queries.ts';
-import type { Reader } from '../database/database.ts';
 import type { Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { decisionOf, type ReviewAct, receiptsOf, reviewActs } from './review.ts';
 

@@ -1,12 +1,13 @@
 // Finds the payments that a line of a bank statement is for, by the transfer reference inside it.
-import type { Reader } from '../database/database.ts';
+
 import {
   creditorReference,
   idRangeOf,
   idRangeOfStart,
   qrReference,
   shortReference,
-} from '../methods/transfer/creditor-reference.ts';
+} from '../payments/methods/transfer/creditor-reference.ts';
+import type { Reader } from '../store/database.ts';
 import { idsBetween } from './term-queries.ts';
 
 /** The longest reference: a Swiss QR reference. */

@@ -1,5 +1,5 @@
 // The SQL about an account's balances: those that the bank named, and the sums of booked lines between them.
-import type { Reader } from '../database/database.ts';
+import type { Reader } from '../store/database.ts';
 import type { KeptLine } from './kept.ts';
 
 /** An account in one currency; a bank may keep several currencies under one number. */

@@ -2,7 +2,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Database, DatabaseError } from '../database/database.ts';
 import type { Journal } from '../journal/journal.ts';
 import { placeDurably } from '../lib/durable-files.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -10,10 +9,11 @@ import { randomId } from '../lib/ids.ts';
 import { inSequence } from '../lib/in-sequence.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Clock, formatTimestamp, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
-import type { MethodSettings } from '../methods/method.ts';
+import type { MethodSettings } from '../payments/methods/method.ts';
+import { type Database, DatabaseError } from '../store/database.ts';
 import { checkFile, faultLine, importFile } from './import-file.ts';
-import { FILE_BYTES_MAXIMUM } from './read.ts';
 import { readBeside } from './read-beside.ts';
+import { FILE_BYTES_MAXIMUM } from './reading/read.ts';
 import { rememberedLayouts } from './remembered.ts';
 
 /** The folders beside the files that wait: files that a node works on, files that were imported, and files that were not. */

@@ -1,16 +1,17 @@
 // Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
-import { DatabaseError } from '../database/database.ts';
+
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import type { MethodSettings } from '../methods/method.ts';
+import type { MethodSettings } from '../payments/methods/method.ts';
+import { DatabaseError } from '../store/database.ts';
 import { ownAccount } from './account.ts';
-import type { CsvLayout, RememberedLayout } from './csv-layout.ts';
 import { gapFaults } from './gap.ts';
 import { type Imported, importStatements, type OwnStatement } from './import.ts';
-import type { ReadStatements } from './read.ts';
+import type { CsvLayout, RememberedLayout } from './reading/csv-layout.ts';
+import type { ReadStatements } from './reading/read.ts';
+import type { Statement, StatementFault } from './reading/statement.ts';
 import { rememberLayout } from './remembered.ts';
-import type { Statement, StatementFault } from './statement.ts';
 
 /** A fault with the name of its file. */
 export type FileFault = StatementFault & { file: string };

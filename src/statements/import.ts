@@ -9,7 +9,7 @@ import { sha256Hex } from '../lib/secrets.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
 import { KnownLines } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
-import type { Statement, StatementFault } from './statement.ts';
+import type { Statement, StatementFault } from './reading/statement.ts';
 
 /** A statement of one of our accounts, which is kept under the name `own`. */
 export interface OwnStatement {

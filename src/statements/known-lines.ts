@@ -18,8 +18,8 @@ import {
 } from './other-money.ts';
 import { pairsOf } from './pasted-money.ts';
 import { linesBetween } from './pasted-queries.ts';
-import type { Statement, StatementLine } from './statement.ts';
-import { present } from './values.ts';
+import type { Statement, StatementLine } from './reading/statement.ts';
+import { present } from './reading/values.ts';
 
 /** The lines of one account that the store or the file has shown so far. */
 export class KnownLines {

@@ -1,6 +1,7 @@
 // The SQL about remembered layouts of CSV files.
-import type { Reader } from '../database/database.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader } from '../store/database.ts';
 import { type KeptLayout, LAYOUTS } from './kept.ts';
 
 /** Layouts that are read, the newest. Each is of one account and one kind of export. */

@@ -1,7 +1,8 @@
 // The SQL about statements and their lines.
-import type { Reader, Value } from '../database/database.ts';
-import { marks, rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
+import type { Reader, Value } from '../store/database.ts';
+import { marks, rowWithId } from '../store/table.ts';
 import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
 
 const STATEMENT = STATEMENTS.columnList;

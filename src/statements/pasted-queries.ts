@@ -1,6 +1,6 @@
 // The SQL about lines that were pasted, and lines that a statement of the bank shows.
-import type { Reader } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+import type { Reader } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import { type KeptLine, LINES } from './kept.ts';
 
 /** What stands in place of a file's name for those of these lines that were pasted, by their ids. */

@@ -1,10 +1,10 @@
 // Reads a list that a bookkeeper pastes out of online banking: each row an amount with a reference or a name, and perhaps a day.
-import { isIban } from '../methods/transfer/payer-account.ts';
-import type { DateOrder, DecimalWord } from './csv-layout.ts';
-import { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf } from './csv-values.ts';
-import { type LineRead, numbered } from './fingerprint.ts';
-import type { Statement, StatementAccount, StatementLine } from './statement.ts';
-import { currencyCode, ibanOf, present } from './values.ts';
+import { isIban } from '../payments/methods/transfer/payer-account.ts';
+import type { DateOrder, DecimalWord } from './reading/csv-layout.ts';
+import { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf } from './reading/csv-values.ts';
+import { type LineRead, numbered } from './reading/fingerprint.ts';
+import type { Statement, StatementAccount, StatementLine } from './reading/statement.ts';
+import { currencyCode, ibanOf, present } from './reading/values.ts';
 
 /** How a list is read where it does not tell by itself. */
 interface PasteOptions {

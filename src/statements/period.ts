@@ -1,7 +1,7 @@
 // An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
-import type { Reader } from '../database/database.ts';
+
 import { dayBefore } from '../lib/time.ts';
-import { signedAmount } from './balance.ts';
+import type { Reader } from '../store/database.ts';
 import {
   bookedBetween,
   closingBeside,
@@ -11,6 +11,7 @@ import {
   firstOpening,
   type Money,
 } from './balance-queries.ts';
+import { signedAmount } from './reading/balance.ts';
 
 /** What was booked on one day. Amounts are hundredths. */
 export interface BookedDay {

@@ -1,8 +1,8 @@
 // Reads a file of statements in a worker thread, because a large one takes seconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { CsvOptions } from './csv.ts';
-import type { ReadStatements } from './read.ts';
+import type { CsvOptions } from './reading/csv.ts';
+import type { ReadStatements } from './reading/read.ts';
 
 /** What the thread is given. */
 export interface FileToRead {

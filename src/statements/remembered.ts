@@ -1,13 +1,14 @@
 // Remembers how CSV exports of an account are read, as the bookkeeper confirmed it.
-import type { Reader } from '../database/database.ts';
+
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
-import type { CsvLayout, RememberedLayout } from './csv-layout.ts';
+import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
 import { changeLayout, findLayout, listLayouts } from './layout-queries.ts';
+import type { CsvLayout, RememberedLayout } from './reading/csv-layout.ts';
 
 /** Everything that was confirmed. Throws `DatabaseError`. */
 export async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {

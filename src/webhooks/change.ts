@@ -1,6 +1,7 @@
 // Changes of webhook endpoints: each is a work of the journal that leaves an entry.
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { newestEntry } from '../journal/queries.ts';
 import { type Facts, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -8,7 +9,6 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Tenant } from '../payments/queries.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
 import {
   type DisabledReason,
   ENDPOINT_ID_PREFIX,

@@ -1,11 +1,12 @@
 // The endpoints of the configuration file: the store takes them over at a start and on SIGHUP, and the secret is the store's.
-import type { Database } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { derivedId } from '../lib/ids.ts';
 import type { Logger } from '../lib/log.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { Database } from '../store/database.ts';
 import { changeEndpoint, createEndpoint, disableEndpoint, enableEndpoint } from './change.ts';
 import { ENDPOINT_ID_PREFIX, type Endpoint, isConfigured } from './endpoint.ts';
 import { listEndpoints } from './queries.ts';

@@ -1,9 +1,10 @@
 // One attempt of a delivery: sends the event as the history tells it, and writes down what came of it.
-import type { Database } from '../database/database.ts';
-import { presentEvent } from '../events/event.ts';
+
+import type { KeyRing } from '../journal/keys/key-ring.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Clock } from '../lib/time.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import { presentEvent } from '../payments/events/event.ts';
+import type { Database } from '../store/database.ts';
 import type { AddressRules } from './addresses.ts';
 import { type AttemptOutcome, attemptDelivery } from './attempt.ts';
 import { disableEndpoint } from './change.ts';

@@ -1,9 +1,10 @@
 // The SQL about deliveries and their attempts.
-import type { Reader, Value } from '../database/database.ts';
-import { marks } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedFloor } from '../lib/ids.ts';
 import type { Tenant } from '../payments/queries.ts';
+import type { Reader, Value } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './delivery.ts';
 
 const COLUMNS = [

@@ -1,6 +1,7 @@
 // A delivery: one event on its way to one endpoint, and the attempts that were made. No entry of the history tells of these rows.
-import type { EventType } from '../events/event.ts';
+
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
+import type { EventType } from '../payments/events/event.ts';
 
 export const DELIVERY_ID_PREFIX = 'dlv_';
 export const isDeliveryId = (text: string): boolean => /^dlv_[0-9a-z]{36}$/.test(text);

@@ -1,8 +1,9 @@
 // The deliveries of an endpoint that are due, read some at once together with what they tell.
-import type { Reader } from '../database/database.ts';
-import type { PaymentEvent } from '../events/event.ts';
-import { toldOfPayments } from '../events/list.ts';
+
 import type { Clock } from '../lib/time.ts';
+import type { PaymentEvent } from '../payments/events/event.ts';
+import { toldOfPayments } from '../payments/events/list.ts';
+import type { Reader } from '../store/database.ts';
 import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -1,8 +1,9 @@
 // A webhook endpoint: a URL of a merchant's server that events of one mode are sent to, and where its delivery has come to.
-import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../database/table.ts';
-import type { EventType } from '../events/event.ts';
+
 import { isDerivedId } from '../lib/ids.ts';
 import type { Mode } from '../merchants/merchant.ts';
+import type { EventType } from '../payments/events/event.ts';
+import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
 
 export const ENDPOINT_ID_PREFIX = 'whe_';
 export const isEndpointId = (text: string): boolean => /^whe_[0-9a-z]{36}$/.test(text);

@@ -1,8 +1,8 @@
 // Webhook endpoints, deliveries and attempts as they are shown, and the schemas that promise so.
 import { z } from 'zod';
-import type { Reader } from '../database/database.ts';
-import { EVENT_TYPES } from '../events/event.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
+import { EVENT_TYPES } from '../payments/events/event.ts';
+import type { Reader } from '../store/database.ts';
 import { type AttemptMade, DELIVERY_STATUSES, type Delivery, FAILING_MAXIMUM_MS } from './delivery.ts';
 import { attemptsOf } from './delivery-queries.ts';
 import { DISABLED_REASONS, type Endpoint, type Queue } from './endpoint.ts';

@@ -1,9 +1,10 @@
 // The SQL about webhook endpoints and their queues.
-import type { Reader, Value } from '../database/database.ts';
-import { marks, rowWithId } from '../database/table.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
 import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
+import type { Reader, Value } from '../store/database.ts';
+import { marks, rowWithId } from '../store/table.ts';
 import { ENDPOINTS, type Endpoint, type EndpointState, type Queue } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;

@@ -1,10 +1,11 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
-import type { Database, Reader } from '../database/database.ts';
-import type { PaymentEvent } from '../events/event.ts';
-import { listEvents, type Position } from '../events/list.ts';
+
 import { entriesAbout } from '../journal/queries.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
+import type { PaymentEvent } from '../payments/events/event.ts';
+import { listEvents, type Position } from '../payments/events/list.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { DELIVERY_ID_PREFIX, type Delivery } from './delivery.ts';
 import { addDeliveries } from './delivery-queries.ts';
 import { type Endpoint, takes } from './endpoint.ts';

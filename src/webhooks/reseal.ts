@@ -1,9 +1,10 @@
 // Seals the secrets of webhook endpoints with the current key, and clears those whose key is lost.
-import type { Database, Reader } from '../database/database.ts';
+
 import type { Journal } from '../journal/journal.ts';
+import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { type KeyRing, sealedWith } from '../secrets/key-ring.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { change } from './change.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 import { listEndpoints, lockEndpoint } from './queries.ts';

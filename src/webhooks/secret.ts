@@ -1,9 +1,10 @@
 // The secrets of a webhook endpoint as the store holds them: sealed by the key ring, each for its own row and column.
+
+import { SecretKeysUnfit } from '../journal/keys/key-file.ts';
+import type { Cell, KeyRing } from '../journal/keys/key-ring.ts';
+import { holdStoredKey } from '../journal/keys/queries.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { unavailable } from '../lib/errors.ts';
-import { SecretKeysUnfit } from '../secrets/key-file.ts';
-import type { Cell, KeyRing } from '../secrets/key-ring.ts';
-import { holdStoredKey } from '../secrets/queries.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
 
 type SecretColumn = 'secret' | 'old_secret';

@@ -9,8 +9,8 @@ import { findPrincipal, type Session } from '../../src/administrators/session.ts
 import { completeSetUp } from '../../src/administrators/set-up.ts';
 import { checkPassword, completeWithCode, type SignedIn } from '../../src/administrators/sign-in.ts';
 import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import type { Harness } from '../support/harness.ts';
 import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 

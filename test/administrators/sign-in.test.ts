@@ -23,9 +23,9 @@ import {
   SESSION_IDLE_MS,
 } from '../../src/administrators/session.ts';
 import { checkPassword, completeWithCode, openTicket, type Parts } from '../../src/administrators/sign-in.ts';
-import { countFailures } from '../../src/database/count-failures.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { hmac, sha256 } from '../../src/lib/secrets.ts';
+import { countFailures } from '../../src/store/count-failures.ts';
 import { processMs } from '../support/awake.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { heldUp } from '../support/journal.ts';

@@ -85,7 +85,7 @@ for (const engine of ENGINES) {
     });
 
     test('makes no browser a known one', async () => {
-      const { deviceOf } = await import('../../src/console/signed-in.ts');
+      const { deviceOf } = await import('../../src/administrators/pages/signed-in.ts');
       const { id, password } = (await findAdministrator(harness.service.database, stolen.id))!;
       const body = `${id}.${harness.clock.now() + 60_000}.${'A'.repeat(22)}`;
       for (const key of keys(stolen)) {

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { restoreFolder } from '../../src/database/open.ts';
+import { restoreFolder } from '../../src/store/open.ts';
 import { type BackupPlace, backupPlace, copyKeys } from '../support/backups.ts';
 import type { Running } from '../support/command.ts';
 import { freePort } from '../support/free-ports.ts';

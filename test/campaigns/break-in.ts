@@ -2,7 +2,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 import pg from 'pg';
-import type { Row, Value } from '../../src/database/database.ts';
+import type { Row, Value } from '../../src/store/database.ts';
 import type { Access } from './intruder.ts';
 
 /** Makes many edits of one database, each in a transaction of its own that the next one takes back. */

@@ -1,10 +1,10 @@
 // The customers and the reviewer of the crash campaign: payments are sent and decided until the server is gone, and held to what was said.
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { createToken } from '../../src/administrators/token.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import { KEY } from '../support/harness.ts';
 import { type LoadClient, loadClient } from '../support/load-client.ts';

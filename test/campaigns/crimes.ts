@@ -1,5 +1,5 @@
 // What an intruder with write access would want most: more rights, somebody's session, another decision. Each must be found by name.
-import type { Row, Value } from '../../src/database/database.ts';
+import type { Row, Value } from '../../src/store/database.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { acknowledgeOwn } from './acknowledging.ts';
 import type { Access, Edit } from './intruder.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { composeIBAN } from 'ibantools';
-import { readStatements } from '../../src/statements/read.ts';
+import { readStatements } from '../../src/statements/reading/read.ts';
 import { addPerson } from '../support/admin.ts';
 import { camt, inOneFile } from '../support/camt.ts';
 import { corpusFiles, damaged } from '../support/damage.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openSqlite } from '../../src/database/sqlite.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { awakeMs } from '../support/awake.ts';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';

@@ -25,7 +25,7 @@ const SHORT_MS = { from: 200, to: 1200 };
 const SHORT_IN_A_ROUND = 3;
 const NODES = 2;
 const BACK_WITHIN_MS = 2 * SECOND_MS;
-/** The journal's connection and the readers' (src/database/postgres.ts). */
+/** The journal's connection and the readers' (src/store/postgres.ts). */
 const CONNECTIONS_OF_A_NODE = 5;
 /** For as long as the server leaves a transaction to a client that says nothing, and a little longer. */
 const OTHERS_WAIT_MS = 6 * SECOND_MS;

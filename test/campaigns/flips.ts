@@ -2,12 +2,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { withDatabase } from '../../src/commands/store.ts';
-import { Failure } from '../../src/commands/terminal.ts';
-import { readConfiguration } from '../../src/config.ts';
-import { DatabaseError } from '../../src/database/database.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { HistoryBroken, verifyHistory } from '../../src/journal/verify.ts';
+import { withDatabase } from '../../src/operate/commands/store.ts';
+import { Failure } from '../../src/operate/commands/terminal.ts';
+import { readConfiguration } from '../../src/operate/config.ts';
+import { DatabaseError } from '../../src/store/database.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 

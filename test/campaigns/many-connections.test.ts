@@ -1,7 +1,7 @@
 // Thousands of connections that do little: they cost little, nobody beside them waits, and one too many is closed at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { connectionsMaximum, LIMITS } from '../../src/http/server.ts';
+import { connectionsMaximum, LIMITS } from '../../src/web/server.ts';
 import { freePort } from '../support/free-ports.ts';
 import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';

@@ -23,10 +23,10 @@ import {
 } from '../../src/merchants/queries.ts';
 import { importMerchant, recordMerchant } from '../../src/merchants/register.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
-import { type Nodes, startNodes } from '../campaigns/nodes.ts';
 import type { Answer } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
+import { type Nodes, startNodes } from './nodes.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
 const WHO = { ...OPERATOR, by: 'operator' };

@@ -1,5 +1,5 @@
 // Kills a program in the middle of a migration: between two of its statements, or at any moment from one of them on.
-import { openDatabase } from '../../src/database/open.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { start } from '../support/command.ts';
 import { writeConfiguration } from '../support/harness.ts';
 import { copyProgram, type ProgramCopy } from '../support/program-copy.ts';
@@ -42,7 +42,7 @@ export interface Kill {
 /** The program that dies where it is told. */
 export function mortalProgram(): ProgramCopy {
   const program = copyProgram();
-  program.change('src/database/migrate.ts', WHOLE, STEPWISE);
+  program.change('src/store/migrate.ts', WHOLE, STEPWISE);
   return program;
 }
 

@@ -1,7 +1,7 @@
 // Months made by chance: what is proposed as certain for a bank line is right in every case. COUNTERFOIL_RUNS: how many months.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { propose } from '../../src/review/propose.ts';
+import { propose } from '../../src/statements/matching/propose.ts';
 import { startHarness } from '../support/harness.ts';
 import { judged, MONTH_END, month, storePayments } from '../support/months.ts';
 import { SeededRandom } from '../support/seeded-random.ts';

@@ -133,7 +133,8 @@ async function upAndBack(
   }
 }
 
-const longOnly = KILLS < LONG && 'only in the long form: the suite holds it by test/commands/move.test.ts';
+const longOnly =
+  KILLS < LONG && 'only in the long form: the suite holds it by test/operate/commands/move.test.ts';
 
 test('what a killed move has put there is gone on from', { skip: longOnly, timeout: Infinity }, async () => {
   const postgres = await temporaryStore('postgres');

@@ -1,9 +1,9 @@
 // The program as its next version might be: ours, with one more migration such as versions bring.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { knownMigrations } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import { schemaText } from '../../src/database/schema.ts';
+import { knownMigrations } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { schemaText } from '../../src/store/schema.ts';
 import { copyProgram, type ProgramCopy } from '../support/program-copy.ts';
 import { temporaryStore } from '../support/stores.ts';
 
@@ -27,22 +27,22 @@ export const NEXT_MIGRATION = `${String(knownMigrations().length + 1).padStart(4
 /** Makes the next version. */
 export async function nextVersion(): Promise<ProgramCopy> {
   const program = copyProgram();
-  const database = join(dirname(dirname(program.command)), 'src/database');
+  const database = join(dirname(dirname(program.command)), 'src/store');
   writeFileSync(join(database, 'migrations', `${NEXT_MIGRATION}.sql`), MIGRATION);
   await writePostgresSchema(database);
   return program;
 }
 
-/** What scripts/write-schema.ts does for a version. `folder`: its `src/database`. */
+/** What scripts/write-schema.ts does for a version. `folder`: its `src/store`. */
 async function writePostgresSchema(folder: string): Promise<void> {
   const file = join(folder, 'postgres-schema.txt');
   const [caption] = readFileSync(file, 'utf8').split('\n');
   const { migrate } = (await import(
     join(folder, 'migrate.ts')
-  )) as typeof import('../../src/database/migrate.ts');
+  )) as typeof import('../../src/store/migrate.ts');
   const { readSchema } = (await import(
     join(folder, 'schema.ts')
-  )) as typeof import('../../src/database/schema.ts');
+  )) as typeof import('../../src/store/schema.ts');
   const store = await temporaryStore('postgres');
   const database = await openDatabase(store, () => {});
   try {

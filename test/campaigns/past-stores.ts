@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Row } from '../../src/database/database.ts';
-import { knownMigrations } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
+import type { Row } from '../../src/store/database.ts';
+import { knownMigrations } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { run } from '../support/command.ts';
 import { createAccount } from '../support/console.ts';
 import { startHarness } from '../support/harness.ts';
@@ -23,7 +23,7 @@ export interface Past {
   remove(): Promise<void>;
 }
 
-type Migrate = typeof import('../../src/database/migrate.ts');
+type Migrate = typeof import('../../src/store/migrate.ts');
 
 /** Makes a history, and programs that know as many migrations as each version before. */
 export async function pastStores(): Promise<Past> {
@@ -62,7 +62,7 @@ interface Program {
 
 function programOf(version: number): Program {
   const { command, remove } = copyProgram();
-  const folder = join(dirname(dirname(command)), 'src/database');
+  const folder = join(dirname(dirname(command)), 'src/store');
   for (const { name } of knownMigrations().slice(version)) rmSync(join(folder, 'migrations', `${name}.sql`));
   return { load: () => import(join(folder, 'migrate.ts')), remove };
 }

@@ -23,7 +23,7 @@ const BEHIND_AN_ANSWER = 0.3;
 /** How many come at a step of some file, each file as often as the next: most steps are the write-ahead log's. */
 const BY_FILE = 0.4;
 const LOSSES_SHOWN = 5;
-const LOG = 'src/database/write-ahead-log.ts';
+const LOG = 'src/store/write-ahead-log.ts';
 const FOLDED_AFTER = 'const FOLDED_PAGES = 4000;';
 /** Stores that lose what was answered: where each is another, and how. */
 const WORSE = {

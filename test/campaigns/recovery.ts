@@ -1,7 +1,5 @@
 // What a start makes of the files that a failure left: the store held, opened, migrated, its key found, its history verified.
 import { join } from 'node:path';
-import { migrate } from '../../src/database/migrate.ts';
-import { holdStore, openDatabase } from '../../src/database/open.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../src/journal/checkpoint-signer.ts';
 import { findSeal, newestSeal } from '../../src/journal/queries.ts';
@@ -9,6 +7,8 @@ import { verifyHistory } from '../../src/journal/verify.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
 import { presentPayment } from '../../src/payments/present.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { holdStore, openDatabase } from '../../src/store/open.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 
 export interface Recovered {

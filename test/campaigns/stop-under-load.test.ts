@@ -17,7 +17,7 @@ const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 6;
 const RUNS_PER_STORE = 10;
 const LANES = 2;
 const CLIENTS = 32;
-/** As in src/http/server.ts: a server that closes waits so long for the next request of a connection. */
+/** As in src/web/server.ts: a server that closes waits so long for the next request of a connection. */
 const SPARED_MS = 100;
 /** Half of the clients pause between an answer and their next request: less than that. */
 const PAUSE_MS = 50;

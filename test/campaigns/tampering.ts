@@ -1,10 +1,10 @@
 // One edit of a history after another, each held to three judgements: ours of everything, ours of the seals, a third party's of an export.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/database/sqlite.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { HistoryBroken } from '../../src/journal/history-broken.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { ROW_CHECKS } from '../support/read-only-store.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { type BreakIn, editCopy } from './break-in.ts';

@@ -1,7 +1,7 @@
 // The stand-alone verifier, run in this process with nothing of ours, as fast as a campaign wants it.
 
-import type { Reader } from '../../src/database/database.ts';
 import { exportHistory, markCheckpoints } from '../../src/journal/export.ts';
+import type { Reader } from '../../src/store/database.ts';
 
 const VERIFIER = new URL('../../scripts/verify-export.js', import.meta.url).href;
 let runs = 0;

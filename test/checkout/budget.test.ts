@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { stylesheet } from '../../src/ui/assets.ts';
+import { stylesheet } from '../../src/web/markup/assets.ts';
 import { fetched, newPage, type Stage, show, startStage } from '../support/browser.ts';
 
 const KB = 1024;

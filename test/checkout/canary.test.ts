@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/methods/card-fields.ts';
+import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
 import { FROM_OUR_PAGE, open, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';

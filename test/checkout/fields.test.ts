@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeIBAN } from 'ibantools';
-import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/methods/card-fields.ts';
-import { FIELDS, type Field, type FieldName, readField } from '../../src/methods/fields.ts';
-import { maskEmail, maskIban, maskName, maskPhone } from '../../src/methods/masks.ts';
-import type { FieldFault, Reading } from '../../src/methods/reading.ts';
-import { isBankAccountNumber } from '../../src/methods/transfer/payer-account.ts';
-import { messagesOf } from '../../src/ui/languages.ts';
+import { parseCardExpiry, parseCardNumber, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
+import { FIELDS, type Field, type FieldName, readField } from '../../src/payments/methods/fields.ts';
+import { maskEmail, maskIban, maskName, maskPhone } from '../../src/payments/methods/masks.ts';
+import type { FieldFault, Reading } from '../../src/payments/methods/reading.ts';
+import { isBankAccountNumber } from '../../src/payments/methods/transfer/payer-account.ts';
+import { messagesOf } from '../../src/web/markup/languages.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -1,7 +1,7 @@
 // A customer's way through checkout by each method, and what the merchant reads of it afterwards.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { parseConfiguration } from '../../src/config.ts';
+import { parseConfiguration } from '../../src/operate/config.ts';
 import { type CheckoutPage, HEADINGS, open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';

@@ -1,8 +1,8 @@
 // Forms that are not ours, or not for this: each is refused with a page that can be read, and leaves no trace.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Row } from '../../src/database/database.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
+import type { Row } from '../../src/store/database.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';

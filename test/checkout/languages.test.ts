@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { html } from '../../src/lib/html.ts';
 import { Locale } from '../../src/lib/locale.ts';
-import { FIELDS, readField } from '../../src/methods/fields.ts';
-import { LANGUAGES, Languages, messagesOf } from '../../src/ui/languages.ts';
+import { FIELDS, readField } from '../../src/payments/methods/fields.ts';
+import { LANGUAGES, Languages, messagesOf } from '../../src/web/markup/languages.ts';
 import { threadMs } from '../support/awake.ts';
 
 const english = messagesOf('en');
@@ -26,7 +26,7 @@ const LATIN_NAMES =
   /OpenAPI|API|Cookie|IBAN|BIC|UPI|QR|PIX|name@example\.com|\{[^{}]*\}|\{\w+, plural,|\b(?:zero|one|two|few|many|other)\b/g;
 
 test('there is a file for each language, and none besides.', () => {
-  const files = readdirSync(new URL('../../src/ui/languages', import.meta.url)).sort();
+  const files = readdirSync(new URL('../../src/web/markup/languages', import.meta.url)).sort();
   assert.deepEqual(files, LANGUAGES.map(({ tag }) => `${tag}.json`).sort());
   assert.equal(LANGUAGES.length, 14);
 });
@@ -169,7 +169,7 @@ test('text is isolated from the direction of what stands around it, and escaped.
 });
 
 test('the page’s own style names no side, only start and end.', () => {
-  const sheet = readFileSync(new URL('../../src/ui/style.css', import.meta.url), 'utf8');
+  const sheet = readFileSync(new URL('../../src/web/markup/style.css', import.meta.url), 'utf8');
   assert.doesNotMatch(
     sheet,
     /(?:^|[\s;{-])(?:left|right)(?:\s*:|-)|(?:margin|padding|border)-(?:left|right|top|bottom)|text-align:\s*(?:left|right)/,

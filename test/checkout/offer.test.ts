@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dueOf } from '../../src/checkout/due.ts';
-import { ConfigurationError, parseConfiguration } from '../../src/config.ts';
-import { Offer } from '../../src/methods/offer.ts';
+import { ConfigurationError, parseConfiguration } from '../../src/operate/config.ts';
+import { Offer } from '../../src/payments/methods/offer.ts';
 import type { Payment } from '../../src/payments/payment.ts';
-import { messagesOf } from '../../src/ui/languages.ts';
+import { messagesOf } from '../../src/web/markup/languages.ts';
 import { load, send, TYPED } from '../support/customer.ts';
 import {
   type Harness,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Move } from '../../src/payments/payment.ts';
 import { transition } from '../../src/payments/transition.ts';
-import { pageHeaders } from '../../src/ui/page.ts';
+import { pageHeaders } from '../../src/web/markup/page.ts';
 import { load } from '../support/customer.ts';
 import { type Harness, LIVE_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';

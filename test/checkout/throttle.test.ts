@@ -1,9 +1,9 @@
 // How often forms are taken, from whom, and what else a stranger may send without end: the policy's reports.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { network, site } from '../../src/http/network.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
-import { messagesOf } from '../../src/ui/languages.ts';
+import { messagesOf } from '../../src/web/markup/languages.ts';
+import { network, site } from '../../src/web/network.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';

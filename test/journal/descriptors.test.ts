@@ -5,10 +5,10 @@ import { closeSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { temporaryStore } from '../support/stores.ts';
 
 const CHILD = 'COUNTERFOIL_TEST_STORAGE';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { readConfiguration } from '../../src/config.ts';
-import { DatabaseError } from '../../src/database/database.ts';
 import { silent } from '../../src/lib/log.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { startService } from '../../src/main.ts';
+import { readConfiguration } from '../../src/operate/config.ts';
+import { startService } from '../../src/operate/main.ts';
+import { DatabaseError } from '../../src/store/database.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -1,10 +1,10 @@
 // What a look through the journal writes on PostgreSQL, so that its answer stands; and that a look nobody is answered with writes nothing.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Database } from '../../src/database/database.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { expireDuePayments } from '../../src/payments/expire.ts';
+import type { Database } from '../../src/store/database.ts';
 import { startJournal } from '../support/journal.ts';
 
 let database: Database;

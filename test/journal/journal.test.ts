@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Database, DatabaseError } from '../../src/database/database.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { verifyHistory } from '../../src/journal/verify.ts';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
+import { type Database, DatabaseError } from '../../src/store/database.ts';
 import { startJournal } from '../support/journal.ts';
 import { ENGINES } from '../support/stores.ts';
 

@@ -1,7 +1,6 @@
 // How a node's directory is kept to the store: in few statements, keys first, and without what is over.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Row, Value } from '../../src/database/database.ts';
 import { entriesAbout, newestEntry } from '../../src/journal/queries.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
@@ -9,6 +8,7 @@ import { Directory } from '../../src/merchants/directory.ts';
 import { directoryListeners, lookUpCaller, replaceConfigured } from '../../src/merchants/follow.ts';
 import { keyDigest, keyId, type MerchantWithKeys } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
+import type { Row, Value } from '../../src/store/database.ts';
 import { otherNode } from '../administrators/people.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../src/database/database.ts';
 import type { Payment } from '../../src/payments/payment.ts';
 import { approve } from '../../src/review/decide.ts';
 import { EXPORT_COLUMNS, exportPayments, exportStream } from '../../src/review/export.ts';
 import { addNote } from '../../src/review/note.ts';
 import type { SearchFilter } from '../../src/review/queries.ts';
 import { recordMoney } from '../../src/review/record-money.ts';
+import type { Database } from '../../src/store/database.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';

@@ -2,9 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { namesOf } from '../../src/administrators/queries.ts';
-import type { Database } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
 import {
@@ -12,7 +9,7 @@ import {
   grouped,
   qrReference,
   shortReference,
-} from '../../src/methods/transfer/creditor-reference.ts';
+} from '../../src/payments/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
 import { requestLink } from '../../src/payments/submit.ts';
@@ -29,6 +26,9 @@ import {
   searchPayments,
 } from '../../src/review/queries.ts';
 import { findByTransferReference } from '../../src/review/transfer-reference.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { decide, submit } from '../campaigns/history.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';

@@ -11,7 +11,7 @@ import { TOTP } from 'otpauth';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { hmac } from '../../src/lib/secrets.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
-import { invited, register } from '../registration/applicant.ts';
+import { invited, register } from '../merchants/registration/applicant.ts';
 import { addToken } from '../support/admin.ts';
 import { type BackupPlace, backupPlace } from '../support/backups.ts';
 import { type Account, codeOf, createAccount, newClient, signInAs } from '../support/console.ts';

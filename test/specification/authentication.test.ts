@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ConfigurationError, readConfiguration } from '../../src/config.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
+import { ConfigurationError, readConfiguration } from '../../src/operate/config.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { ConfigurationError, readConfiguration } from '../../src/config.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { Directory } from '../../src/merchants/directory.ts';
+import { ConfigurationError, readConfiguration } from '../../src/operate/config.ts';
 import { type Harness, LIVE_KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, temporaryStore } from '../support/stores.ts';
 

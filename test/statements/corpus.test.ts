@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { readStatements } from '../../src/statements/read.ts';
+import { readStatements } from '../../src/statements/reading/read.ts';
 import { statementText } from '../support/statement-text.ts';
 
 const folder = join(import.meta.dirname, 'corpus');

@@ -15,12 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { DatabaseError } from '../../src/database/database.ts';
-import type { Subject } from '../../src/health/check.ts';
-import { CHECKS } from '../../src/health/checks.ts';
 import { MINUTE_MS } from '../../src/lib/time.ts';
+import type { Subject } from '../../src/operate/checks/check.ts';
+import { CHECKS } from '../../src/operate/checks/checks.ts';
 import { type FolderParts, StatementFolder } from '../../src/statements/folder.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
+import { DatabaseError } from '../../src/store/database.ts';
 import { ACCOUNT, camt } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatements } from '../../src/statements/read.ts';
+import { readStatements } from '../../src/statements/reading/read.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import {
   type CsvWritten,

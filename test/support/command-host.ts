@@ -1,6 +1,6 @@
 // A process that runs one command after another for `run`: the modules are loaded once, and the rest is as in a fresh process.
 import { fileURLToPath } from 'node:url';
-import { run } from '../../src/commands/counterfoil.ts';
+import { run } from '../../src/operate/commands/counterfoil.ts';
 
 const COMMAND = fileURLToPath(new URL('../../bin/counterfoil.js', import.meta.url));
 

@@ -1,6 +1,6 @@
 // Everything that a store holds, read without the program's own list of tables: for telling whether two stores hold the same.
-import type { Database } from '../../src/database/database.ts';
-import { openDatabase, type StoreSettings } from '../../src/database/open.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openDatabase, type StoreSettings } from '../../src/store/open.ts';
 
 /** The tables that a database has. */
 export async function tablesOf(database: Database): Promise<string[]> {

@@ -11,15 +11,15 @@ export const LONG_FILES: Record<string, Long> = {};
 
 /** Functions of more than 70 lines. */
 export const LONG_FUNCTIONS: Record<string, Long> = {
-  'src/admin-api/openapi.ts: adminDescription': {
+  'src/operate/admin/openapi.ts: adminDescription': {
     lines: 106,
     reason: 'one object: the description of an API, nothing is decided in it',
   },
-  'src/api/api-keys-openapi.ts: apiKeyDescription': {
+  'src/merchants/api/api-keys-openapi.ts: apiKeyDescription': {
     lines: 82,
     reason: 'one object: the description of an API, nothing is decided in it',
   },
-  'src/api/openapi.ts: apiDescription': {
+  'src/payments/api/openapi.ts: apiDescription': {
     lines: 121,
     reason: 'one object: the description of an API, nothing is decided in it',
   },
@@ -27,6 +27,6 @@ export const LONG_FUNCTIONS: Record<string, Long> = {
 
 /** Names that several rooms export. */
 export const NAMES_SHARED: Record<string, { rooms: string[]; reason: string }> = {
-  authenticator: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
-  addPaymentRoutes: { rooms: ['admin-api', 'api'], reason: 'the same thing in each API' },
+  authenticator: { rooms: ['administrators', 'merchants'], reason: 'the same thing in each API' },
+  addPaymentRoutes: { rooms: ['payments', 'review'], reason: 'the same thing in each API' },
 };

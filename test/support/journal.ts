@@ -1,11 +1,11 @@
 // The journal on a temporary store of its own, without the service around it; and any journal, held up.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Database } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import { systemClock } from '../../src/lib/time.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { type Engine, temporaryStore } from './stores.ts';
 
 export interface JournalOnStore {

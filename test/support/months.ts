@@ -3,10 +3,10 @@ import { newSalt } from '../../src/journal/audit-entry.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import { searchedName } from '../../src/lib/search-terms.ts';
-import { creditorReference } from '../../src/methods/transfer/creditor-reference.ts';
+import { creditorReference } from '../../src/payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment } from '../../src/payments/payment.ts';
-import type { BankLine } from '../../src/review/line-evidence.ts';
-import type { LineProposals } from '../../src/review/propose.ts';
+import type { BankLine } from '../../src/statements/matching/line-evidence.ts';
+import type { LineProposals } from '../../src/statements/matching/propose.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import pg from 'pg';
-import type { Row } from '../../src/database/database.ts';
+import type { Row } from '../../src/store/database.ts';
 import type { Store } from './stores.ts';
 
 type Place = Pick<Store, 'storage' | 'database_url'>;

@@ -1,9 +1,9 @@
 // A SQLite file seen from beside its server: what an auditor opens, unable to write.
 import { DatabaseSync } from 'node:sqlite';
-import type { Queryable, Row, Value } from '../../src/database/database.ts';
-import { ROW_CHECKS } from '../../src/health/row-checks.ts';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
+import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
+import type { Queryable, Row, Value } from '../../src/store/database.ts';
 
 export { ROW_CHECKS };
 

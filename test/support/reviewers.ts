@@ -1,8 +1,8 @@
 // Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
 import { ADMINISTRATORS, type Principal } from '../../src/administrators/administrator.ts';
 import { recordAdministrator } from '../../src/administrators/record.ts';
-import type { Database } from '../../src/database/database.ts';
 import type { Journal } from '../../src/journal/journal.ts';
+import type { Database } from '../../src/store/database.ts';
 
 function reviewer(name: string): Principal {
   const id = `adm_${name.toLowerCase()}`;

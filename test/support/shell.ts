@@ -1,5 +1,5 @@
 // What a server without routes is made of, beside its log and its socket.
-import type { ShellParts } from '../../src/http/shell.ts';
+import type { ShellParts } from '../../src/web/shell.ts';
 
 export const PLAIN_SHELL: Omit<ShellParts, 'log' | 'server'> = {
   trustProxy: [],

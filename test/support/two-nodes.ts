@@ -1,9 +1,10 @@
 // Two nodes on one PostgreSQL that write at once, beside somebody who reads.
-import { openDatabase } from '../../src/database/open.ts';
+
 import { Journal } from '../../src/journal/journal.ts';
 import { createPayment } from '../../src/payments/create.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { cancelByCustomer } from '../../src/payments/submit.ts';
+import { openDatabase } from '../../src/store/open.ts';
 import { type Harness, KEY, startHarness } from './harness.ts';
 
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });

@@ -1,7 +1,7 @@
 // Endpoints of the configuration file: what a wrong one is told, and how the store takes them over.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { ConfigurationError, parseConfiguration } from '../../src/config.ts';
+import { ConfigurationError, parseConfiguration } from '../../src/operate/config.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';

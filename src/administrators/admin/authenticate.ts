@@ -1,0 +1,50 @@
+// Authenticates requests under /admin: finds the administrator token (RFC 6750) at each request, or answers 401.
+import type { FastifyRequest } from 'fastify';
+import type { Act } from '../../journal/audit-entry.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Reader } from '../../store/database.ts';
+import { bearerOf } from '../../web/bearer.ts';
+import type { Refuse } from '../../web/refused-keys.ts';
+import { note } from '../../web/request-log.ts';
+import { may, type Permission, type Principal } from '../administrator.ts';
+import { findTokenPrincipal } from '../token.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal;
+  }
+}
+
+/**
+ * Returns a hook that sets `request.principal`. Throws what `refuse` gives: `unauthorized`, in the same words whatever is wrong with
+ * the token, or `rate_limited`. A right one is taken from any address: 256 random bits are not found by trying.
+ */
+export function authenticator(
+  database: Reader,
+  refuse: Refuse,
+  clock: Clock,
+): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const token = bearerOf(request);
+    const { principal, refused } =
+      token === undefined ? {} : await findTokenPrincipal(database, token, clock.now());
+    if (refused) note(request, refused);
+    if (!principal) throw refuse(request, 'The administrator token is missing or invalid.');
+    request.principal = principal;
+  };
+}
+
+/** For the entries of what a request changes. */
+export const administratorActOf = ({ principal, id }: FastifyRequest): Act => ({
+  actor: principal.actor,
+  request_id: id,
+});
+
+/** A hook that lets a request pass whose token may do this. Throws `forbidden`. */
+export function permit(permission: Permission): (request: FastifyRequest) => Promise<void> {
+  return async ({ principal }) => {
+    if (!may(principal.role, permission))
+      throw new OperationalError('forbidden', `The role ${principal.role} does not allow this.`);
+  };
+}

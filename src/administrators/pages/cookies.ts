@@ -1,0 +1,35 @@
+// The console's cookies: the session, the secret of forms before the sign-in, the known browser, and preferences.
+
+import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
+import { SECOND_MS } from '../../lib/time.ts';
+import { DEVICE_MS } from '../device.ts';
+
+/** Names without the prefix that binds a cookie to this very host. */
+const NAMES = {
+  session: 'counterfoil_session',
+  form: 'counterfoil_form',
+  device: 'counterfoil_device',
+} as const;
+type CookieName = keyof typeof NAMES;
+
+export const KEYS_COOKIE = 'counterfoil_keys';
+
+/** The Set-Cookie line of a cookie that lasts as long as the browser is open, a device's for longer; `undefined` ends it at once. */
+export function setCookie(name: CookieName, value: string | undefined, baseUrl: string): string {
+  const seconds = value === undefined ? 0 : name === 'device' ? DEVICE_MS / SECOND_MS : undefined;
+  return boundCookie(NAMES[name], value ?? '', baseUrl, seconds);
+}
+
+/** A cookie's value in a Cookie header. */
+export function readCookieOf(
+  header: string | undefined,
+  name: CookieName,
+  baseUrl: string,
+): string | undefined {
+  return valueIn(header, boundName(NAMES[name], baseUrl));
+}
+
+/** Whether single letters are keys. They are unless the administrator switched them off. */
+export function wantsKeys(header: string | undefined, baseUrl: string): boolean {
+  return valueIn(header, boundName(KEYS_COOKIE, baseUrl)) !== 'off';
+}

@@ -1,0 +1,119 @@
+// The pieces that set-up and account pages share: a new password, a new authenticator app, a new passkey, and recovery codes.
+
+import type { KeyRing } from '../../journal/keys/key-ring.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { qrPath } from '../../payments/methods/transfer/qr-code.ts';
+import { qrSvg } from '../../web/markup/qr-svg.ts';
+import type { Administrator } from '../administrator.ts';
+import { type NewPasskey, type Passkey, passkeyPlace, registrationOptions } from '../passkey.ts';
+import { PASSWORD_MINIMUM, passwordFault } from '../password.ts';
+import { acceptedStep, newTotp, totpUri } from '../totp.ts';
+import { type Faults, field, literal } from './parts.ts';
+import { LITERAL, passkeyButton } from './sign-in-page.ts';
+
+export type { NewPasskey };
+
+const SECRET = /^[A-Z2-7]{32}$/;
+export const RECOVERY_CODE = /^[0-9a-z]{4}(?:-[0-9a-z]{4}){5}$/;
+
+/** The field of the current password. */
+export function currentPasswordField(faults: Faults): Html {
+  return field({
+    name: 'current-password',
+    label: 'Your password',
+    hint: 'As it is now, to show that it is you.',
+    value: '',
+    fault: faults['current-password'],
+    attributes: { type: 'password', autocomplete: 'current-password' },
+  });
+}
+
+export function newPasswordFields(faults: Faults): Html {
+  const attributes = { type: 'password', autocomplete: 'new-password' };
+  return html`${field({
+    name: 'password',
+    label: 'New password',
+    hint: `At least ${PASSWORD_MINIMUM} characters; a few words that only you would put together are good.`,
+    value: '',
+    fault: faults.password,
+    attributes,
+  })}
+${field({ name: 'password-again', label: 'The same password again', value: '', fault: faults['password-again'], attributes })}`;
+}
+
+/** What is wrong with a new password, typed twice. */
+export function newPasswordFaults(form: URLSearchParams, email: string): Faults {
+  const password = form.get('password') ?? '';
+  if (password === '') return { password: 'Enter a new password' };
+  const fault = passwordFault(password, email);
+  if (fault) return { password: ofPassword(fault) };
+  if (password !== form.get('password-again')) return { 'password-again': 'Enter the same password twice' };
+  return {};
+}
+
+/** What the domain says of a password, as a field says it. */
+export function ofPassword(fault: string): string {
+  return `The password ${fault.charAt(0).toLowerCase()}${fault.slice(1).replace(/\.$/, '')}`;
+}
+
+/** A secret for an app as a QR code and as text, and the field of the first code, which shows that the app has it. */
+export function totpFields(email: string, secret: string, faults: Faults): Html {
+  return html`<input type="hidden" name="secret" value="${secret}">
+<figure>
+${qrSvg(qrPath(totpUri(secret, email)), 'QR code for your authenticator app')}
+<figcaption>Scan this with an authenticator app, or type this key into it:
+<span class="key">${literal(secret.replaceAll(/.{4}(?!$)/g, '$& '))}</span></figcaption>
+</figure>
+${field({
+  name: 'code',
+  label: 'Code that the app shows now',
+  hint: 'Six digits, new every 30 seconds.',
+  value: '',
+  fault: faults.code,
+  attributes: { ...LITERAL, autocomplete: 'one-time-code', inputmode: 'numeric', class: 'short' },
+})}`;
+}
+
+/** The secret that a form was shown with, so that the app that has scanned it need not scan another. */
+export function secretOf(form: URLSearchParams | undefined, email: string): string {
+  const secret = form?.get('secret') ?? '';
+  return SECRET.test(secret) ? secret : newTotp(email).secret;
+}
+
+/** The app that a form proves, or what is wrong with its code. `now` in milliseconds since 1970. */
+export function totpIn(
+  form: URLSearchParams,
+  now: number,
+): { totp: { secret: string; step: number } } | { faults: Faults } {
+  const secret = form.get('secret') ?? '';
+  const code = form.get('code') ?? '';
+  if (code.trim() === '') return { faults: { code: 'Enter the code that your authenticator app shows' } };
+  const step = SECRET.test(secret) ? acceptedStep(secret, code, now, null) : undefined;
+  return step === undefined
+    ? { faults: { code: 'This is not the code of this key at this time. Enter the one that is shown now' } }
+    : { totp: { secret, step } };
+}
+
+/** The button that makes a passkey; undefined where browsers make none at this address. */
+export function newPasskeyButton(
+  ring: KeyRing,
+  baseUrl: string,
+  administrator: Administrator,
+  existing: readonly Passkey[],
+  label: string,
+): Html | undefined {
+  const place = passkeyPlace(baseUrl);
+  if (!place) return undefined;
+  const options = registrationOptions(ring, place, administrator, existing);
+  return passkeyButton('create', options, label, html`A passkey needs JavaScript, which is off.`);
+}
+
+/** Ten recovery codes, shown this once, and the form that gives them as a file. `action`: the address of that form. */
+export function recoveryCodes(codes: readonly string[], action: string, token: Html): Html {
+  return html`<p>Keep these ten codes where you keep things you must not lose: on paper, or in a password manager.
+Each lets you in once when your
+second factor is gone. They are not shown again.</p>
+<ol class="codes">${codes.map((code) => html`<li>${literal(code)}</li>`)}</ol>
+<form method="post" action="${action}">${token}<input type="hidden" name="codes" value="${codes.join(' ')}">
+<button class="secondary">Save them as a file</button></form>`;
+}

@@ -1,0 +1,107 @@
+// The filters of a list: as an address says them, and the fields of the form that asks for them.
+import { attributes, type Html, html } from '../../lib/html.ts';
+import { dayBounds } from '../../lib/time.ts';
+import type { Faults } from './parts.ts';
+import type { Context } from './route.ts';
+
+/** The filters `names` of an address, to be read or carried on in another; empty fields and texts over `maximum` do not count. */
+export function askedOf<Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+  maximum: number,
+): Partial<Record<Name, string>> {
+  const asked: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = query.get(name)?.trim();
+    if (value && value.length <= maximum) asked[name] = value;
+  }
+  return asked;
+}
+
+/** The time range of a list in milliseconds since 1970, from days in `timeZone`. Invalid days are in `faults`. */
+export function daysAsked(
+  asked: { from?: string; to?: string },
+  timeZone: string,
+  faults: Record<string, string>,
+): { from: number | undefined; to: number | undefined } {
+  const day = (name: 'from' | 'to', label: string) => {
+    const bounds = asked[name] === undefined ? undefined : dayBounds(asked[name], timeZone);
+    if (asked[name] !== undefined && !bounds) faults[name] = `${label} must be a date like 2026-11-20`;
+    return bounds?.[name];
+  };
+  return { from: day('from', 'From'), to: day('to', 'To') };
+}
+
+/** The values of a choice, and what each is called. */
+export type SelectChoices = readonly (readonly [value: string, label: string])[];
+
+/**
+ * A labelled choice of a form of filters; a value of the address that is none of the choices stands among them all the same. `none` is
+ * the label of choosing nothing.
+ */
+export function filterChoice(
+  name: string,
+  label: string,
+  choices: SelectChoices,
+  chosen: string | undefined,
+  fault?: string,
+  id = name,
+  none: string | null = 'Any',
+): Html {
+  const all =
+    chosen === undefined || choices.some(([value]) => value === chosen)
+      ? choices
+      : [...choices, [chosen, chosen] as const];
+  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
+${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<select${attributes({
+    id,
+    name,
+    'aria-invalid': fault && 'true',
+    'aria-describedby': fault && `${id}-error`,
+  })}>${none !== null && html`<option value="">${none}</option>`}${all.map(
+    ([value, text]) => html`<option${attributes({ value, selected: value === chosen })}>${text}</option>`,
+  )}</select></div>
+`;
+}
+
+/** A labelled field of a form of filters, on one line with others. */
+export function filterField(
+  name: string,
+  label: string,
+  value: string | undefined,
+  fault?: string,
+  more: Readonly<Record<string, string>> = {},
+  id = name,
+): Html {
+  return html`<div class="field${fault && ' wrong'}"><label for="${id}">${label}</label>
+${fault && html`<p class="error" id="${id}-error">${fault}</p>\n`}<input${attributes({
+    id,
+    name,
+    type: 'text',
+    autocomplete: 'off',
+    ...more,
+    value,
+    'aria-invalid': fault !== undefined && 'true',
+    'aria-describedby': fault !== undefined && `${id}-error`,
+  })}></div>
+`;
+}
+
+/** The fields of the days that `daysAsked` reads. */
+export function dayFields(asked: { from?: string; to?: string }, faults: Faults): Html {
+  const day = { type: 'date' };
+  return html`${filterField('from', 'From', asked.from, faults.from, day)}${filterField('to', 'To', asked.to, faults.to, day)}`;
+}
+
+/** The form of a list's filters, whose answer is an address that can be kept. `asked` are the parameters that are set. */
+export function filterBar(
+  { address }: Context,
+  path: string,
+  asked: Readonly<Record<string, string | undefined>>,
+  { fields, button, label = button }: { fields: Html; button: string; label?: string },
+): Html {
+  const clear = Object.keys(asked).length > 0 && html` <a class="plain" href="${address(path)}">Clear</a>`;
+  return html`<form method="get" action="${address(path)}" class="filter-bar" role="search" aria-label="${label}" novalidate>
+${fields}<p class="actions"><button>${button}</button>${clear}</p>
+</form>`;
+}

@@ -1,0 +1,111 @@
+// The pieces that several of the console's pages about payments are made of.
+import { duration } from '../../lib/duration.ts';
+import { attributes, type Html, html } from '../../lib/html.ts';
+import { formatTimestamp } from '../../lib/time.ts';
+import { asOf, type Payment } from '../../payments/payment.ts';
+import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
+import { type IconName, icon } from '../../web/markup/parts.ts';
+import type { Context } from './route.ts';
+
+/** What a status is called in the console, and its icon. */
+const STATUS: Record<Payment['status'] | 'expired', [IconName, string]> = {
+  pending: ['clock', 'Waiting for the customer'],
+  requires_review: ['eye', 'To review'],
+  approved: ['check', 'Approved'],
+  rejected: ['cross', 'Rejected'],
+  cancelled: ['slash', 'Cancelled'],
+  expired: ['late', 'Expired'],
+};
+
+/** A payment's status at `now`. Expired is distinguished from cancelled. */
+export function statusStamp(payment: Payment, now: number): Html {
+  const { status, status_reason } = asOf(payment, now);
+  const shown = status_reason === 'expired' ? 'expired' : status;
+  const [name, word] = STATUS[shown];
+  return html`<p class="stamp ${shown}">${icon(name)}<span>${word}</span></p>`;
+}
+
+/** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
+export const isLong = (amount: string) => amount.length > 13;
+
+/** A moment (milliseconds since 1970) in words, and exactly for the caller the markup. */
+export function moment(context: Context, ms: number): Html {
+  return html`<time datetime="${formatTimestamp(ms)}">${context.moment(ms)}</time>`;
+}
+
+/** How long ago `ms` was, with the moment itself behind it in the markup. */
+export function age(context: Context, ms: number): Html {
+  return html`<time datetime="${formatTimestamp(ms)}">${duration(Math.max(0, context.now - ms))}</time>`;
+}
+
+/** What runs left to right in every language and is no word: ids, accounts, addresses. */
+export function literal(text: string): Html {
+  return html`<span class="literal" dir="ltr" translate="no">${text}</span>`;
+}
+
+/** Text from outside, whose direction is its own. */
+export function said(text: string): Html {
+  return html`<span class="said" dir="auto">${text}</span>`;
+}
+
+export type TermRow = [term: string, value: Html | string | number | null | undefined];
+
+/** Terms and what they say; what has nothing to say is left out, the whole list too. */
+export function rows(list: readonly TermRow[]): Html {
+  const told = list.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  if (told.length === 0) return html``;
+  return html`<dl class="terms">
+${told.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>\n`)}</dl>`;
+}
+
+/** What is wrong with a form, by the field it is wrong with. */
+export type Faults = Readonly<Record<string, string>>;
+
+export const hasFaults = (faults: Faults = {}) => Object.keys(faults).length > 0;
+
+/** The summary of a page's faults, each with a link to its field. A sentence that is said of several fields stands there once. */
+export function errorSummary(faults: Faults): Html | null {
+  if (!hasFaults(faults)) return null;
+  const all = Object.entries(faults);
+  const faultsSaid = all.filter(([, fault], i) => all.findIndex(([, other]) => other === fault) === i);
+  const summary = summaryOfFaults(
+    'There is a problem',
+    faultsSaid.map(([field, message]) => ({ field, message })),
+  );
+  return html`${summary}\n`;
+}
+
+/** One field: its label, its hint, what is wrong with it, and the control. */
+export function field({ name, attributes: more, ...parts }: FieldMarkup & { name: string }): Html {
+  return fieldMarkup(name, { ...parts, attributes: { autocomplete: 'off', ...more } });
+}
+
+interface ChoiceParts {
+  name: string;
+  legend: string;
+  options: readonly (readonly [value: string, label: string])[];
+  chosen: string | undefined;
+  fault?: string | undefined;
+  /** Whether the keyboard is on its first option at once. */
+  autofocus?: boolean;
+}
+
+/** One of a few, all of them to be seen. The first has the field's name as its id, so that a summary of faults leads to it. */
+export function choice({ name, legend, options, chosen, fault, autofocus = false }: ChoiceParts): Html {
+  const described = attributes({ 'aria-describedby': fault && `${name}-error` });
+  return html`<fieldset class="choice${fault && ' wrong'}"${described}><legend>${legend}</legend>
+${fault && html`<p class="error" id="${name}-error">${fault}</p>\n`}${options.map(([value, label], index) => {
+  const id = index === 0 ? name : `${name}-${value}`;
+  const checked = value === chosen;
+  const input = attributes({ type: 'radio', id, name, value, checked, autofocus: autofocus && index === 0 });
+  return html`<div class="radio"><input${input}><label for="${id}">${label}</label></div>\n`;
+})}</fieldset>
+`;
+}
+
+/** What was done, or what to know before anything else. */
+export function notice(content: Html, kind: 'status' | 'warn' = 'status'): Html {
+  return kind === 'status'
+    ? html`<div class="notice done" role="status">${content}</div>`
+    : html`<div class="notice warn">${content}</div>`;
+}

@@ -1,0 +1,164 @@
+// What the console's pages are made of: routes that say who may, what they are given, and what they come to.
+import type { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import type { Act } from '../../journal/audit-entry.ts';
+import type { BackgroundVerification } from '../../journal/background-verification.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { Journal } from '../../journal/journal.ts';
+import type { KeyRing } from '../../journal/keys/key-ring.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import type { Html } from '../../lib/html.ts';
+import type { Clock } from '../../lib/time.ts';
+import type { Directory } from '../../merchants/directory.ts';
+import type { KeyUses } from '../../merchants/key-uses.ts';
+import type { Inspector } from '../../operate/checks/inspector.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
+import type { ReviewFigures } from '../../review/figures.ts';
+import type { Database } from '../../store/database.ts';
+import type { Permission, Principal } from '../administrator.ts';
+import type { FailureTally } from '../failure-tally.ts';
+
+/** What every page of the console works with. */
+export interface ConsoleParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  /** Failed sign-ins of this node that have no entry of their own. */
+  tally: FailureTally;
+  ring: KeyRing;
+  directory: Directory;
+  keyUses: KeyUses;
+  /** The ways to pay, which tell how money is to arrive. */
+  offer: Offer;
+  /** Without a slash at its end. */
+  baseUrl: string;
+  checkoutBaseUrl: string;
+  /** Where merchants register. */
+  registerUrl: string;
+  /** The private directory, where checkpoints and the public key lie. */
+  storage: string;
+  timeZone: string;
+  /** Minor units by currency above which a second administrator must confirm. */
+  fourEyesAbove: Readonly<Record<string, number>>;
+  /** What the bookkeeper writes before references. */
+  prefixes: readonly string[];
+  checkpoints: CheckpointLookup;
+  figures: ReviewFigures;
+  /** Verifies the history in the background of this node. */
+  verification: BackgroundVerification;
+  /** Asks every check about this installation. */
+  inspector: Inspector;
+}
+
+/** One request, after the guard let it through. */
+export interface Context extends ConsoleParts {
+  request: FastifyRequest;
+  principal: Principal;
+  /** For the entries of what the request changes. */
+  act: Act;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Whether single letters are keys of the pages; each may switch them off for themselves. */
+  keys: boolean;
+  /** Parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /**
+   * The values of a form. With GET it is empty, or the draft that was kept during a sign-in: a page with a form takes the first values of
+   * its fields from here.
+   */
+  form: URLSearchParams;
+  /**
+   * The address of a page of the console: `address('/queue', { merchant: 'mer_…' })`; parameters that are undefined or empty are
+   * left out. Links and forms (`action`) are always written with it: a page may be shown at another address than its own.
+   */
+  address(path: string, query?: Readonly<Record<string, string | undefined>>): string;
+  /** The hidden field that shows a form to be ours; every form with method=post holds it. */
+  token: Html;
+  /** A secret made of this session's and of `seed`, which neither tells alone: the same each time the same form is sent. */
+  secretOf(prefix: string, seed: string): string;
+  /** Money and moments, in the console's language. */
+  money(minor: number, currency: string): string;
+  moment(ms: number): string;
+}
+
+/**
+ * What a page comes to. Errors are thrown: an `OperationalError` becomes a page that says its message, with its status, and
+ * anything else the page of a failure; faults of a form are the page's own to show, with status 422 and `faults`.
+ */
+export type Outcome = Shown | Elsewhere | Download;
+
+interface Sent {
+  /** `set-cookie` and the like. */
+  headers?: Record<string, string | string[]>;
+}
+
+export interface Shown extends Sent {
+  /** The page's h1, as text. */
+  title: string;
+  /** Everything within `main` but the summary of faults: h1 and all. */
+  content: Html;
+  /** Which entry of the navigation this is: the path of one of its pages, or `/account`. */
+  place?: string;
+  /** Whether it has two columns on wide screens. */
+  wide?: boolean;
+  /** 200, or 422 if there are faults, if undefined. */
+  status?: number | undefined;
+  /** The faults of its form, by the ids of their fields: shown in a summary above the content. */
+  faults?: Readonly<Record<string, string>>;
+  /** Why it shows nothing else, for the log. */
+  code?: ErrorCode;
+}
+
+/** 303 to an address of the console, made by `address`. */
+interface Elsewhere extends Sent {
+  to: string;
+}
+
+interface Download {
+  stream: Readable;
+  type: string;
+  name: string;
+}
+
+/**
+ * A page, or what a form does. Before `answer` is called, the guard has checked the session, the role and, for POST, that the form
+ * comes from a page of the console.
+ *
+ * The script finds what it works on by attributes, in the order of the page: `data-key-row` on the link of each row that `j` and
+ * `k` go through and `o` opens; `data-key="a"` on a link or button that the letter follows or presses. Letters in use: `a`
+ * approve, `r` reject, `m` record money, `e` claim, `u` import and `d` download statements, `i` the reason for ignoring a line, `/` the
+ * search field (both on the input). A key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the
+ * address to ask how many payments are new.
+ */
+export interface Route {
+  method: 'GET' | 'POST';
+  /** Below the console's address, as Fastify takes it: `/payments/:payment_id`; `/` is the first page. */
+  path: string;
+  permission: Permission;
+  /** The path of the page itself or, for POST, of the page that the form stands on, with the same parameters. */
+  page: string;
+  /** Set if each GET is recorded in the history. Such a page answers no HEAD, which would be recorded too. */
+  isTold?: true;
+  /** Set if its form brings files (`FilesForm`): the body is read only after the session was checked. */
+  takesFiles?: true;
+  /** Set if the script asks by itself: that keeps no session alive. */
+  isBackground?: true;
+  answer(context: Context): Outcome | Promise<Outcome>;
+}
+
+export const page = (path: string, permission: Permission, answer: Route['answer']): Route => ({
+  method: 'GET',
+  path,
+  permission,
+  page: path,
+  answer,
+});
+
+/** A form's POST to `path`. `standsOn` is the path of its page: a draft is shown there again, and a GET of `path` leads there. */
+export const form = (
+  path: string,
+  permission: Permission,
+  answer: Route['answer'],
+  standsOn = path,
+): Route => ({ method: 'POST', path, permission, page: standsOn, answer });

@@ -1,0 +1,191 @@
+// One look at the console: who it is, by which cookies, in which light, and how its answers are sent.
+import { randomBytes } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Locale, momentFormat } from '../../lib/locale.ts';
+import { derivedSecret } from '../../lib/secrets.ts';
+import { pathOf } from '../../lib/web-address.ts';
+import { pageHeaders } from '../../web/markup/page.ts';
+import { preferenceCookie, type Theme, themeCookie, themeOf } from '../../web/markup/theme.ts';
+import { isRandom, newRandom } from '../../web/pages/form-token.ts';
+import { note, noteFields } from '../../web/request-log.ts';
+import type { Principal } from '../administrator.ts';
+import { openCookie } from '../session.ts';
+import { KEYS_COOKIE, readCookieOf, setCookie, wantsKeys } from './cookies.ts';
+import { type FormKey, tokenField } from './form-guard.ts';
+import { framed, LANGUAGE } from './frame.ts';
+import { hasFaults } from './parts.ts';
+import type { ConsoleParts, Context, Route, Shown } from './route.ts';
+
+/** What every request to the console works with. */
+export interface ConsolePlace extends ConsoleParts {
+  /** The path of the console's address, without a slash at its end. */
+  path: string;
+  /** The routes of GET, by their paths. */
+  pages: ReadonlyMap<string, Route>;
+  money(minor: number, currency: string): string;
+  moment(ms: number): string;
+}
+
+export function placeOf(parts: ConsoleParts, routes: readonly Route[]): ConsolePlace {
+  const { baseUrl, timeZone } = parts;
+  const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
+  let moments: Intl.DateTimeFormat | undefined; // made with the first moment, since it takes a while
+  return {
+    ...parts,
+    path: `${pathOf(baseUrl)}/console`,
+    pages: new Map(routes.flatMap((route) => (route.method === 'GET' ? [[route.path, route]] : []))),
+    money: (minor, currency) => locale.money(minor, currency),
+    moment(ms) {
+      moments ??= new Intl.DateTimeFormat('en-GB', momentFormat(timeZone));
+      return moments.format(ms);
+    },
+  };
+}
+
+export interface Visit {
+  place: ConsolePlace;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  now: number;
+  theme: Theme | undefined;
+  keys: boolean;
+  query: URLSearchParams;
+  /** Below the console's address, as it came, with its query. */
+  target: string;
+  principal: Principal | undefined;
+  /** What the tokens of this visitor's forms are made with. */
+  formKey: FormKey;
+  /** The address the choice of light or dark comes back to; none where opening it would lose what is shown. */
+  here: string | undefined;
+}
+
+/** The session of a request. Throws `DatabaseError`. Sets the cookies that are due: a session's last use, a secret for forms. */
+export async function visitOf(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  place: ConsolePlace,
+): Promise<Visit> {
+  const { clock, baseUrl, path } = place;
+  const { cookie } = request.headers;
+  const now = clock.now();
+  const url = request.raw.url!;
+  const target = url.slice(path.length) || '/';
+  const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const held = await openCookie(place, readCookieOf(cookie, 'session', baseUrl) ?? '', now);
+  const principal = held?.principal;
+  if (principal) request.principal = principal; // for the log
+  if (held?.refreshed) reply.header('set-cookie', setCookie('session', held.refreshed, baseUrl));
+  const formKey: FormKey = held
+    ? { kind: 'session', secret: held.secret }
+    : formKeyOf(cookie, reply, baseUrl);
+  return {
+    place,
+    request,
+    reply,
+    now,
+    theme: themeOf(cookie, baseUrl),
+    keys: wantsKeys(cookie, baseUrl),
+    query,
+    target,
+    principal,
+    formKey,
+    here: request.method === 'POST' ? undefined : url,
+  };
+}
+
+function formKeyOf(cookie: string | undefined, reply: FastifyReply, baseUrl: string): FormKey {
+  const held = readCookieOf(cookie, 'form', baseUrl);
+  if (isRandom(held)) return { kind: 'form', secret: held };
+  const secret = newRandom();
+  reply.header('set-cookie', setCookie('form', secret, baseUrl));
+  return { kind: 'form', secret };
+}
+
+/**
+ * The headers of the console's pages: those of all pages, with a script of its own, and with an Origin header to itself (see
+ * `isSameOrigin`).
+ */
+function headersOf({ baseUrl }: ConsolePlace, nonce?: string): Record<string, string> {
+  return { ...pageHeaders(`${baseUrl}/console`, nonce), 'referrer-policy': 'same-origin' };
+}
+
+/** Sends a page, in the frame of the signed-in administrator. */
+export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
+  const { place, request, reply, theme, keys, principal, formKey, here } = visit;
+  if (shown.faults) noteFields(request, shown.faults);
+  if (shown.code) note(request, { code: shown.code });
+  const nonce = randomBytes(16).toString('base64url');
+  const waiting = principal ? (await place.figures.waiting()).count : 0;
+  const token = tokenField(formKey);
+  const signedIn = principal && { principal, token, waiting };
+  const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });
+  const status = shown.status ?? (hasFaults(shown.faults) ? 422 : 200);
+  return reply
+    .code(status)
+    .headers(headersOf(place, nonce))
+    .headers(shown.headers ?? {})
+    .send(text);
+}
+
+/** Leads to another address. After a form to its content: the browser would go on with the `#errors` of the form's address. */
+export function seeOther(visit: Visit, to: string): FastifyReply {
+  const { place, reply, request } = visit;
+  const location = request.method === 'POST' && !to.includes('#') ? `${to}#main` : to;
+  return reply
+    .code(303)
+    .headers({ ...headersOf(place), location })
+    .send();
+}
+
+/** Keeps a preference that an address asks for, and the address without it; undefined where it asks for none. */
+export function preferred({ place, query, target }: Visit): { cookie: string; to: string } | undefined {
+  const { path, baseUrl } = place;
+  const theme = query.get('theme');
+  const keys = query.get('keys');
+  if (theme === null && keys === null) return undefined;
+  const rest = new URLSearchParams(query);
+  rest.delete('theme');
+  rest.delete('keys');
+  const cookie =
+    theme === null
+      ? preferenceCookie(KEYS_COOKIE, keys === 'off' ? 'off' : undefined, baseUrl)
+      : themeCookie(theme, baseUrl);
+  const below = target.split('?', 1)[0]!;
+  const kept = rest.size > 0 ? `?${rest}` : '';
+  return { cookie, to: `${path}${below === '/' ? '' : below}${kept}` };
+}
+
+/** What a page's own code is given. */
+export function contextOf(
+  visit: Visit,
+  principal: Principal,
+  params: Readonly<Record<string, string>>,
+  form: URLSearchParams,
+): Context {
+  const { place, request, now, keys, query, formKey } = visit;
+  const { path, ...parts } = place;
+  return {
+    ...parts,
+    request,
+    principal,
+    act: { actor: principal.actor, request_id: request.id },
+    now,
+    keys,
+    params,
+    query,
+    form,
+    address: (below, asked) => addressOf(path, below, asked),
+    token: tokenField(formKey),
+    secretOf: (prefix, seed) => derivedSecret(prefix, Buffer.from(formKey.secret), `console form ${seed}`),
+  };
+}
+
+export function addressOf(
+  path: string,
+  below: string,
+  asked: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value);
+  return `${path}${below === '/' ? '' : below}${query.size > 0 ? `?${query}` : ''}`;
+}

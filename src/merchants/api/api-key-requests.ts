@@ -1,0 +1,60 @@
+// What a merchant may ask for about its API keys: schemas that check, explain and document it.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { parsedBy, soundText } from '../../lib/faults.ts';
+import { SECOND_MS } from '../../lib/time.ts';
+import { prefersStrictHandling, STRICT_APPLIED } from '../../web/headers.ts';
+import { objectIn } from '../../web/json-body.ts';
+import { KEY_NAME_MAXIMUM, keyNameFault, OVERLAPS_MS } from '../api-keys.ts';
+
+const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
+const OVERLAPS_S = Object.values(OVERLAPS_MS).map((ms) => ms / SECOND_MS);
+const ONE_OVERLAP = `Must be one of ${OVERLAPS_S.join(', ')}.`;
+
+const name = soundText(KEY_NAME_MAXIMUM, keyNameFault)
+  .nullish()
+  .describe('What the key is for, in your words. The history keeps no copy of it.');
+
+/** `POST /v1/api_keys`. `null` counts as left out. */
+export const apiKeyRequestSchema = z.object(
+  {
+    name,
+    expires_in: z
+      .int('Must be a whole number.')
+      .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
+      .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`)
+      .nullish()
+      .describe(
+        'Seconds until the key stops working, 60 to 315360000. Without it, it works until it is revoked.',
+      ),
+  },
+  'Must be a JSON object.',
+);
+
+/** `POST /v1/api_keys/{id}/rotate`. `null` counts as left out. */
+export const rotationRequestSchema = z.object(
+  {
+    overlap_seconds: z
+      .literal(OVERLAPS_S, ONE_OVERLAP)
+      .nullish()
+      .describe('For how long the key that is replaced works on. Default: 86400, a day.'),
+    name,
+  },
+  'Must be a JSON object.',
+);
+
+/**
+ * Reads a body. `Prefer: handling=strict` refuses fields that there are not, and the answer says so. Throws `invalid_json`, and
+ * `validation_failed` with every fault.
+ */
+export function checked<S extends z.ZodObject>(
+  schema: S,
+  bytes: Uint8Array,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): z.infer<S> {
+  const strict = prefersStrictHandling(headers);
+  const wanted = parsedBy(strict ? schema.strict() : schema, objectIn(bytes));
+  if (strict) reply.headers(STRICT_APPLIED);
+  return wanted as z.infer<S>;
+}

@@ -1,0 +1,150 @@
+// Invitations to register: which there are and what became of them, another, and one less, by administrators alone.
+
+import { formSecret, seedField } from '../../administrators/pages/form-secret.ts';
+import {
+  choice,
+  type Faults,
+  field,
+  literal,
+  moment,
+  notice,
+  said,
+} from '../../administrators/pages/parts.ts';
+import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { sha256Hex } from '../../lib/secrets.ts';
+import { asciiDigits } from '../../lib/text.ts';
+import { records } from '../../web/markup/table.ts';
+import {
+  createInvite,
+  INVITE_DAYS,
+  INVITE_DAYS_MAXIMUM,
+  INVITE_NOTE_MAXIMUM,
+  INVITE_PREFIX,
+  type Invite,
+  listInvites,
+  revokeInvite,
+} from '../invite.ts';
+import { findInviteByDigest } from '../invite-queries.ts';
+import { isShownAgain } from '../stored-key.ts';
+import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
+
+const PATH = '/invitations';
+/** Older ones are in the audit log. */
+const SHOWN = 100;
+
+export async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
+  const { database, address, token, form } = context;
+  const all = await listInvites(database, SHOWN);
+  return {
+    title: 'Invitations',
+    place: '/merchants',
+    faults,
+    content: html`<p><a class="plain" href="${address('/merchants')}">Merchants</a></p>
+<h1>Invitations</h1>
+${all.length === 0 ? html`<p>There are no invitations yet.</p>` : list(context, all)}
+<section class="block" aria-labelledby="invite-heading"><h2 id="invite-heading">Invite a merchant</h2>
+<form class="narrow" method="post" action="${address(PATH)}#errors" novalidate>
+${token}${seedField(context)}${field({
+  name: 'note',
+  label: 'For whom',
+  hint: `For administrators alone. At most ${INVITE_NOTE_MAXIMUM} characters.`,
+  value: form.get('note') ?? '',
+  fault: faults.note,
+})}${choice({
+  name: 'mode',
+  legend: 'Their first key makes',
+  options: modesOf(context),
+  chosen: form.get('mode') ?? 'test',
+  fault: faults.mode,
+})}${field({
+  name: 'days',
+  label: 'Days until it is over',
+  hint: `1 to ${INVITE_DAYS_MAXIMUM}.`,
+  value: form.get('days') ?? String(INVITE_DAYS),
+  fault: faults.days,
+  attributes: { inputmode: 'numeric', class: 'short' },
+})}<p class="actions"><button class="primary">Make an invitation</button></p>
+</form>
+</section>`,
+  };
+}
+
+function list(context: Context, all: readonly Invite[]): Html {
+  const { address, token, now } = context;
+  const button = ({ id }: Invite) =>
+    html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${id}">Revoke</button></form>`;
+  const isOpen = (one: Invite) => one.used_at === null && one.revoked_at === null && one.expires_at > now;
+  return records<Invite>(
+    [
+      [
+        'For whom',
+        ({ id, note }) => html`${note !== null && html`${said(note)} `}${literal(`…${id.slice(-8)}`)}`,
+      ],
+      ['Mode', ({ mode }) => MODE_NAMES[mode]],
+      ['Made', ({ created_at }) => moment(context, created_at)],
+      ['State', (one) => html`<span>${stateOf(context, one)}</span>`],
+      ['Change', (one) => (isOpen(one) ? button(one) : '–')],
+    ],
+    all,
+  );
+}
+
+function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
+  if (used_at !== null) {
+    const merchant = html`<a class="plain" href="${context.address(`/merchants/${merchant_id}`)}">${literal(merchant_id!)}</a>`;
+    return html`Used ${moment(context, used_at)} by ${merchant}`;
+  }
+  if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
+  return html`${expires_at <= context.now ? 'Over since' : 'Open until'} ${moment(context, expires_at)}`;
+}
+
+export async function invite(context: Context): Promise<Outcome> {
+  const { journal, form, act, database } = context;
+  const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
+  if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
+  const code = formSecret(context, INVITE_PREFIX);
+  const wanted = {
+    mode,
+    note: form.get('note')?.trim() || null,
+    days: Number(asciiDigits(form.get('days') ?? '')),
+    code,
+  };
+  try {
+    const { row } = await journal.commit((transaction) => createInvite(transaction, wanted, act));
+    return invitationPage(context, code, row);
+  } catch (error) {
+    const row = await findInviteByDigest(database, sha256Hex(code));
+    if (row && isShownAgain(row, context.now)) return invitationPage(context, code, row);
+    if (error instanceof OperationalError && error.details)
+      return invitationsPage(context, wording(error.details));
+    throw error;
+  }
+}
+
+const wording = ({ note, days }: Readonly<Record<string, string>>): Faults => ({
+  ...(note !== undefined && { note: `For whom: ${note.replace(/\.$/, '')}` }),
+  ...(days !== undefined && { days: `Days: ${days.replace(/\.$/, '')}` }),
+});
+
+/** The page that an invitation stands on, this once. */
+function invitationPage(context: Context, code: string, row: Invite): Shown {
+  const { address, registerUrl } = context;
+  return {
+    title: 'The invitation',
+    place: '/merchants',
+    content: html`<h1>The invitation</h1>
+<pre class="copy code" dir="ltr" translate="no">${registerUrl}?invite=${code}</pre>
+${notice(html`<p>Copy it now: it is shown only this once. It works for anyone, once: send it by a way that you trust.</p>`, 'warn')}
+<p>It makes one merchant with a ${row.mode} key, until ${moment(context, row.expires_at)}.</p>
+<p class="actions"><a class="primary" href="${address(PATH)}">I have kept it: continue</a></p>`,
+  };
+}
+
+export async function revokeInvitation(context: Context): Promise<Outcome> {
+  const { journal, params, act, address } = context;
+  const id = params.invite_id!;
+  await journal.commit((transaction) => revokeInvite(transaction, id, act), id);
+  return { to: address(PATH) };
+}

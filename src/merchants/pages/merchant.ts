@@ -1,0 +1,205 @@
+// One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
+import { may } from '../../administrators/administrator.ts';
+import { type Faults, field, literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
+import { questionPage } from '../../administrators/pages/question-page.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { namesOf } from '../../administrators/queries.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { DAY_MS } from '../../lib/time.ts';
+import { countCreated } from '../../payments/queries.ts';
+import { type Names, nameOf } from '../../review/pages/panel.ts';
+import { keysAtWork } from '../list-keys.ts';
+import type { MerchantLimits } from '../merchant.ts';
+import { findMerchant } from '../queries.ts';
+import {
+  changesOf,
+  type MerchantProfile,
+  type StateChange,
+  type StoredMerchant,
+} from '../stored-merchant.ts';
+import { changeMerchantState, REASON_MAXIMUM } from '../suspend.ts';
+import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
+
+export const COUNTED_DAYS = 30;
+/** Payments are counted up to here. */
+const COUNT_MAXIMUM = 10_000;
+
+const ACTS = { suspend: 'suspended', resume: 'resumed' } as const;
+type Act = keyof typeof ACTS;
+
+/** How many payments a merchant made lately, in live and test mode together. */
+export async function recentPaymentCount({ database, now }: Context, id: string): Promise<string> {
+  const count = await countCreated(database, id, now - COUNTED_DAYS * DAY_MS, COUNT_MAXIMUM);
+  const text = Math.min(count, COUNT_MAXIMUM).toLocaleString('en');
+  return count > COUNT_MAXIMUM ? `${text}+` : text;
+}
+
+export function stateStamp(suspended: boolean): Html {
+  return suspended
+    ? html`<span class="stamp rejected">Suspended</span>`
+    : html`<span class="stamp approved">Active</span>`;
+}
+
+interface Found {
+  merchant: MerchantProfile;
+  stored: StoredMerchant | undefined;
+  isSuspended: boolean;
+  /** Whether the configuration or the store says what it is called. */
+  isKnown: boolean;
+}
+
+/** The merchant that the path names; one that left the configuration is known by its id alone. Throws `not_found`. */
+async function found({ directory, database, params }: Context): Promise<Found> {
+  const id = params.merchant_id!;
+  const stored = await findMerchant(database, id);
+  const merchant = directory.merchant(id);
+  if (!merchant && !stored) throw new OperationalError('not_found', 'There is no such merchant.');
+  const unknown = { id, name: id, methods: null, website: null, support: null, limits: {} };
+  const isSuspended = stored !== undefined && stored.suspended_at !== null;
+  return { merchant: merchant ?? unknown, stored, isSuspended, isKnown: merchant !== undefined };
+}
+
+export async function merchantPage(context: Context): Promise<Outcome> {
+  const { merchant, stored, isSuspended, isKnown } = await found(context);
+  const { address, principal, database, directory, keyUses, now } = context;
+  const { id, name, website, support, limits } = merchant;
+  const changes = changesOf(stored);
+  const names = await namesOf(database, [...new Set(changes.map(({ by }) => by))]);
+  const act: Act = isSuspended ? 'resume' : 'suspend';
+  const administers = may(principal.role, 'administer');
+  const keys = await keysAtWork(database, directory, id, { now, over: KEYS_OVER_SHOWN });
+  const uses = await keyUses.lastUsed(
+    database,
+    keys.map((key) => key.id),
+  );
+  const known = directory.merchant(id);
+  const since =
+    stored?.name != null && stored.created_at !== null ? moment(context, stored.created_at) : null;
+  const content = html`<div class="subject">
+<p>${stateStamp(isSuspended)}</p>
+<h1>${said(name)}</h1>
+</div>
+${!isKnown && notice(html`<p>This merchant no longer stands in the configuration.</p>`, 'warn')}
+${
+  isSuspended &&
+  notice(
+    html`<p>Suspended since ${moment(context, stored!.suspended_at!)}. Its keys are refused, and its customers cannot pay.
+Payments that were sent can still be reviewed.</p>`,
+    'warn',
+  )
+}
+${rows([
+  ['Id', literal(id)],
+  ['Stands', known && (known.isConfigured ? 'In the configuration' : 'In the store')],
+  ['Email', stored?.email && literal(stored.email)],
+  ['Website', website && literal(website)],
+  ['Support', support && literal(support)],
+  ['Since', since],
+  ['Limits', limitsSaid(limits)],
+  [`Payments in ${COUNTED_DAYS} days`, await recentPaymentCount(context, id)],
+])}
+<p class="actions"><a class="primary" href="${address('/payments', { merchant: id })}">See its payments</a>
+<a class="secondary" href="${address('/webhooks', { merchant: id })}">See its webhooks</a>
+${
+  administers &&
+  html`<a class="secondary"
+href="${address(`/merchants/${id}/${act}`)}">${act === 'suspend' ? 'Suspend' : 'Resume'}…</a>`
+}</p>
+<section class="block" aria-labelledby="keys-heading"><h2 id="keys-heading">API keys</h2>
+${keyList(context, keys, uses)}
+${
+  administers &&
+  isKnown &&
+  html`<p class="actions">
+<a class="secondary" href="${address(`/merchants/${id}/keys/new`)}">Make a key…</a></p>`
+}
+</section>
+${suspensions(context, id, changes, names)}`;
+  return { title: name, content, place: '/merchants' };
+}
+
+/** The limits that a merchant has of its own. */
+function limitsSaid({ writes_per_second: writes, reads_per_second: reads }: MerchantLimits): string {
+  const said = (n: number | undefined, what: string) =>
+    n !== undefined && `${n.toLocaleString('en')} ${what}`;
+  return [said(writes, 'writes a second'), said(reads, 'reads a second')].filter(Boolean).join(', ');
+}
+
+/** When and why it was suspended and resumed. */
+function suspensions(context: Context, id: string, changes: readonly StateChange[], names: Names): Html {
+  return html`<section class="block" aria-labelledby="state-heading"><h2 id="state-heading">Suspensions</h2>
+${
+  changes.length === 0
+    ? html`<p>It was never suspended.</p>`
+    : html`<ol class="timeline">
+${changes.map(
+  ({ act: done, by, at, reason }) =>
+    html`<li><p><strong>${done === 'suspended' ? 'Suspended' : 'Resumed'}</strong> by ${nameOf(context, names, by)},
+${moment(context, at)}</p><p class="words" dir="auto">${reason}</p></li>\n`,
+)}</ol>`
+}
+<p><a class="plain" href="${context.address('/audit', { subject: id })}">Its entries in the audit log</a></p>
+</section>`;
+}
+
+const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look: 'primary' | 'danger' }> = {
+  suspend: {
+    title: 'Suspend',
+    lead: 'Within a second its API keys are refused and its customers can no longer send a payment. What was sent can still be reviewed.',
+    button: 'Suspend the merchant',
+    look: 'danger',
+  },
+  resume: {
+    title: 'Resume',
+    lead: 'Within a second its API keys work again, and its customers can pay.',
+    button: 'Resume the merchant',
+    look: 'primary',
+  },
+};
+
+/** The page that asks why, before anything is done. */
+export async function stateQuestion(context: Context, act: Act, faults: Faults = {}): Promise<Outcome> {
+  const { merchant, isSuspended } = await found(context);
+  const { address, form } = context;
+  const back = address(`/merchants/${merchant.id}`);
+  if (isSuspended !== (act === 'resume')) return { to: back };
+  const { title, lead, button, look } = QUESTIONS[act];
+  return questionPage(context, {
+    title: `${title} ${merchant.name}`,
+    place: '/merchants',
+    heading: html`${title} ${said(merchant.name)}?`,
+    lead: html`<p>${lead}</p>`,
+    path: `/merchants/${merchant.id}/${act}`,
+    fields: field({
+      name: 'reason',
+      label: 'Reason',
+      hint: `For administrators alone. At most ${REASON_MAXIMUM} characters.`,
+      value: form.get('reason') ?? '',
+      fault: faults.reason,
+      lines: 3,
+    }),
+    button,
+    look,
+    back,
+    faults,
+  });
+}
+
+export async function changeState(context: Context, act: Act): Promise<Outcome> {
+  const { journal, principal, form, address } = context;
+  const { merchant } = await found(context);
+  const who = { ...context.act, by: principal.id };
+  const done: StateChange['act'] = ACTS[act];
+  try {
+    const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n');
+    await changeMerchantState(journal, merchant.id, done, who, reason);
+  } catch (error) {
+    if (!(error instanceof OperationalError)) throw error;
+    if (error.code === 'validation_failed') return stateQuestion(context, act, error.details);
+    // Another administrator may have been first, with the same or with the opposite, which must not be reported as done.
+    const { isSuspended } = await found(context);
+    if (error.code !== 'invalid_status' || isSuspended !== (act === 'suspend')) throw error;
+  }
+  return { to: address(`/merchants/${merchant.id}`) };
+}

@@ -1,0 +1,102 @@
+// The merchants of this installation, a page at a time, found by their names.
+import { may } from '../../administrators/administrator.ts';
+import { literal, said } from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { attributes, type Html, html } from '../../lib/html.ts';
+import { pager, records } from '../../web/markup/table.ts';
+import type { KnownKey } from '../known-key.ts';
+import type { Merchant } from '../merchant.ts';
+import { isInactive } from '../stored-key.ts';
+import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
+
+const PAGE = 50;
+/** Longest text that is looked for. */
+const TEXT_MAXIMUM = 255;
+
+export async function merchantsPage(context: Context): Promise<Outcome> {
+  const { directory, query, address, principal } = context;
+  const asked = (query.get('q') ?? '').trim().slice(0, TEXT_MAXIMUM);
+  const after = query.get('after') ?? '';
+  const found = merchantsCalled(directory.merchants, asked).sort((one, other) =>
+    one.id < other.id ? -1 : 1,
+  );
+  const rest = found.filter(({ id }) => id > after);
+  const shown = rest.slice(0, PAGE);
+  const pages = pager(
+    after !== '' && ['First', address('/merchants', { q: asked })],
+    rest.length > PAGE && ['Next', address('/merchants', { q: asked, after: shown.at(-1)!.id })],
+  );
+  const content = html`<h1>Merchants</h1>
+${(asked !== '' || directory.count > PAGE) && searchForm(context, asked)}
+${
+  shown.length === 0
+    ? html`<div class="empty"><p>${asked === '' ? 'There are no merchants here.' : 'No merchant is called like that.'}</p></div>`
+    : table(context, await linesOf(context, shown))
+}
+${pages}
+<p class="actions"><a class="secondary" href="${address('/webhooks')}">Webhooks</a>
+${may(principal.role, 'administer') && html`<a class="secondary" href="${address('/invitations')}">Invitations…</a>`}</p>
+<p class="muted">Merchants register, or stand in the configuration: <code>counterfoil merchants --help</code>.</p>`;
+  return { title: 'Merchants', content, place: '/merchants' };
+}
+
+/** Warns that a merchant's name looks like another's, because a live key must go to the right one. */
+async function sameName({ directory }: Context, { id, name }: Merchant): Promise<Html | null> {
+  const others = (await directory.names.idsLike(name)).filter((one) => one !== id);
+  const [first] = others;
+  if (first === undefined) return null;
+  const more = others.length > 1 && ` and ${others.length - 1} more`;
+  return html` <span class="muted">same name as ${literal(first)}${more}</span>`;
+}
+
+/** The merchants whose name or id holds `text`, in either case; all if it is empty. */
+function merchantsCalled(merchants: readonly Merchant[], text: string): Merchant[] {
+  if (text === '') return [...merchants];
+  const wanted = text.toLowerCase();
+  return merchants.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
+}
+
+function searchForm({ address }: Context, asked: string): Html {
+  return html`<form method="get" action="${address('/merchants')}" class="filter-bar" role="search">
+<div class="field search"><label for="q">Search</label>
+<p class="hint" id="q-hint">Part of a business name, or an id</p>
+<input${attributes({ id: 'q', name: 'q', type: 'search', dir: 'auto', autocomplete: 'off', spellcheck: 'false', 'data-key': '/', 'aria-describedby': 'q-hint', value: asked || undefined })}></div>
+<p class="actions"><button>Search</button>${asked !== '' && html` <a class="plain" href="${address('/merchants')}">Clear</a>`}</p>
+</form>`;
+}
+
+/** A merchant, and what the store has on it. */
+interface Line {
+  merchant: Merchant;
+  namesakes: Html | null;
+  payments: Html | string | number;
+}
+
+async function linesOf(context: Context, merchants: readonly Merchant[]): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const merchant of merchants) {
+    const namesakes = await sameName(context, merchant);
+    lines.push({ merchant, namesakes, payments: await recentPaymentCount(context, merchant.id) });
+  }
+  return lines;
+}
+
+function table({ directory, address, now }: Context, lines: readonly Line[]): Html {
+  const keysOf = ({ merchant }: Line) => directory.keysOf(merchant.id);
+  const link = ({ id, name }: Merchant) =>
+    html`<a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>`;
+  return records<Line>(
+    [
+      ['Merchant', ({ merchant, namesakes }) => html`${link(merchant)}${namesakes}`],
+      ['Id', ({ merchant }) => literal(merchant.id)],
+      ['Live keys', (line) => workingIn(keysOf(line), 'live', now), 'number'],
+      ['Test keys', (line) => workingIn(keysOf(line), 'test', now), 'number'],
+      [`Payments in ${COUNTED_DAYS} days`, ({ payments }) => payments, 'number'],
+      ['State', ({ merchant }) => stateStamp(directory.isSuspended(merchant.id))],
+    ],
+    lines,
+  );
+}
+
+const workingIn = (keys: readonly KnownKey[], mode: KnownKey['mode'], now: number) =>
+  keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;

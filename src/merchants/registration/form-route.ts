@@ -1,0 +1,135 @@
+// The form of registration: shows it, takes it, and shows the key that it comes to.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { isForm } from '../../web/pages/form.ts';
+import { busyPage } from '../../web/pages/problem.ts';
+import { type Handler, type PageAnswer, type PageRoute, tooManyForms } from '../../web/pages/surface.ts';
+import { findRegistered, type KeyByMode, type Registered, registerMerchant } from '../register.ts';
+import {
+  lookedUpFaults,
+  type Registration,
+  type RegistrationFaults,
+  registrationFaults,
+} from '../registration.ts';
+import { isInactive, isShownAgain } from '../stored-key.ts';
+import { formFaults, type TypedRegistration, typedIn, wantedBy } from './form.ts';
+import { browserSecret, formSeed, keysOf, newBrowserSecret, seedOf } from './form-guard.ts';
+import { closedPage, type FormPage, registrationForm } from './form-page.ts';
+import { gonePage, keyPage } from './key-page.ts';
+import { type RegistrationSite, takePrograms } from './programs.ts';
+import type { RegistrationCounts } from './throttle.ts';
+import type { RegistrationVisit } from './visit.ts';
+
+const NOTHING_TYPED: TypedRegistration = { business_name: '', email: '', website: '', invite: '' };
+
+/** What a form comes to. */
+type Outcome = { registered: Registered } | { faults: RegistrationFaults } | { waitMs: number };
+
+export class FormRoute implements PageRoute<'invite'> {
+  readonly path = '';
+  readonly #parts: RegistrationSite;
+  readonly #counts: RegistrationCounts;
+  /** Forms that are being worked on, by one of their keys: the same form sent twice at once is one registration. */
+  readonly #running = new Map<string, Promise<Outcome>>();
+
+  constructor(parts: RegistrationSite, counts: RegistrationCounts) {
+    this.#parts = parts;
+    this.#counts = counts;
+  }
+
+  /** Programs send JSON to the same address. */
+  beside(scope: FastifyInstance, takeForm: Handler): Handler {
+    const takeJson = takePrograms(scope, this.#parts, this.#counts);
+    return (request, reply) => (isForm(request.headers) ? takeForm : takeJson)(request, reply);
+  }
+
+  /** The form, or the page that says that registration is closed. */
+  show(visit: RegistrationVisit): PageAnswer {
+    return (
+      this.#closed(visit) ??
+      this.#newForm(visit, { typed: { ...NOTHING_TYPED, invite: visit.asked.invite ?? '' } })
+    );
+  }
+
+  /** A form with a guard of its own, for a browser that gets a secret if it has none. */
+  #newForm(visit: RegistrationVisit, page: Pick<FormPage, 'typed' | 'stale'>, status = 200): PageAnswer {
+    const { mode, contact, baseUrl } = this.#parts;
+    const known = browserSecret(visit.request.headers.cookie, baseUrl);
+    const { secret, cookie } = known === undefined ? newBrowserSecret(baseUrl) : { secret: known };
+    const guard = formSeed(secret);
+    const text = registrationForm(visit, { mode, contact, guard, faults: [], ...page });
+    return { status, text, headers: cookie === undefined ? {} : { 'set-cookie': cookie } };
+  }
+
+  #closed(visit: RegistrationVisit): PageAnswer | undefined {
+    const { mode, contact } = this.#parts;
+    return mode === 'closed' ? { status: 403, text: closedPage(visit, contact) } : undefined;
+  }
+
+  /** The page of the key, or of why there is none. */
+  async take(visit: RegistrationVisit, form: URLSearchParams): Promise<PageAnswer> {
+    const { mode, contact, baseUrl } = this.#parts;
+    const { request, words } = visit;
+    const closed = this.#closed(visit);
+    if (closed) return closed;
+    const typed = typedIn(form);
+    const secret = browserSecret(request.headers.cookie, baseUrl);
+    const seed = secret && seedOf(form, secret);
+    // The cookie was replaced, or ended with the browser: the form is shown again with a guard that fits.
+    if (!secret || !seed) return this.#newForm(visit, { typed, stale: true }, 403);
+    const outcome = await this.#outcomeOf(request, wantedBy(typed), secret, seed);
+    if ('waitMs' in outcome)
+      return tooManyForms(busyPage(visit, outcome.waitMs), outcome.waitMs, 'registrations');
+    if ('faults' in outcome) {
+      const faults = formFaults(words, outcome.faults, contact);
+      const guard = { seed, token: form.get('token')! };
+      const text = registrationForm(visit, { mode, contact, guard, typed, faults });
+      return { status: 422, text, faults: outcome.faults };
+    }
+    return this.#key(visit, outcome.registered);
+  }
+
+  /** The page of a key, for as long as the same form may still ask for it. */
+  #key(visit: RegistrationVisit, registered: Registered): PageAnswer {
+    const { clock, directory, baseUrl } = this.#parts;
+    const { key, row } = registered;
+    const now = clock.now();
+    if (isInactive(row, now) || !isShownAgain(row, now)) return { status: 410, text: gonePage(visit) };
+    const mode = directory.find(key, now)?.key.mode ?? row.mode;
+    return { status: 201, text: keyPage(visit, registered, mode, baseUrl) };
+  }
+
+  async #outcomeOf(
+    request: FastifyRequest,
+    wanted: Registration,
+    secret: string,
+    seed: string,
+  ): Promise<Outcome> {
+    const faults = registrationFaults(wanted, this.#parts.mode);
+    if (Object.keys(faults).length > 0) return { faults };
+    const keys = keysOf(secret, seed, wanted);
+    let work = this.#running.get(keys.test);
+    if (!work) {
+      work = this.#register(request, wanted, keys).finally(() => this.#running.delete(keys.test));
+      this.#running.set(keys.test, work);
+    }
+    return work;
+  }
+
+  async #register({ id, ip }: FastifyRequest, wanted: Registration, keys: KeyByMode): Promise<Outcome> {
+    const { database, contact } = this.#parts;
+    const before = await findRegistered(database, keys);
+    if (before) return { registered: before };
+    const waitMs = this.#counts.waitMs(ip);
+    if (waitMs > 0) return { waitMs };
+    const uncount = this.#counts.count(ip);
+    try {
+      const act = { actor: 'anonymous', request_id: id };
+      return { registered: await registerMerchant(this.#parts, wanted, act, keys) };
+    } catch (error) {
+      const faults = lookedUpFaults(error, contact);
+      uncount({ lookedUp: faults !== undefined });
+      if (faults) return { faults };
+      throw error;
+    }
+  }
+}

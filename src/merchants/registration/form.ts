@@ -1,0 +1,89 @@
+// The registration form: the values that were typed, and their faults in the reader's language.
+import { type Html, html } from '../../lib/html.ts';
+import type { FormFault } from '../../web/markup/field.ts';
+import type { Words } from '../../web/markup/languages.ts';
+import {
+  MAXIMA,
+  type Registration,
+  type RegistrationFault,
+  type RegistrationFaults,
+  type RegistrationField,
+} from '../registration.ts';
+
+/** The order of the fields, and of their faults. */
+export const FORM_FIELDS = [
+  'business_name',
+  'email',
+  'website',
+  'invite',
+] as const satisfies RegistrationField[];
+
+export const EXAMPLE = 'https://shop.example';
+
+/** What was typed, as it was typed. */
+export type TypedRegistration = Readonly<Record<RegistrationField, string>>;
+
+export function typedIn(sent: URLSearchParams): TypedRegistration {
+  return Object.fromEntries(FORM_FIELDS.map((name) => [name, sent.get(name) ?? ''])) as Record<
+    RegistrationField,
+    string
+  >;
+}
+
+/** The value of a field without the spaces around it, which copying brings along. */
+export function wantedBy(typed: TypedRegistration): Registration {
+  return {
+    business_name: typed.business_name.trim(),
+    email: typed.email.trim(),
+    website: fullAddress(typed.website.trim()) || null,
+    invite: typed.invite.trim() || null,
+  };
+}
+
+/** A site as people write it, `corner.example/shop`, with the scheme that the page would ask for; anything else as it is. */
+function fullAddress(website: string): string {
+  return /^[^\s/:@?#]+\.[^\s/:@?#]+(?::\d+)?(?:[/?#]|$)/.test(website) ? `https://${website}` : website;
+}
+
+/** The same faults as the page tells them; `contact`: who can be asked for an invitation. */
+export function formFaults(
+  words: Words,
+  faults: RegistrationFaults,
+  contact: string | undefined,
+): FormFault[] {
+  return FORM_FIELDS.flatMap((field) => {
+    const fault = faults[field];
+    if (fault?.kind === 'taken') return [{ field, message: takenMessage(words, contact) }];
+    return fault ? [{ field, message: messageOf(words, field, fault.kind) }] : [];
+  });
+}
+
+const LABELS = {
+  business_name: 'register.name',
+  email: 'register.email',
+  website: 'register.website',
+  invite: 'register.invite',
+} as const;
+
+export const labelOf = (words: Words, field: RegistrationField): Html => words.html(LABELS[field]);
+
+const takenMessage = (words: Words, contact: string | undefined): Html =>
+  contact === undefined
+    ? words.html('register.error.name.taken')
+    : words.html('register.error.name.taken.ask', { contact: html`<bdi>${contact}</bdi>` });
+
+function messageOf(words: Words, field: RegistrationField, kind: RegistrationFault['kind']): Html {
+  if (kind === 'text' || kind === 'card')
+    return words.html(`error.${kind}`, { field: labelOf(words, field) });
+  const values = { maximum: MAXIMA[field], example: EXAMPLE };
+  switch (field) {
+    case 'business_name':
+      return words.html(`register.error.name.${kind === 'long' ? 'long' : 'empty'}`, values);
+    case 'email':
+      return words.html(`error.payer-email.${kind === 'long' || kind === 'empty' ? kind : 'form'}`, values);
+    case 'website':
+      return words.html(`register.error.website.${kind === 'long' ? 'long' : 'form'}`, values);
+    case 'invite':
+      return words.html(`register.error.invite.${kind === 'empty' ? 'empty' : 'form'}`);
+  }
+}

@@ -1,0 +1,109 @@
+// The history under /admin: entries by their numbers, the newest seal, and the newest checkpoint.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { AuditEntry } from '../../journal/audit-entry.ts';
+import { statement } from '../../journal/checkpoint-statement.ts';
+import { entriesAfter, newestSeal, sealHolding } from '../../journal/queries.ts';
+import type { Seal } from '../../journal/seal.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { quoted } from '../../lib/json.ts';
+import { formatTimestamp } from '../../lib/time.ts';
+import { QueryReader } from '../../web/list.ts';
+
+export const ENTRIES = { default: 100, maximum: 1000 };
+
+const entrySchema = z.strictObject({
+  number: z.int().describe('Counts from 1 without a gap.'),
+  at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+  at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
+  actor: z.string(),
+  action: z.string(),
+  subject: z.string(),
+  request_id: z.string().nullable(),
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+});
+
+const sealSchema = z.strictObject({
+  number: z.int(),
+  first_entry: z.int(),
+  last_entry: z.int(),
+  at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+  at_ms: z.int().describe('The same in milliseconds since 1970, as it is sealed.'),
+  hash: z.string().describe('SHA-256 over the seal before and the entries.'),
+});
+
+export const entryListSchema = z.strictObject({
+  data: z.array(entrySchema),
+  has_more: z.boolean().describe('Whether there are more behind the last.'),
+  next_after: z.int().nullable().describe('Hand in as `after` for what comes next.'),
+});
+
+export const entryAnswerSchema = z.strictObject({
+  data: entrySchema.extend({ seal: sealSchema.describe('The seal that closes the entry.') }),
+});
+
+export const sealAnswerSchema = z.strictObject({ data: sealSchema });
+
+export const checkpointAnswerSchema = z.strictObject({
+  data: z.strictObject({
+    seal: z.int(),
+    last_entry: z.int(),
+    hash: z.string(),
+    signed_at: z.string().describe('ISO 8601 with a numeric UTC offset.'),
+    key: z.string().describe('Names the public key.'),
+    signature: z.string().describe('Ed25519 over `statement`, base64url.'),
+    statement: z.string().describe('The text that is signed.'),
+    line: z.string().describe('The checkpoint as a line of the checkpoint file.'),
+  }),
+});
+
+const none = (what: string) => new OperationalError('not_found', `There is no ${what}.`);
+
+/** Adds the routes to `app`, whose requests carry a principal by now. */
+export function addAuditRoutes(app: FastifyInstance, { database, checkpoints }: AdminParts): void {
+  app.get('/audit/entries', async (request) => {
+    const reader = new QueryReader(request.query);
+    const after = reader.integer('after', 0, Number.MAX_SAFE_INTEGER) ?? 0;
+    const limit = reader.integer('limit', 1, ENTRIES.maximum) ?? ENTRIES.default;
+    reader.end();
+    const found = await entriesAfter(database, after, limit + 1);
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? page.at(-1)!.number : null;
+    const data = page.map((entry) => `{${presentEntry(entry)}}`).join(',');
+    return `{"data":[${data}],"has_more":${next !== null},"next_after":${next}}`;
+  });
+
+  app.get('/audit/entries/:number', async (request: FastifyRequest<{ Params: { number: string } }>) => {
+    const { number } = request.params;
+    if (!/^[1-9]\d{0,14}$/.test(number)) throw none('such entry');
+    const [entry] = await entriesAfter(database, Number(number) - 1, 1);
+    const seal = entry?.number === Number(number) ? await sealHolding(database, entry.number) : undefined;
+    if (!entry || !seal) throw none('such entry');
+    return `{"data":{${presentEntry(entry)},"seal":${JSON.stringify(presentSeal(seal))}}}`;
+  });
+
+  app.get('/audit/seal', async () => {
+    const seal = await newestSeal(database);
+    return JSON.stringify({ data: presentSeal(seal!) }); // there is one, or whose token would this be
+  });
+
+  app.get('/audit/checkpoint', async () => {
+    const checkpoint = await checkpoints.newest();
+    if (!checkpoint) throw none('checkpoint yet: one is signed every minute in which something changed');
+    const line = JSON.stringify(checkpoint);
+    return JSON.stringify({ data: { ...checkpoint, statement: statement(checkpoint).toString(), line } });
+  });
+}
+
+/** The fields of an entry as JSON text; its facts as they are kept and sealed. */
+function presentEntry({ number, at, actor, action, subject, request_id, facts }: AuditEntry): string {
+  return (
+    `"number":${number},"at":"${formatTimestamp(at)}","at_ms":${at},"actor":${quoted(actor)},"action":${quoted(action)}` +
+    `,"subject":${quoted(subject)},"request_id":${quoted(request_id)},"facts":${facts}`
+  );
+}
+
+function presentSeal({ number, first_entry, last_entry, at, hash }: Seal): object {
+  return { number, first_entry, last_entry, at: formatTimestamp(at), at_ms: at, hash };
+}

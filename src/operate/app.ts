@@ -1,0 +1,220 @@
+// The whole service without a port: every surface that a site serves, wired from what it is given.
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FailureTally } from '../administrators/failure-tally.ts';
+import { type Checkout, checkout } from '../checkout/checkout.ts';
+import type { FrontLinks } from '../checkout/front-page.ts';
+import { INBOX_PATH } from '../checkout/inbox.ts';
+import { BackgroundVerification } from '../journal/background-verification.ts';
+import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
+import type { Logger } from '../lib/log.ts';
+import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
+import { pathOf } from '../lib/web-address.ts';
+import { apiKeyDescription } from '../merchants/api/api-keys-openapi.ts';
+import type { Directory } from '../merchants/directory.ts';
+import type { KeyUses } from '../merchants/key-uses.ts';
+import { registrationDescription } from '../merchants/registration/openapi.ts';
+import { type RegistrationSettings, registration } from '../merchants/registration/registration.ts';
+import { eventDescription } from '../payments/api/events-openapi.ts';
+import { apiDescription } from '../payments/api/openapi.ts';
+import type { EventStreams } from '../payments/events/streams.ts';
+import type { Offer } from '../payments/methods/offer.ts';
+import type { Waits } from '../payments/waits.ts';
+import { trialDescription } from '../review/api/trials-openapi.ts';
+import type { ReviewFigures } from '../review/figures.ts';
+import { adminStatementDescription } from '../statements/admin/statements-openapi.ts';
+import type { Database } from '../store/database.ts';
+import type { Defect } from '../web/errors.ts';
+import { API_HEADERS } from '../web/headers.ts';
+import { addHealthRoutes, type Health } from '../web/health.ts';
+import { openApiDocument, withServer } from '../web/openapi.ts';
+import { addRootFiles } from '../web/pages/root-files.ts';
+import type { RateLimits } from '../web/rate-limit.ts';
+import type { Refuse } from '../web/refused-keys.ts';
+import { addSecurityText, type SecurityContact } from '../web/security-text.ts';
+import { createShell, type ShellParts } from '../web/shell.ts';
+import type { AddressRules } from '../webhooks/addresses.ts';
+import { adminWebhookDescription } from '../webhooks/admin/webhooks-openapi.ts';
+import { webhookDescription } from '../webhooks/api/webhooks-openapi.ts';
+import { adminApi } from './admin/admin.ts';
+import { adminDescription } from './admin/openapi.ts';
+import type { Installation } from './checks/check.ts';
+import { Inspector } from './checks/inspector.ts';
+import { ROW_CHECKS } from './checks/row-checks.ts';
+import { type ConsoleSettings, consolePages } from './pages/console.ts';
+import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
+import { v1 } from './v1.ts';
+
+/** The health page waits no longer for the service's own addresses to answer. */
+const PROBE_DEADLINE_MS = 2 * SECOND_MS;
+
+export interface AppParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  ring: KeyRing;
+  directory: Directory;
+  keyUses: KeyUses;
+  offer: Offer;
+  log: Logger;
+  places: Places;
+  health: Health;
+  figures: ReviewFigures;
+  streams: EventStreams;
+  waits: Waits;
+  /** Failed sign-ins of this node that have no entry of their own. */
+  tally: FailureTally;
+  /** Where webhooks may be sent. */
+  webhookRules: AddressRules;
+  lifetimeS: number;
+  httpsOnly: boolean;
+  timeZone: string;
+  /** The private directory. */
+  storage: string;
+  /** What the health page looks at. */
+  installation: Installation;
+  /** Minor units by currency above which a second administrator must confirm. */
+  fourEyesAbove: Readonly<Record<string, number>>;
+  /** What the bookkeeper writes before references. */
+  prefixes: readonly string[];
+  limits: Checkout['limits'];
+  registration: Pick<RegistrationSettings, 'mode' | 'contact' | 'limits'>;
+  /** How many forms of signing in to the console one network address may send in 15 minutes. */
+  signInForms: number;
+  /** How often each key may call; null where that is not limited. */
+  rateLimits: RateLimits | null;
+  /** What refuses keys and tokens: one for all sites, which count together. */
+  refuse: Refuse;
+  /** The fields of security.txt, or null. */
+  security: SecurityContact | null;
+  /** Logs and counts an unexpected error of ours. */
+  defect: Defect;
+  /** What the log holds of an address. */
+  loggedAddress(ip: string): string;
+  /** Addresses and networks whose X-Forwarded-For is believed. */
+  trustProxy: readonly string[];
+  /** Who may speak plain HTTP, where https alone is promised and a proxy speaks it; undefined where all may. */
+  mayComePlain: ((socket: Socket) => boolean) | undefined;
+}
+
+/** Builds what one site serves, below the paths of its base URLs, on the server that `server` makes for it. */
+export async function buildApp(
+  parts: AppParts,
+  site: Site,
+  { server, observe }: Pick<ShellParts, 'server' | 'observe'>,
+): Promise<FastifyInstance> {
+  const { places, storage } = parts;
+  const { baseUrls, checkoutBaseUrl } = places;
+  const basePaths = new Set(site.surfaces.map((surface) => pathOf(baseUrls[surface])));
+  const openRoutes = new Set([...basePaths].flatMap((path) => [`${path}/health`, `${path}/health/ready`]));
+  const app = createShell({
+    ...parts,
+    https: isSecure(site, places),
+    plainHttp: parts.mayComePlain && { mayCome: parts.mayComePlain, openRoutes },
+    actor: actorOf,
+    server,
+    observe,
+  });
+  for (const path of basePaths) addHealthRoutes(app, path, { ...parts, version: VERSION });
+  if (parts.security) addSecurityText(app, parts.security, { ...parts, origins: originsOf(site, places) });
+  addRootFiles(app, frontPathOf(site, places));
+  const shared = { ...parts, checkoutBaseUrl, checkpoints: new CheckpointLookup(storage) };
+  if (site.surfaces.includes('public')) addPublic(app, shared);
+  if (site.surfaces.includes('admin')) {
+    app.register(adminApi, { ...shared, prefix: `${pathOf(baseUrls.admin)}/admin` });
+  }
+  if (site.surfaces.includes('console')) addConsole(app, shared);
+  await app.ready();
+  return app;
+}
+
+/** The path of the first page that a person may come to; undefined if the site has none. */
+function frontPathOf({ surfaces }: Site, { baseUrls, checkoutBaseUrl }: Places): string | undefined {
+  if (surfaces.includes('public')) return pathOf(checkoutBaseUrl) || '/';
+  return surfaces.includes('console') ? `${pathOf(baseUrls.console)}/console` : undefined;
+}
+
+/** What the page at the root leads to in development. */
+function frontLinks({ places, registration }: AppParts): FrontLinks {
+  const { baseUrls } = places;
+  return {
+    registerUrl: registration.mode === 'closed' ? undefined : `${baseUrls.public}/register`,
+    consoleUrl: `${baseUrls.console}/console`,
+    descriptionUrl: `${baseUrls.public}/openapi.json`,
+    inboxUrl: `${places.checkoutBaseUrl}${INBOX_PATH}`,
+  };
+}
+
+/** Who sent a request, as its line in the log says. */
+function actorOf({ caller, principal }: FastifyRequest): object {
+  return {
+    ...(caller && { merchant: caller.merchant.id, key: caller.key.id }),
+    ...(principal && { administrator: principal.id, token: principal.token }),
+  };
+}
+
+type Shared = AppParts & Omit<Checkout, 'limits' | 'front' | 'triesOut'> & { checkpoints: CheckpointLookup };
+
+/** What merchants and their customers reach. */
+function addPublic(app: FastifyInstance, shared: Shared): void {
+  const { baseUrls, checkoutBaseUrl } = shared.places;
+  const baseUrl = baseUrls.public;
+  const basePath = pathOf(baseUrl);
+  const adminServer = baseUrls.admin === baseUrl ? undefined : baseUrls.admin;
+  let document: string | undefined;
+  app.get(`${basePath}/openapi.json`, (_request, reply) => {
+    // Made for the caller first: to make JSON Schemas of ours takes a while.
+    document ??= JSON.stringify(
+      openApiDocument(baseUrl, VERSION, [
+        apiDescription(),
+        apiKeyDescription(),
+        trialDescription(),
+        eventDescription(),
+        webhookDescription(),
+        registrationDescription(),
+        withServer(adminServer, adminDescription()),
+        withServer(adminServer, adminWebhookDescription()),
+        withServer(adminServer, adminStatementDescription()),
+      ]),
+    );
+    return reply.headers(API_HEADERS).send(document);
+  });
+  app.register(v1, { ...shared, baseUrl, prefix: `${basePath}/v1` });
+  app.register(registration, {
+    ...shared,
+    ...shared.registration,
+    baseUrl,
+    prefix: `${basePath}/register`,
+  } satisfies RegistrationSettings & { prefix: string });
+  app.register(checkout, {
+    ...shared,
+    front: shared.httpsOnly ? null : frontLinks(shared),
+    triesOut: !shared.httpsOnly,
+    prefix: pathOf(checkoutBaseUrl),
+  } satisfies Checkout & { prefix: string });
+}
+
+function addConsole(app: FastifyInstance, shared: Shared): void {
+  const baseUrl = shared.places.baseUrls.console;
+  const verification = new BackgroundVerification(shared, ROW_CHECKS, (error) =>
+    shared.log.error({ err: error }, 'verifying the history failed'),
+  );
+  app.addHook('onClose', () => verification.stop());
+  app.register(consolePages, {
+    ...shared,
+    baseUrl,
+    registerUrl: `${shared.places.baseUrls.public}/register`,
+    verification,
+    inspector: new Inspector({
+      ...shared.installation,
+      clock: shared.clock,
+      store: { database: shared.database },
+      deadlineMs: PROBE_DEADLINE_MS,
+      verification: () => verification.newest,
+    }),
+    prefix: `${pathOf(baseUrl)}/console`,
+  } satisfies ConsoleSettings & { prefix: string });
+}

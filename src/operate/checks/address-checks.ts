@@ -1,0 +1,149 @@
+// Checks that call the installation's own addresses, as customers and strangers would.
+import { basename } from 'node:path';
+import { hasStarted } from '../../store/open.ts';
+import { type Check, failed, notYet, ok, type Subject, type Verdict, warning } from './check.ts';
+import { fixOf, type Visited, visit } from './visit.ts';
+
+const FIX = 'start the service, and let the proxy and the names lead to it';
+const MEND_NOT_READY = 'it runs: see what /health/ready names under failing, and what else failed here';
+
+/** What `/health` answers, whether payments can be stored or not. */
+const IS_HEALTH = /"status":"(ok|unavailable)","version":/;
+
+/** A check that an address answers as this service does. */
+function reaches(
+  id: string,
+  about: string,
+  address: (urls: Subject['urls']) => string,
+  /** What is wrong with an answer, as a clause. */
+  fault: (
+    visited: Visited,
+    url: string,
+    deadlineMs: number,
+  ) => string | undefined | Promise<string | undefined>,
+): Check {
+  return {
+    id,
+    about,
+    stage: 'later',
+    isRemote: true,
+    async look({ settings, urls, deadlineMs }) {
+      const url = address(urls);
+      const visited = await visit(url, deadlineMs);
+      const wrong = 'fault' in visited ? visited.fault : await fault(visited, url, deadlineMs);
+      if (wrong === undefined) return ok(`${url} answers`);
+      const isSilent = 'fault' in visited || visited.status >= 500;
+      if (isSilent && !hasStarted(settings)) return notYet(wrong);
+      const fix = fixFor(visited);
+      const says = `It does not answer as it should: ${wrong}`;
+      // On a machine where one tries things out, the service need not run.
+      return settings.environment === 'development' ? warning(says, fix, url) : failed(says, fix, url);
+    },
+  };
+}
+
+/** How to fix what an address answers. */
+function fixFor(visited: Awaited<ReturnType<typeof visit>>): string {
+  if ('fault' in visited) return fixOf(visited.fault, FIX);
+  return isNotReady(visited) ? MEND_NOT_READY : FIX;
+}
+
+/** Whether this service answered that no payment can be stored. */
+const isNotReady = ({ status, text }: Visited) => status === 503 && IS_HEALTH.test(text);
+
+const answerOf = ({ status }: Visited) => `the answer is ${status}`;
+
+const reach_api = reaches(
+  'reach_api',
+  'The API',
+  (urls) => `${urls.public}/health`,
+  (visited) => {
+    if (!IS_HEALTH.test(visited.text)) return `another program answers (${visited.status})`;
+    return visited.status === 200 ? undefined : `${answerOf(visited)}: no payment can be stored`;
+  },
+);
+
+/** Without a payment it is the page for what is not there, which has the style of all pages. */
+const reach_checkout = reaches(
+  'reach_checkout',
+  'Checkout',
+  (urls) => `${urls.checkout}/payment.php`,
+  async (visited, url, deadlineMs) => {
+    const sheet = /<link rel="stylesheet" href="([^"]+)"/.exec(visited.text)?.[1];
+    if (visited.status !== 404 || !sheet) return `another program answers (${visited.status})`;
+    // Another program may answer there, and say where this one is to call.
+    const address = URL.canParse(sheet, url) ? new URL(sheet, url) : undefined;
+    if (address?.origin !== new URL(url).origin) return 'its style sheet is at another address';
+    const style = await visit(address.href, deadlineMs);
+    if ('fault' in style) return `its style sheet is not there: ${style.fault}`;
+    return style.status === 200 && style.type.startsWith('text/css')
+      ? undefined
+      : `${answerOf(style)} for its style sheet`;
+  },
+);
+
+const reach_console = reaches(
+  'reach_console',
+  'The console',
+  (urls) => `${urls.console}/console/sign-in`,
+  (visited) => {
+    if (visited.status === 403) return undefined; // a proxy that lets the reviewers' networks in alone
+    return visited.status === 200 && visited.type.startsWith('text/html') ? undefined : answerOf(visited);
+  },
+);
+
+/** What the beginnings of our own files look like. */
+const OURS =
+  /^SQLite format 3|^(environment|base_url|merchants|database_url):|key_sha256:|-----BEGIN [A-Z ]*PRIVATE KEY|^\[core\]|^\{"seal":\d/m;
+
+const storage_served: Check = {
+  id: 'storage_served',
+  about: 'Private files',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings, urls, deadlineMs }) {
+    const folders = new Set(['storage', basename(settings.storage)]);
+    const files = [
+      ...[...folders].flatMap((folder) => [
+        `${folder}/counterfoil.sqlite`,
+        `${folder}/counterfoil.yaml`,
+        `${folder}/checkpoints.jsonl`,
+      ]),
+      ...new Set(['counterfoil.yaml', basename(settings.file)]),
+      '.git/config',
+    ];
+    const bases = new Set([urls.public, urls.checkout].flatMap((url) => [url, new URL(url).origin]));
+    const addresses = [...bases].flatMap((base) => files.map((file) => `${base}/${file}`));
+    const answers = await Promise.all(
+      addresses.map(async (url) => ({ url, visited: await visit(url, deadlineMs) })),
+    );
+    return servedVerdict(answers);
+  },
+};
+
+/** What is to be said of what the addresses of private files answer. */
+function servedVerdict(
+  answers: readonly { url: string; visited: Awaited<ReturnType<typeof visit>> }[],
+): Verdict {
+  const given = answers.flatMap(({ url, visited }) =>
+    'fault' in visited || visited.status >= 300 ? [] : [{ url, text: visited.text }],
+  );
+  const ours = given.find(({ text }) => OURS.test(text));
+  if (ours)
+    return failed(
+      'A private file is handed out to anybody',
+      'take storage and configuration out of what the web server hands out, and change every key and password in them',
+      ours.url,
+    );
+  if (given[0])
+    return warning(
+      'Something answers where a private file would lie',
+      'see what it is, and let the proxy hand on everything to the service',
+      given[0].url,
+    );
+  if (answers.every(({ visited }) => 'fault' in visited))
+    return { is: 'skipped', says: 'No address of the service answers' };
+  return ok('Neither storage nor configuration is handed out');
+}
+
+export const ADDRESS_CHECKS: readonly Check[] = [reach_api, reach_checkout, reach_console, storage_served];

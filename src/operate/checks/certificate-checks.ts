@@ -1,0 +1,115 @@
+// Checks of certificates: the one in the file of `tls`, and the one that the base URL serves.
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { connect, type DetailedPeerCertificate } from 'node:tls';
+import { DAY_MS, formatTimestamp } from '../../lib/time.ts';
+import { isHttps } from '../../lib/web-address.ts';
+import { hasStarted } from '../../store/open.ts';
+import { type Check, failed, failedForNow, notYet, ok, skipped, type Verdict, warning } from './check.ts';
+import { KeyPairUnfit, loadKeyPair } from './key-pair.ts';
+import { faultOf, fixOf } from './visit.ts';
+
+/** Issuers' programs renew a month before the end. */
+const WARNED_DAYS = 21;
+const FAILED_DAYS = 3;
+
+const key_pair: Check = {
+  id: 'key_pair',
+  about: 'Certificate and key',
+  stage: 'start',
+  always: true,
+  look({ settings: { tls, written }, clock }) {
+    if (!tls) return skipped('A proxy speaks https: tls is not set');
+    try {
+      loadKeyPair(tls, clock.now());
+      return ok('The certificate and its key belong together and can be shown');
+    } catch (error) {
+      if (!(error instanceof KeyPairUnfit)) throw error;
+      return failedForNow(error.says, error.fix, written.place(['tls', error.part])); // a renewal replaces both files
+    }
+  },
+};
+
+/** Said where `key_pair` fails. */
+const NO_CERTIFICATE = 'There is no certificate whose end could be looked at';
+
+const certificate_file: Check = {
+  id: 'certificate_file',
+  about: 'Certificate file',
+  stage: 'later',
+  look({ settings: { tls }, clock }) {
+    if (!tls) return skipped('A proxy speaks https: tls is not set');
+    try {
+      if (!statSync(tls.certificate).isFile()) return skipped(NO_CERTIFICATE);
+      const { validTo } = new X509Certificate(readFileSync(tls.certificate));
+      return expiryVerdict(Date.parse(validTo), clock.now(), tls.certificate);
+    } catch {
+      return skipped(NO_CERTIFICATE);
+    }
+  },
+};
+
+const certificate_presented: Check = {
+  id: 'certificate_presented',
+  about: 'Certificate shown',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings, urls, clock, deadlineMs }) {
+    if (!isHttps(urls.public)) return skipped('base_url is no https URL');
+    const shown = await presented(urls.public, deadlineMs);
+    if ('fault' in shown && !hasStarted(settings)) return notYet(shown.fault);
+    if ('fault' in shown)
+      return failed(`No certificate is shown: ${shown.fault}`, 'see that https is spoken there', urls.public);
+    const verdict = expiryVerdict(shown.validTo, clock.now(), urls.public);
+    if (verdict.is === 'failed' || shown.distrust === undefined) return verdict;
+    return failed(
+      `Browsers do not trust its certificate: ${shown.distrust}`,
+      fixOf(shown.distrust, 'get one for this host name from an issuer that browsers know'),
+      urls.public,
+    );
+  },
+};
+
+/** What is to be said of a certificate that ends at `end`; milliseconds since 1970. */
+export function expiryVerdict(end: number, now: number, where: string): Verdict {
+  const days = Math.floor((end - now) / DAY_MS);
+  const told =
+    end <= now ? `The certificate ended at ${formatTimestamp(end)}` : `The certificate ends in ${days} days`;
+  const fix = 'renew it, and see why that did not happen by itself';
+  if (days < FAILED_DAYS) return failed(told, fix, where);
+  return days < WARNED_DAYS ? warning(told, fix, where) : ok(told);
+}
+
+type Presented = { validTo: number; distrust: string | undefined } | { fault: string };
+
+/** The certificate that an https URL serves. */
+function presented(url: string, deadlineMs: number): Promise<Presented> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return new Promise((resolve) => {
+    // Trust is checked afterwards, so that the end of an untrusted certificate is reported too.
+    const socket = connect({
+      host,
+      port: Number(port || 443),
+      ...(isIP(host) === 0 && { servername: host }),
+      rejectUnauthorized: false,
+    });
+    const end = (found: Presented) => {
+      socket.destroy();
+      resolve(found);
+    };
+    socket.setTimeout(deadlineMs, () => socket.destroy(new DOMException('', 'TimeoutError')));
+    socket.once('error', (error) => end({ fault: faultOf(error, deadlineMs) }));
+    socket.once('secureConnect', () => {
+      const { valid_to } = socket.getPeerCertificate() as DetailedPeerCertificate;
+      // The types say that it is an error; it is the code of one.
+      const code = socket.authorizationError as unknown as string | null;
+      const distrust = code ? faultOf(Object.assign(new Error(code), { code }), deadlineMs) : undefined;
+      end({ validTo: Date.parse(valid_to), distrust });
+    });
+  });
+}
+
+export const KEY_PAIR_CHECKS: readonly Check[] = [key_pair];
+export const CERTIFICATE_CHECKS: readonly Check[] = [certificate_file, certificate_presented];

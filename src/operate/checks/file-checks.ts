@@ -1,0 +1,155 @@
+// Checks of files and folders: who may read them, whether they are served, what they lie on, and how much room is left.
+import { type Stats, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { exposedIn } from '../../store/open.ts';
+import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { existing, fileSystemOf, servedSign } from './folders.ts';
+
+const MIB = 1024 * 1024;
+/** With less, a day's write-ahead log may not find room. */
+const FREE_MINIMUM_BYTES = 512 * MIB;
+const FREE_WARNED_PART = 0.05;
+
+/** File systems in memory. */
+const IN_MEMORY = /^(tmpfs|ramfs|devtmpfs|hugetlbfs)$/;
+/** File systems whose locks and flushes are another machine's word (https://sqlite.org/howtocorrupt.html, 2.1). */
+const OVER_NETWORK = /^(nfs4?|cifs|smb3?|smbfs|9p|afs|ceph|lustre|glusterfs|beegfs)$/;
+const OVER_NETWORK_BY_FUSE = /^fuse\.(sshfs|glusterfs|ceph|s3fs|rclone|gcsfuse|goofys|davfs2?|curlftpfs)$/;
+/** The layer of a container, which goes when it does. */
+const OF_CONTAINER = /^(overlay|aufs)$/;
+
+/** Permissions mean nothing there. */
+const isWindows = process.platform === 'win32';
+const octal = ({ mode }: Stats) => (mode & 0o777).toString(8).padStart(4, '0');
+
+const configuration_private: Check = {
+  id: 'configuration_private',
+  about: 'Configuration file',
+  stage: 'start',
+  atReload: true,
+  look({ settings: { file } }) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (!found || isWindows) return skipped('There are no permissions to look at');
+    if ((found.mode & 0o077) !== 0)
+      return failed(`The file may be used by others (mode ${octal(found)})`, `run chmod 600 ${file}`, file);
+    const folder = dirname(file);
+    const around = statSync(folder);
+    // With the sticky bit (/tmp), an account cannot replace another account's file.
+    if ((around.mode & 0o022) !== 0 && (around.mode & 0o1000) === 0) {
+      const judge = (around.mode & 0o002) !== 0 ? failed : warning;
+      return judge(
+        `Others may put another file in its place (mode ${octal(around)})`,
+        `run chmod go-w ${folder}`,
+        folder,
+      );
+    }
+    return ok('Its owner alone may read the configuration file');
+  },
+};
+
+const storage_private: Check = {
+  id: 'storage_private',
+  about: 'Storage',
+  stage: 'start',
+  always: true,
+  look({ settings: { storage } }) {
+    if (!statSync(storage, { throwIfNoEntry: false })) return skipped('The storage folder is not made yet');
+    const exposed = exposedIn(storage);
+    if (exposed === undefined) return ok('Its owner alone may read the storage folder and what is in it');
+    return failed('It can be read by others', `run chmod -R go= ${storage}`, exposed);
+  },
+};
+
+const served_folder: Check = {
+  id: 'served_folder',
+  about: 'Served folders',
+  stage: 'start',
+  look({ settings: { file, storage, tls, backups } }) {
+    const places: [what: string, path: string, folder: string, elsewhere: string][] = [
+      ['The storage folder', storage, storage, '/var/lib/counterfoil'],
+      ['The configuration', file, dirname(file), '/etc/counterfoil'],
+    ];
+    if (tls) places.push(['The key of the certificate', tls.key, dirname(tls.key), '/etc/counterfoil/tls']);
+    if (backups !== null)
+      places.push(['The folder of backups', backups, backups, '/var/backups/counterfoil']);
+    for (const [what, path, folder, elsewhere] of places) {
+      const sign = servedSign(folder);
+      if (sign !== undefined)
+        return failed(
+          `${what} lies where web servers hand out files (${sign})`,
+          `move it to where none does, such as ${elsewhere}`,
+          path,
+        );
+    }
+    return ok('What is private lies in no folder that web servers hand out');
+  },
+};
+
+const file_system: Check = {
+  id: 'file_system',
+  about: 'File system',
+  stage: 'start',
+  look({ settings: { storage, database_url } }) {
+    const type = fileSystemOf(storage);
+    return fileSystemVerdict(type, storage, database_url === null);
+  },
+};
+
+/** What is to be said of storage on a file system of `type`; `holdsStore` where the database lies there. */
+export function fileSystemVerdict(type: string | undefined, storage: string, holdsStore: boolean): Verdict {
+  const elsewhere = 'choose a folder on a disk of this machine';
+  if (type === undefined) return skipped('This system does not say what storage lies on');
+  if (IN_MEMORY.test(type))
+    return failed(`Storage lies in memory (${type}) and would be gone at the next start`, elsewhere, storage);
+  if ((OVER_NETWORK.test(type) || OVER_NETWORK_BY_FUSE.test(type)) && holdsStore)
+    return failed(
+      `Storage lies on a network file system (${type}), where SQLite can lose what it committed`,
+      `${elsewhere}, or set database_url to a PostgreSQL`,
+      storage,
+    );
+  if (OF_CONTAINER.test(type))
+    return warning(
+      `Storage lies in the layer of a container (${type}), which goes when the container does`,
+      'mount a volume there',
+      storage,
+    );
+  return ok(`Storage lies on ${type}`);
+}
+
+const disk_space: Check = {
+  id: 'disk_space',
+  about: 'Room on the disk',
+  stage: 'start',
+  firstStart: true,
+  look({ settings: { storage } }) {
+    const { bavail, blocks, bsize } = statfsSync(nearest(storage));
+    return spaceVerdict(bavail * bsize, blocks * bsize, storage);
+  },
+};
+
+/** The nearest folder that is there, of a path that may not be yet. */
+function nearest(path: string): string {
+  let folder = existing(path);
+  while (!statSync(folder, { throwIfNoEntry: false })) folder = dirname(folder);
+  return folder;
+}
+
+/** What is to be said of so many bytes that are free, of so many in all. */
+export function spaceVerdict(free: number, all: number, storage: string): Verdict {
+  const fix = 'make room, or move storage to a larger disk';
+  const told = `${Math.floor(free / MIB).toLocaleString('en')} MiB are free where storage lies`;
+  if (free < FREE_MINIMUM_BYTES)
+    return failed(`Only ${told}, and ${FREE_MINIMUM_BYTES / MIB} are needed`, fix, storage);
+  if (free < FREE_WARNED_PART * all)
+    return warning(`${told}, less than ${FREE_WARNED_PART * 100} % of the disk`, fix, storage);
+  return ok(told);
+}
+
+/** In the order in which a start asks them. */
+export const FILE_CHECKS: readonly Check[] = [
+  configuration_private,
+  storage_private,
+  served_folder,
+  file_system,
+  disk_space,
+];

@@ -1,0 +1,90 @@
+// Checks of the serving process: its account, its Node options, and how many connections it may hold.
+import { url as debuggerUrl } from 'node:inspector';
+import { descriptorLimit } from '../../lib/descriptors.ts';
+import { type Check, failed, ok, skipped } from './check.ts';
+
+/** Options of Node that open a door: a debugger, lenient parsing, the keys of TLS sessions in a file. */
+const UNSAFE_OPTION = /^--(inspect(?:-brk|-wait)?|insecure-http-parser|tls-keylog)(?:=|$)/;
+
+const DESCRIPTORS_MINIMUM = 4096;
+
+const root: Check = {
+  id: 'root',
+  about: 'Account',
+  stage: 'start',
+  look({ settings: { allow_root, written } }) {
+    const uid = process.getuid?.();
+    if (uid === undefined) return skipped('This system has no root');
+    if (uid !== 0) return ok('It does not run as root');
+    if (allow_root) return ok('It runs as root, which allow_root allows');
+    return failed(
+      'The service runs as root, which it needs for nothing',
+      'start it as an account of its own, or set allow_root: true',
+      written.place(['allow_root']),
+    );
+  },
+};
+
+const node_options: Check = {
+  id: 'node_options',
+  about: "Node's options",
+  stage: 'start',
+  look({ env }) {
+    const given: [where: string, options: readonly string[]][] = [
+      ['NODE_OPTIONS', (env.NODE_OPTIONS ?? '').split(/[\s"]+/)],
+      ['The command line of node', process.execArgv],
+    ];
+    for (const [where, options] of given) {
+      // Node takes underscores for hyphens.
+      const unsafe = options.find((one) => UNSAFE_OPTION.test(one.replaceAll('_', '-')));
+      if (unsafe)
+        return failed(
+          `${unsafe.split('=')[0]} lets others look into the service or past its checks`,
+          'start it without',
+          where,
+        );
+    }
+    // Opened from within, or by SIGUSR1.
+    if (debuggerUrl() !== undefined)
+      return failed(
+        'A debugger listens, and lets others look into the service or past its checks',
+        'start it without, and see who opened it',
+        'Node',
+      );
+    return ok('Node runs without a debugger and with strict parsing');
+  },
+};
+
+const node_tls: Check = {
+  id: 'node_tls',
+  about: 'Certificates of others',
+  stage: 'start',
+  look({ env }) {
+    if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return ok('Certificates of other servers are checked');
+    return failed(
+      'Certificates of other servers would not be checked',
+      'remove the variable; name a private issuer with NODE_EXTRA_CA_CERTS',
+      'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    );
+  },
+};
+
+const descriptors: Check = {
+  id: 'descriptors',
+  about: 'Open files',
+  stage: 'start',
+  look() {
+    const limit = descriptorLimit();
+    if (limit === undefined) return skipped('This system does not say how many files may be open');
+    if (limit >= DESCRIPTORS_MINIMUM)
+      return ok(`${limit.toLocaleString('en')} files and connections may be open`);
+    return failed(
+      `Only ${limit} files and connections may be open at once, and ${DESCRIPTORS_MINIMUM} are needed`,
+      `raise the limit: ulimit -n ${DESCRIPTORS_MINIMUM}, or LimitNOFILE in systemd`,
+      'ulimit -n',
+    );
+  },
+};
+
+/** In the order in which a start asks them. */
+export const PROCESS_CHECKS: readonly Check[] = [root, node_options, node_tls, descriptors];

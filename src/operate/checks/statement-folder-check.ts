@@ -1,0 +1,77 @@
+// The check of the folder whose bank statements are imported by themselves: whether it can be used, and whether files stay in it.
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { counted } from '../../lib/counted.ts';
+import { MINUTE_MS } from '../../lib/time.ts';
+import { FOLDERS, isUnfinished, namesIn, REASON } from '../../statements/folder.ts';
+import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
+import { isWithin, withinDeadline } from './remote-folder.ts';
+
+/** A file is taken within seconds of its last change. */
+const WAITING_MAXIMUM_MS = 15 * MINUTE_MS;
+const OTHERS = 0o007;
+const FIX = 'make the folder for the account that serves, or leave statements.folder out';
+
+const statement_folder: Check = {
+  id: 'statement_folder',
+  about: 'Folder of bank statements',
+  stage: 'later',
+  isRemote: true,
+  async look({ settings, clock, deadlineMs }) {
+    const { folder } = settings.statements;
+    if (folder === null) return skipped('No folder of bank statements is watched');
+    return withinDeadline(folder, { deadlineMs, fix: FIX }, () =>
+      verdictOf(folder, settings.storage, clock.now()),
+    );
+  },
+};
+
+/** What is to be said of the folder at `now`. Throws nothing of the file system's. */
+async function verdictOf(folder: string, storage: string, now: number): Promise<Verdict> {
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (await isWithin(folder, storage))
+      return failed(
+        'It lies in storage, where no file may be that others can read',
+        'choose another folder',
+        folder,
+      );
+    const { mode } = await stat(folder);
+    const refused = await namesIn(join(folder, FOLDERS.failed));
+    const files = refused.filter((name) => !name.endsWith(REASON)).length;
+    if (files > 0)
+      return warning(
+        `${counted(files, 'statement file was', 'statement files were')} not imported`,
+        'read the text file beside each, put right what it says, and move them away',
+        join(folder, FOLDERS.failed),
+      );
+    const waiting = await oldestIn(folder);
+    if (waiting !== undefined && now - waiting > WAITING_MAXIMUM_MS)
+      return warning(
+        'A statement file has waited for more than 15 minutes',
+        'see in the log why statement files are imported later',
+        folder,
+      );
+    if (mode & OTHERS)
+      return warning('Every account of the machine may look into it', `run chmod o= ${folder}`, folder);
+    return ok('Bank statements are imported from it');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return failed(`The folder cannot be used (${code})`, FIX, folder);
+  }
+}
+
+/** When the oldest of the files that wait was changed last, milliseconds since 1970. */
+async function oldestIn(folder: string): Promise<number | undefined> {
+  let oldest: number | undefined;
+  for (const name of await namesIn(folder)) {
+    if (isUnfinished(name)) continue;
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found?.isFile()) oldest = Math.min(oldest ?? found.mtimeMs, found.mtimeMs);
+  }
+  return oldest;
+}
+
+export const STATEMENT_FOLDER_CHECKS: readonly Check[] = [statement_folder];

@@ -1,0 +1,220 @@
+// Checks of the store: its schema, what a commit outlives, the clock beside the history, who may sign in, and who vouches for it.
+import { countPasskeys, listAdministrators } from '../../administrators/queries.ts';
+import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { otherHistory } from '../../journal/other-history.ts';
+import { newestSeal, unlessEmpty } from '../../journal/queries.ts';
+import { withKnown } from '../../journal/row-fault.ts';
+import { counted } from '../../lib/counted.ts';
+import { formatTimestamp, MINUTE_MS } from '../../lib/time.ts';
+import type { Database } from '../../store/database.ts';
+import { knownMigrations, missingMigrations, SchemaTooNew } from '../../store/migrate.ts';
+import { missingRight } from '../../store/rights.ts';
+import {
+  type Check,
+  failed,
+  failedForNow,
+  intoStore,
+  intoTables,
+  ok,
+  skipped,
+  type Verdict,
+  warning,
+} from './check.ts';
+import { tables } from './schema-check.ts';
+
+/** How far this machine's clock may lie behind the newest entry. */
+const CLOCK_MAXIMUM_MS = MINUTE_MS;
+/** A checkpoint is signed every minute. A history without one for longer than this is a warning. */
+const UNSIGNED_MAXIMUM_MS = 5 * MINUTE_MS;
+
+const store: Check = {
+  id: 'store',
+  about: 'Store',
+  stage: 'later',
+  async look({ store }) {
+    if (!('database' in store)) return store.none;
+    const right = await missingRight(store.database);
+    if (right) {
+      const judge = right.isLater ? warning : failed;
+      return judge(`The account that database_url names ${right.lack}`, right.fix);
+    }
+    return ok(store.database.engine === 'sqlite' ? 'The store is SQLite' : 'PostgreSQL answers');
+  },
+};
+
+const schema: Check = {
+  id: 'schema',
+  about: 'Schema',
+  stage: 'store',
+  always: true,
+  look: intoStore(async (database) => {
+    try {
+      const missing = await missingMigrations(database);
+      if (missing === 0) return ok(`The schema is this program's, version ${knownMigrations().length}`);
+      return warning(
+        `The schema lacks ${counted(missing, 'step')}`,
+        'run counterfoil migrate; a start does so too',
+      );
+    } catch (error) {
+      if (!(error instanceof SchemaTooNew)) throw error;
+      const [what, fix] = error.message.split(': ');
+      return failed(`${what![0]!.toUpperCase()}${what!.slice(1)}`, fix!);
+    }
+  }),
+};
+
+/** What each setting must be, and the command that makes it so. */
+const DURABLE: Readonly<Record<string, { values: readonly string[]; fix: string }>> = {
+  fsync: { values: ['on'], fix: 'run alter system reset fsync, then select pg_reload_conf()' },
+  full_page_writes: {
+    values: ['on'],
+    fix: 'run alter system reset full_page_writes, then select pg_reload_conf()',
+  },
+  synchronous_commit: {
+    values: ['on', 'remote_apply'],
+    fix: 'reset it wherever it is set: alter role, alter database, alter system, or PGOPTIONS',
+  },
+  journal_mode: {
+    values: ['wal'],
+    fix: 'this build of SQLite does not do as told: reinstall with npm ci',
+  },
+};
+
+const durability: Check = {
+  id: 'durability',
+  about: 'Power cuts',
+  stage: 'store',
+  look: intoStore(async (database) => durabilityVerdict(await database.durability())),
+};
+
+/** What is to be said of an engine's settings: the first that lets an answered commit be lost. */
+export function durabilityVerdict(settings: Readonly<Record<string, string>>): Verdict {
+  for (const [name, value] of Object.entries(settings)) {
+    const { values, fix } = DURABLE[name]!;
+    if (!values.includes(value))
+      return failed(`The database has ${name} = ${value}, with which a power cut loses payments`, fix);
+  }
+  return ok('What was answered outlives a power cut');
+}
+
+const history_clock: Check = {
+  id: 'history_clock',
+  about: 'Clock and history',
+  stage: 'store',
+  look: intoStore(async (database, { clock }) => {
+    const seal = await newestSealIn(database);
+    if (!seal) return ok('The history is empty');
+    const now = clock.now();
+    if (seal.at - now <= CLOCK_MAXIMUM_MS) return ok('The clock is not behind the history');
+    return failedForNow(
+      `The clock says ${formatTimestamp(now)}, and the newest entry of the history was written at ${formatTimestamp(seal.at)}`,
+      'set the clock right; if it is right and was not then, run counterfoil accept-clock',
+    );
+  }),
+};
+
+/** The newest seal. Undefined if there is none, or if the table does not exist yet. */
+export const newestSealIn = (database: Database) => unlessEmpty(newestSeal(database));
+
+const administrators: Check = {
+  id: 'administrators',
+  about: 'Administrators',
+  stage: 'later',
+  look: intoTables(async (database) => {
+    const active = (await listAdministrators(database)).filter((one) => one.disabled_at === null);
+    if (active.some((one) => one.password !== null && one.role === 'administrator'))
+      return ok(`${counted(active.length, 'person', 'people')} may sign in to the console`);
+    return warning(
+      active.length === 0
+        ? 'Payments cannot be reviewed: there are no administrators'
+        : 'No administrator has set up a password yet',
+      active.length === 0
+        ? 'run counterfoil administrators create --email you@example.org --name "Your Name" --role administrator'
+        : 'open the link that counterfoil administrators create or reset printed',
+    );
+  }),
+};
+
+const second_factors: Check = {
+  id: 'second_factors',
+  about: 'Second factors',
+  stage: 'later',
+  look: intoTables(async (database) => {
+    const passkeys = new Set((await countPasskeys(database)).map(({ administrator_id }) => administrator_id));
+    const without = (await listAdministrators(database)).filter(
+      (one) =>
+        one.disabled_at === null &&
+        one.password !== null &&
+        one.totp_secret === null &&
+        !passkeys.has(one.id),
+    );
+    if (without.length === 0) return ok('Every administrator with a password has a second factor');
+    const lack = without.length === 1 ? 'has no second factor' : 'have no second factor';
+    return {
+      ...failed(
+        `${without.map(({ email }) => email).join(', ')} ${lack}`,
+        'run counterfoil administrators reset for each, and send them the link',
+      ),
+      saysToOthers: `${counted(without.length, 'person', 'people')} ${lack}`,
+    };
+  }),
+};
+
+const checkpoint: Check = {
+  id: 'checkpoint',
+  about: 'Checkpoints',
+  stage: 'later',
+  look: intoTables(async (database, { settings, clock }) => {
+    // The checkpoint before the seal: never ahead of it, unless the history is another.
+    const last = await new CheckpointLookup(settings.storage).newest();
+    const seal = await newestSealIn(database);
+    if (!seal) return skipped('The history is empty');
+    if (await otherHistory(database, settings.storage))
+      return skipped('No checkpoint is signed, because the newest one is of another history');
+    if (last?.hash === seal.hash) return ok('A checkpoint vouches for the newest entry');
+    const age = clock.now() - seal.at;
+    if (age <= UNSIGNED_MAXIMUM_MS)
+      return ok('A checkpoint for the newest entries is signed within a minute');
+    return warning(
+      `The newest entries are ${Math.floor(age / MINUTE_MS)} min old and no checkpoint vouches for them`,
+      'a running service signs one every minute: start it, or see in its log why it does not',
+    );
+  }),
+};
+
+const verification: Check = {
+  id: 'verification',
+  about: 'History',
+  stage: 'later',
+  look({ verification: newest }) {
+    if (!newest) return skipped('The history is not verified here', 'run counterfoil audit verify');
+    const outcome = newest();
+    if (!outcome)
+      return skipped(
+        'The history was not verified since this server started',
+        'press Verify now in the audit log',
+      );
+    const at = formatTimestamp(outcome.at);
+    if (outcome.is === 'verified') {
+      const { acknowledged } = outcome.found;
+      return ok(`The history was verified at ${at}${withKnown(acknowledged)}`);
+    }
+    if (outcome.is === 'failed')
+      return warning(`The verification at ${at} failed before it came to an end`, 'see why in the log');
+    return failed(
+      `The history is not what it was: ${outcome.problem}`,
+      'keep the files as they are and run counterfoil audit verify',
+    );
+  },
+};
+
+/** In the order in which a start asks them. */
+export const STORE_CHECKS: readonly Check[] = [schema, durability, history_clock];
+export const LATER_STORE_CHECKS: readonly Check[] = [
+  store,
+  tables,
+  administrators,
+  second_factors,
+  checkpoint,
+  verification,
+];

@@ -1,0 +1,40 @@
+// counterfoil accept-clock: writes into the history that this machine's clock is right, where an earlier one was ahead of it.
+import { Command } from 'commander';
+import { newestSeal } from '../../journal/queries.ts';
+import { formatTimestamp, MINUTE_MS, systemClock } from '../../lib/time.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+/** As much as a start takes: `history_clock` of `counterfoil doctor`. */
+const BEHIND_MS = MINUTE_MS;
+
+export function acceptClockCommand(): Command {
+  return new Command('accept-clock')
+    .description(
+      "record that this machine's clock is right, although the newest entry of the history is later",
+    )
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nExample:\n  counterfoil accept-clock --config /etc/counterfoil.yaml')
+    .action(acceptClock);
+}
+
+/** A start holds its clock to the newest entry: one with the right time is what lets it go on. */
+async function acceptClock(options: StoreOptions): Promise<void> {
+  const [now, newest] = await withStore(options, async ({ database, journal }) => {
+    const [now, seal] = [systemClock.now(), await newestSeal(database)];
+    if (!seal || seal.at - now <= BEHIND_MS)
+      throw new Failure('the clock is not behind the history: there is nothing to accept');
+    const facts = { newest_entry_at: formatTimestamp(seal.at), clock: formatTimestamp(now) };
+    await journal.commit((transaction) =>
+      transaction.record({ ...OPERATOR, action: 'clock.accepted', subject: 'clock', facts }),
+    );
+    return [facts.clock, facts.newest_entry_at] as const;
+  });
+  console.log(
+    options.json
+      ? JSON.stringify({ clock: now, newest_entry_at: newest })
+      : `It is ${now}, and so the history says from now on; its newest entry was of ${newest}.\nNext: start the server. What was to end by that time lives on until it comes.`,
+  );
+}

@@ -1,0 +1,223 @@
+// counterfoil administrators: who may review payments and manage the rest, and how they get in.
+
+import { Argument, Command, Option } from 'commander';
+import { type Administrator, ROLES, type Role } from '../../administrators/administrator.ts';
+import { changeRole, createAdministrator, disable, enable, reset } from '../../administrators/manage.ts';
+import {
+  countPasskeys,
+  listAdministrators,
+  openSessionsOf,
+  passkeysOf,
+} from '../../administrators/queries.ts';
+import { codesLeft } from '../../administrators/recovery-codes.ts';
+import { setUpUrl } from '../../administrators/set-up.ts';
+import { listTokens } from '../../administrators/token.ts';
+import { counted } from '../../lib/counted.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import type { Configuration } from '../config.ts';
+import { placesOf } from '../settings/places.ts';
+import { parseEmail } from './arguments.ts';
+import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { columns } from './terminal.ts';
+import { tokenCommand } from './tokens.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+export function administratorsCommand(): Command {
+  const command = new Command('administrators')
+    .description('who may review payments and manage the rest')
+    .addHelpText(
+      'after',
+      `
+Roles: an administrator may do everything, a reviewer looks and decides, an auditor looks.
+
+Examples:
+  counterfoil administrators create --email ana@example.org --name "Ana Example" --role administrator
+  counterfoil administrators list
+  counterfoil administrators reset ana@example.org
+
+They act on the store at once, a running server included.`,
+    )
+    .addCommand(
+      new Command('create')
+        .description('add an administrator, and print the link to set up their account')
+        .requiredOption('--email <address>', 'what they sign in with', parseEmail)
+        .requiredOption('--name <name>', 'what others see')
+        .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).makeOptionMandatory())
+        .addHelpText(
+          'after',
+          '\nExample:\n  counterfoil administrators create --email ana@example.org --name "Ana Example" --role reviewer',
+        )
+        .action(create),
+    )
+    .addCommand(
+      new Command('list')
+        .description('list everybody: what they may do, and how they prove who they are')
+        .addHelpText('after', '\nExample:\n  counterfoil administrators list --json')
+        .action(list),
+    )
+    .addCommand(
+      onePerson('disable', 'lock an administrator out: sessions end, tokens stop').action(
+        (email: string, options: StoreOptions) => act(email, options, disable, 'is disabled'),
+      ),
+    )
+    .addCommand(
+      onePerson('enable', 'let a disabled administrator in again').action(
+        (email: string, options: StoreOptions) => act(email, options, enable, 'may sign in again'),
+      ),
+    )
+    .addCommand(
+      onePerson(
+        'reset',
+        'take away password and second factors, end sessions, and print a new set-up link',
+      ).action(resetOne),
+    )
+    .addCommand(
+      onePerson('role', 'change the role of an administrator; their sessions end', ' reviewer')
+        .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
+        .action((email: string, role: Role, options: StoreOptions) =>
+          act(
+            email,
+            options,
+            (transaction, id, by) => changeRole(transaction, id, role, by),
+            `has the role ${role} now`,
+          ),
+        ),
+    );
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
+  return command.addCommand(tokenCommand());
+}
+
+function onePerson(name: string, description: string, rest = ''): Command {
+  return new Command(name)
+    .description(description)
+    .addArgument(new Argument('<email>', 'what they sign in with'))
+    .addHelpText('after', `\nExample:\n  counterfoil administrators ${name} ana@example.org${rest}`);
+}
+
+interface CreateOptions extends StoreOptions {
+  email: string;
+  name: string;
+  role: Role;
+}
+
+async function create({ email, name, role, ...options }: CreateOptions): Promise<void> {
+  await withStore(options, async ({ configuration, journal }) => {
+    const made = await journal.commit((transaction) =>
+      createAdministrator(transaction, { email, name, role }, OPERATOR),
+    );
+    tellLink(configuration, made, options, 'is added');
+  });
+}
+
+async function resetOne(email: string, options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ configuration, database, journal }) => {
+    const { id } = await named(database, email);
+    const made = await journal.commit((transaction) => reset(transaction, id, OPERATOR), id);
+    const now = systemClock.now();
+    const tokens = (await listTokens(database)).filter(
+      (one) => one.administrator_id === id && one.revoked_at === null && one.expires_at > now,
+    );
+    const left =
+      tokens.length === 0
+        ? ''
+        : ` ${counted(tokens.length, 'token')} of theirs goes on: administrators token list.`;
+    tellLink(
+      configuration,
+      made,
+      options,
+      `starts anew; no password, second factor or session is left.${left}`,
+    );
+  });
+}
+
+/** A development server may have moved to another port than the configuration's. */
+const ELSEWHERE = '\nIf the service says that it listens at another address, put that one in its place.';
+
+/** Prints a set-up link alone on standard output, and on standard error what to do with it. */
+function tellLink(
+  configuration: Configuration,
+  { administrator, link }: { administrator: Administrator; link: string },
+  { json }: StoreOptions,
+  what: string,
+): void {
+  const { id, email, name, role, setup_expires_at } = administrator;
+  const url = setUpUrl(placesOf(configuration).baseUrls.console, link);
+  const until = formatTimestamp(setup_expires_at!);
+  if (json) {
+    console.log(JSON.stringify({ id, email, name, role, setup_url: url, setup_expires_at: until }));
+    return;
+  }
+  console.log(url);
+  console.error(`
+${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
+The link works once, until ${until}, and is shown only this once.
+Next: open it, or send it to them: it asks for a password and a second factor. If it is too late:
+  counterfoil administrators reset ${email}${configuration.base_url === null ? ELSEWHERE : ''}`);
+}
+
+async function act(email: string, options: StoreOptions, work: typeof disable, what: string): Promise<void> {
+  await withStore(options, async ({ database, journal }) => {
+    const { id } = await named(database, email);
+    const open = (await openSessionsOf(database, id, systemClock.now())).length;
+    const changed = await journal.commit((transaction) => work(transaction, id, OPERATOR), id);
+    if (options.json)
+      return console.log(JSON.stringify(shown(changed, (await passkeysOf(database, id)).length)));
+    if (what.startsWith('may') && changed.password === null)
+      return console.log(
+        `${changed.name} (${changed.email}) is no longer disabled, but was never set up. Next: counterfoil administrators reset ${changed.email}`,
+      );
+    const ended = open === 0 || what.startsWith('may') ? '' : ` ${counted(open, 'session')} ended.`;
+    console.log(`${changed.name} (${changed.email}) ${what}.${ended}`);
+  });
+}
+
+/** An administrator as these commands tell of them: nothing that proves who they are. */
+function shown(administrator: Administrator, passkeys: number) {
+  const { id, email, name, role, password, totp_secret, recovery_codes } = administrator;
+  return {
+    id,
+    email,
+    name,
+    role,
+    state: administrator.disabled_at !== null ? 'disabled' : password === null ? 'not set up' : 'active',
+    authenticator_app: totp_secret !== null,
+    passkeys,
+    recovery_codes: codesLeft(recovery_codes),
+    setup_expires_at: timestampOrNull(administrator.setup_expires_at),
+    disabled_at: timestampOrNull(administrator.disabled_at),
+    created_at: formatTimestamp(administrator.created_at),
+  };
+}
+
+async function list(options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ database }) => {
+    const passkeys = new Map(
+      (await countPasskeys(database)).map(({ administrator_id, count }) => [administrator_id, count]),
+    );
+    const everybody = (await listAdministrators(database)).map((one) =>
+      shown(one, passkeys.get(one.id) ?? 0),
+    );
+    if (options.json) return console.log(JSON.stringify({ administrators: everybody }));
+    if (everybody.length === 0)
+      return console.log(
+        'There are no administrators. Add the first:\n  counterfoil administrators create --email you@example.org --name "Your Name" --role administrator',
+      );
+    console.log(columns(everybody.map((one) => [one.email, one.name, one.role, one.state, toldProofs(one)])));
+  });
+}
+
+function toldProofs(one: ReturnType<typeof shown>): string {
+  const { state, setup_expires_at } = one;
+  if (state === 'not set up') {
+    const isOver = setup_expires_at === null || Date.parse(setup_expires_at) <= systemClock.now();
+    return isOver
+      ? `the link is too old: counterfoil administrators reset ${one.email}`
+      : `link until ${setup_expires_at}`;
+  }
+  const parts = [
+    ...(one.authenticator_app ? ['authenticator app'] : []),
+    ...(one.passkeys > 0 ? [counted(one.passkeys, 'passkey')] : []),
+    counted(one.recovery_codes, 'recovery code'),
+  ];
+  return parts.join(', ');
+}

@@ -1,0 +1,98 @@
+// counterfoil audit restored: records that an older copy of the store is in use on purpose, and moves contradicted checkpoints aside.
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { checkpointFiles } from '../../journal/checkpoint.ts';
+import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
+import { counted } from '../../lib/counted.ts';
+import { sync } from '../../lib/durable-files.ts';
+import { holdStorage } from '../../store/open.ts';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { freshFolder } from './backup-folder.ts';
+import { lendStore, OPERATOR, requireStore, type StoreOptions } from './store.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+export function auditRestoredCommand(): Command {
+  return new Command('restored')
+    .description(
+      'record that an older copy of the store is used on purpose, with the server stopped; its contradicted checkpoints are moved aside',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil audit restored
+  counterfoil audit restored --config /etc/counterfoil.yaml
+
+A start refuses a store that does not hold what its newest checkpoint vouches for. Look for the right database first. With several nodes,
+run it on each node whose start is refused.`,
+    )
+    .action(restored);
+}
+
+async function restored(options: StoreOptions): Promise<void> {
+  const configuration = readConfiguration(configurationFile(options.config));
+  requireStore(configuration);
+  const release = holdStorage(configuration);
+  try {
+    const other = await recordRestored(configuration);
+    tell(other, await moveCheckpointsAside(configuration.storage), options.json);
+  } finally {
+    release();
+  }
+}
+
+/** Records what was found in an entry. Throws `Failure` if the store and its newest checkpoint agree, or if the store is empty. */
+function recordRestored(configuration: Configuration): Promise<Required<OtherHistory>> {
+  return lendStore(configuration, async ({ database, journal }) => {
+    const other = await otherHistory(database, configuration.storage);
+    if (!other)
+      throw new Failure('the store holds what its newest checkpoint vouches for: there is nothing to record');
+    const { checkpoint, end } = other;
+    if (!end)
+      throw new Failure(
+        'the store holds no entries: restore a backup (counterfoil restore BACKUP --replace), or move checkpoints.jsonl away and keep it, to begin a new store',
+      );
+    const facts = {
+      seal: end.number,
+      entry: end.last_entry,
+      checkpoint_seal: checkpoint.seal,
+      checkpoint_entry: checkpoint.last_entry,
+      checkpoint_hash: checkpoint.hash,
+      signed_at: checkpoint.signed_at,
+    };
+    await journal.commit((transaction) =>
+      transaction.record({ ...OPERATOR, action: 'history.restored', subject: 'history', facts }),
+    );
+    return { checkpoint, end };
+  });
+}
+
+/**
+ * Moves the checkpoints into a folder of their own in the storage directory, and returns the folder. The entry is committed before:
+ * if this is cut short, the start is still refused and the command can be run again. Throws the system's errors.
+ */
+async function moveCheckpointsAside(storage: string): Promise<string> {
+  const aside = await freshFolder(storage, 'replaced-');
+  await rename(checkpointFiles(storage).file, join(aside, 'checkpoints.jsonl'));
+  await sync(aside);
+  await sync(storage);
+  return aside;
+}
+
+function tell({ checkpoint, end }: Required<OtherHistory>, aside: string, json: boolean | undefined): void {
+  const lost = Math.max(0, checkpoint.last_entry - end!.last_entry);
+  if (json) {
+    const { last_entry: checkpoint_entry, signed_at } = checkpoint;
+    const told = { entries: end!.last_entry, checkpoint_entry, signed_at, lost_at_least: lost };
+    console.log(JSON.stringify({ restored: true, ...told, checkpoints: aside }));
+    return;
+  }
+  const lines = [
+    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and a checkpoint of ${checkpoint.signed_at} vouched for ${counted(checkpoint.last_entry, 'entry', 'entries')} of another history.`,
+    ...(lost > 0 ? [`At least ${counted(lost, 'entry', 'entries')} are lost.`] : []),
+    `The checkpoints are in ${shownPath(aside)}. Keep them: they show what was lost.`,
+    'Next: start the server, then run counterfoil audit verify. Run this command on each other node whose start is refused.',
+  ];
+  console.log(lines.join('\n'));
+}

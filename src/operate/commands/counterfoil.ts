@@ -1,0 +1,161 @@
+// The command line: the list of commands, and how their failures are reported.
+import { Command, CommanderError } from 'commander';
+import { CheckpointKeyLost } from '../../journal/checkpoint-signer.ts';
+import { SecretKeysUnfit } from '../../journal/keys/key-file.ts';
+import { VERSION } from '../../lib/version.ts';
+import { DatabaseError, StoreUnfit } from '../../store/database.ts';
+import { SchemaTooNew } from '../../store/migrate.ts';
+import { RestoreUnfinished, StorageExposed } from '../../store/open.ts';
+import { PostgresToolFailed } from '../../store/postgres-tool-failed.ts';
+import { MoveUnfinished } from '../../store/unfinished-move.ts';
+import { StartRefused } from '../checks/check.ts';
+import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
+import { Failure, shownPath } from './terminal.ts';
+import { completeHelp, UsageError } from './usage.ts';
+
+const EXIT_FAILURE = 1;
+const EXIT_USAGE = 2;
+/** What starting again does not fix, except a `StartRefused` that may pass. */
+const UNFIT = [
+  CheckpointKeyLost,
+  ConfigurationError,
+  StoreUnfit,
+  StartRefused,
+  StorageExposed,
+  SchemaTooNew,
+  MoveUnfinished,
+  RestoreUnfinished,
+  SecretKeysUnfit,
+];
+
+/** What the system says no with, as a clause about the path that it is said of. */
+const SYSTEM_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'this account may not read or write it',
+  EPERM: 'this account may not change it',
+  EROFS: 'its disk takes no writes',
+  ENOSPC: 'the disk is full',
+  EDQUOT: "this account's share of the disk is full",
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'what its path names as a folder is a file',
+  EISDIR: 'it is a folder, not a file',
+};
+
+/** The commands by their names. Each is loaded when it is asked for: a short one does not wait for all that a server needs. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['serve', async () => (await import('./serve.ts')).serveCommand()],
+  ['init', async () => (await import('./init.ts')).initCommand()],
+  ['move', async () => (await import('./move.ts')).moveCommand()],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
+  ['keys', async () => (await import('./keys.ts')).keysCommand()],
+  ['merchants', async () => (await import('./merchants.ts')).merchantsCommand()],
+  ['invites', async () => (await import('./invites.ts')).invitesCommand()],
+  ['administrators', async () => (await import('./administrators.ts')).administratorsCommand()],
+  ['payments', async () => (await import('./payments.ts')).paymentsCommand()],
+  ['listen', async () => (await import('./listen.ts')).listenCommand()],
+  ['trigger', async () => (await import('./trigger.ts')).triggerCommand()],
+  ['requests', async () => (await import('./requests.ts')).requestsCommand()],
+  ['audit', async () => (await import('./audit.ts')).auditCommand()],
+  ['accept-clock', async () => (await import('./accept-clock.ts')).acceptClockCommand()],
+  ['doctor', async () => (await import('./doctor.ts')).doctorCommand()],
+  ['erase', async () => (await import('./erase.ts')).eraseCommand()],
+  ['export', async () => (await import('./export.ts')).exportCommand()],
+  ['backup', async () => (await import('./backup.ts')).backupCommand()],
+  ['restore', async () => (await import('./restore.ts')).restoreCommand()],
+  ['webhooks', async () => (await import('./webhooks.ts')).webhooksCommand()],
+  ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
+  ['statements', async () => (await import('./statements.ts')).statementsCommand()],
+]);
+
+/** Runs a command line (`process.argv`); sets the exit code: 0 ok, 1 failure, 2 usage, 78 configuration. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const program = await commandLine(argv[2]);
+  // The reader of the output has closed it (`… | head`): that is no failure. A full disk is one, but a server goes on without the output.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!['EPIPE', 'EIO'].includes(error.code!)) process.exitCode = report(error);
+  });
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+/** The command line with the command of a name; with all commands where no command has that name. */
+export async function commandLine(name?: string): Promise<Command> {
+  const program = new Command('counterfoil')
+    .description(
+      'Self-hosted payment requests with a hosted checkout, human review and a history that cannot be edited unseen.',
+    )
+    .version(VERSION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil serve                                      start on the configuration in this folder
+  counterfoil keys create --merchant "Corner Shop" --live
+  counterfoil audit verify --json`,
+    );
+  for (const command of await wanted(name)) program.addCommand(command);
+  completeHelp(program);
+  return program;
+}
+
+/** The command with a name. All commands if there is none with it: the help lists them, and a mistyped name gets the nearest one. */
+function wanted(name = ''): Promise<Command[]> {
+  const loaders = COMMANDS.has(name) ? [COMMANDS.get(name)!] : [...COMMANDS.values()];
+  return Promise.all(loaders.map((load) => load()));
+}
+
+/** Prints what failed in one line and returns the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE; // commander has said it
+  const line = told(error);
+  if (line === undefined)
+    console.error(error); // a defect: all of it
+  else console.error(`counterfoil: ${line}`);
+  if (error instanceof UsageError) return EXIT_USAGE;
+  const mayPass = error instanceof StartRefused && error.mayPass;
+  return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
+}
+
+/** The line that tells an operator what failed; nothing for what no operator can fix. */
+function told(error: unknown): string | undefined {
+  if (
+    UNFIT.some((one) => error instanceof one) ||
+    error instanceof Failure ||
+    error instanceof PostgresToolFailed
+  ) {
+    return (error as Error).message;
+  }
+  if (error instanceof DatabaseError) {
+    // A name with several addresses fails with one error for each and no message of its own.
+    const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;
+    const line = `the database: ${error.message || inner?.message || 'cannot be reached'}`;
+    if (error.isMissing) return `${line}: see whether database_url names the right one, or make it`;
+    if (/connection slots|too many (clients|connections)/.test(line))
+      return `${line}: see "PostgreSQL is full" in docs/operating/runbook.md`;
+    if (error.failure === 'broken')
+      return `${line}: see "The database file is lost or broken" in docs/operating/runbook.md`;
+    const isAway = /\b(ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH)\b/.test(line);
+    return isAway
+      ? `${line}: see whether PostgreSQL runs there (pg_isready), and whether database_url names the right host`
+      : line;
+  }
+  const { code, syscall, port, setting, address, path, dest, message } = error as NodeJS.ErrnoException & {
+    port?: number;
+    setting?: string;
+    address?: string;
+    dest?: string;
+  };
+  if (code === undefined || syscall === undefined) return undefined;
+  if (code === 'EADDRINUSE')
+    return `port ${port} of ${address} is taken: stop what listens there (ss -ltnp shows it), or choose another with ${setting ? `${setting}: ` : 'PORT='}${port! + 1}`;
+  if (code === 'EACCES' && port !== undefined)
+    return `port ${port} may not be listened on by this account: choose one above 1023 with ${setting ?? 'PORT'}`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `host ${address ?? (error as { hostname?: string }).hostname} is no address of this machine`;
+  const fault = SYSTEM_FAULTS[code];
+  if (fault === undefined) return message;
+  const place = [path, dest].filter((one) => one !== undefined).map(shownPath);
+  return `${place.length > 0 ? `${place.join(' → ')}: ` : ''}${fault} (${code})`;
+}

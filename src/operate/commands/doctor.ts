@@ -1,0 +1,211 @@
+// counterfoil doctor: looks at everything that can be wrong with an installation, and says how to fix it.
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { SECOND_MS, systemClock } from '../../lib/time.ts';
+import { overridingParameter } from '../../store/connection-string.ts';
+import { type Database, DatabaseError } from '../../store/database.ts';
+import {
+  isRestoreUnfinished,
+  openDatabase,
+  SQLITE_FILE,
+  StorageExposed,
+  storeExists,
+} from '../../store/open.ts';
+import { MoveUnfinished, refuseUnfinishedMove } from '../../store/unfinished-move.ts';
+import {
+  type Check,
+  type CheckOutcome,
+  failed,
+  type Subject,
+  skipped,
+  type Verdict,
+} from '../checks/check.ts';
+import { advice, type Finding, Inspector, sentence, tally } from '../checks/inspector.ts';
+import {
+  type Configuration,
+  configurationFile,
+  environment,
+  installationOf,
+  readConfiguration,
+} from '../config.ts';
+import { mayColor, shownPath, styled } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+const DEADLINE_MS = 5 * SECOND_MS;
+/** Lines are broken here where a terminal does not say how wide it is. */
+const WIDTH = 100;
+
+export function doctorCommand(): Command {
+  return new Command('doctor')
+    .description('look at everything that can be wrong with an installation, and say how to fix it')
+    .option(...CONFIG_OPTION)
+    .option('--deep', 'read the whole store, too, and prove its indexes')
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil doctor
+  counterfoil doctor --json --config /etc/counterfoil/counterfoil.yaml
+
+It changes nothing, and calls the installation's own addresses. Run it as the account and with the environment that the
+service has: who may read what, and what Node was told, is judged as it is here.
+
+What each check means: docs/doctor.md.`,
+    )
+    .action(doctor);
+}
+
+async function doctor(options: { config?: string; deep?: boolean; json?: boolean }): Promise<void> {
+  // Report what production refuses with all other findings, not alone.
+  const configuration = readConfiguration(configurationFile(options.config), environment, {
+    unfinished: true,
+  });
+  const findings = await inspect(configuration, undefined, options.deep);
+  const counts = tally(findings);
+  if (counts.failed > 0) process.exitCode = 1;
+  if (options.json) {
+    const { environment, file } = configuration;
+    const told = findings.map(({ id, is, about, where, says, fix, beforeProduction }) => ({
+      id,
+      outcome: is,
+      about,
+      says: sentence(says),
+      where: where ?? null,
+      fix: fix === undefined ? null : advice(fix),
+      before_production: beforeProduction,
+    }));
+    console.log(JSON.stringify({ environment, file, counts, findings: told }));
+    return;
+  }
+  console.log(report(configuration, findings));
+}
+
+/** The findings of all checks, or of some. Opens the store if there is one, and makes none. */
+export async function inspect(
+  configuration: Configuration,
+  checks?: readonly Check[],
+  deep = false,
+): Promise<Finding[]> {
+  const store = await storeOf(configuration);
+  const subject = {
+    ...installationOf(configuration),
+    clock: systemClock,
+    deadlineMs: DEADLINE_MS,
+    deep,
+    store,
+  };
+  try {
+    return await new Inspector(subject).findings(checks);
+  } finally {
+    if ('database' in store) await store.database.close();
+  }
+}
+
+async function storeOf(configuration: Configuration): Promise<Subject['store']> {
+  const unusable = unusableStorage(configuration);
+  if (unusable) return { none: unusable };
+  if (isRestoreUnfinished(configuration)) {
+    const fix = 'run the same counterfoil restore again, which begins anew';
+    return { none: failed('A restore is unfinished, and there is no whole store', fix) };
+  }
+  if (!storeExists(configuration))
+    return { none: skipped('There is no store yet: the first start makes it') };
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(configuration, (error) => {
+      throw error;
+    });
+    await refuseUnfinishedMove(database, database.engine);
+    return { database };
+  } catch (error) {
+    await database?.close();
+    if (error instanceof MoveUnfinished) {
+      const fix = 'run the same counterfoil move again, which goes on where it was';
+      return { none: failed('A move into this store is unfinished', fix) };
+    }
+    if (error instanceof StorageExposed)
+      return { none: skipped('The store is not opened while others can read it') };
+    if (!(error instanceof DatabaseError)) throw error;
+    const { database_url: url } = configuration;
+    if (url !== null && overridingParameter(url) !== undefined)
+      return { none: skipped(`The store is not opened: ${error.message}`) }; // which is said of the string itself
+    return {
+      none: failed(
+        `The store cannot be opened: ${error.message || 'nothing answers at its address'}`,
+        /connection slots|too many/.test(error.message)
+          ? 'see "PostgreSQL is full" in docs/operating/runbook.md'
+          : 'see that the database runs, and that this account may use it',
+      ),
+    };
+  }
+}
+
+/** Why this account cannot use the files of the storage folder. Undefined if it can, or if there is no folder yet. */
+function unusableStorage({ storage }: Configuration): Verdict | undefined {
+  for (const [path, mode] of [
+    [storage, constants.R_OK | constants.W_OK | constants.X_OK],
+    [join(storage, SQLITE_FILE), constants.R_OK | constants.W_OK],
+  ] as const) {
+    try {
+      accessSync(path, mode);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return undefined;
+      const fix = 'run doctor as the account that serves, or give storage to this one';
+      return failed(`This account may not read and write it (${code})`, fix, path);
+    }
+  }
+  return undefined;
+}
+
+const STYLES: Record<CheckOutcome, Parameters<typeof styled>[1]> = {
+  ok: 'green',
+  warning: 'yellow',
+  failed: 'red',
+  skipped: 'dim',
+};
+const OUTCOME_WIDTH = 'warning'.length;
+
+/** The findings as a page of text: what would keep production from starting below all else. */
+function report(configuration: Configuration, findings: readonly Finding[]): string {
+  const { environment, file } = configuration;
+  const counts = tally(findings);
+  const later = findings.filter(({ beforeProduction }) => beforeProduction);
+  const out = process.stdout;
+  const heading = (text: string) => styled(out, 'bold', text);
+  const aboutWidth = Math.max(...findings.map(({ about }) => about.length));
+  const list = (some: readonly Finding[]) => some.map((one) => told(one, aboutWidth)).join('\n');
+  return [
+    `${heading('counterfoil doctor')}  ${environment} · ${shownPath(file)}`,
+    '',
+    list(findings.filter(({ beforeProduction }) => !beforeProduction)),
+    ...(later.length > 0 ? ['', heading('Before production'), '', list(later)] : []),
+    '',
+    `${counts.ok} ok, ${counts.warning} ${counts.warning === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped. What each means: docs/doctor.md.`,
+  ].join('\n');
+}
+
+/** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
+function told({ is, about, where, says, fix }: Finding, aboutWidth: number): string {
+  const indent = 2 + OUTCOME_WIDTH + 2 + aboutWidth + 2;
+  const width = Math.max(40, (mayColor(process.stdout) && process.stdout.columns) || WIDTH) - indent;
+  const lines = [
+    ...wrapped(`${where === undefined ? '' : `${where}: `}${sentence(says)}`, width),
+    ...(fix === undefined ? [] : wrapped(advice(fix), width)),
+  ];
+  const head = `  ${styled(process.stdout, STYLES[is], is.padEnd(OUTCOME_WIDTH))}  ${about.padEnd(aboutWidth)}  `;
+  return lines.map((line, i) => (i === 0 ? head : ' '.repeat(indent)) + line).join('\n');
+}
+
+/** Text in lines of at most `width` characters, broken between words; a longer word stands whole. */
+function wrapped(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)!;
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines;
+}

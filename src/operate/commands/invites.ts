@@ -1,0 +1,151 @@
+// counterfoil invites: links to register as a merchant, each for one use.
+import { Command } from 'commander';
+import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import {
+  createInvite,
+  INVITE_DAYS,
+  INVITE_DAYS_MAXIMUM,
+  type Invite,
+  listInvites,
+  revokeInvite,
+} from '../../merchants/invite.ts';
+import type { Mode } from '../../merchants/merchant.ts';
+import type { Configuration } from '../config.ts';
+import { placesOf } from '../settings/places.ts';
+import { parseDays } from './arguments.ts';
+import { ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+export function invitesCommand(): Command {
+  const command = new Command('invites')
+    .description('invitations to register as a merchant')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil invites create --note "Corner Shop, asked on the phone"\n  counterfoil invites list',
+    )
+    .addCommand(
+      new Command('create')
+        .description('make an invitation and print its link once')
+        .option('--live', 'the key that comes of it makes real payments; without it, test payments')
+        .option('--note <text>', 'whom it is for')
+        .option(
+          '--expires-in-days <days>',
+          `at most ${INVITE_DAYS_MAXIMUM}`,
+          parseDays(INVITE_DAYS_MAXIMUM),
+          INVITE_DAYS,
+        )
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil invites create --note "Corner Shop"\n  counterfoil invites create --live --note "Corner Shop" --expires-in-days 2',
+        )
+        .action(create),
+    )
+    .addCommand(
+      new Command('list')
+        .description('list invitations: whom they are for and what became of them, never their links')
+        .addHelpText('after', '\nExample:\n  counterfoil invites list --json')
+        .action(list),
+    )
+    .addCommand(
+      new Command('revoke')
+        .description('end an invitation now and for good')
+        .argument('<id>', 'its id: inv_…')
+        .addHelpText(
+          'after',
+          '\nExample:\n  counterfoil invites revoke inv_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+        )
+        .action(revoke),
+    );
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
+  return command;
+}
+
+interface CreateOptions extends StoreOptions {
+  live?: boolean;
+  note?: string;
+  expiresInDays: number;
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  await withStore(options, async ({ configuration, journal }) => {
+    const mode: Mode = options.live ? 'live' : 'test';
+    if (mode === 'live' && configuration.environment === 'development')
+      throw new Failure(
+        'in development all keys make test payments; a live key needs environment: production',
+      );
+    const wanted = { mode, note: options.note ?? null, days: options.expiresInDays };
+    const { code, row } = await journal.commit((transaction) => createInvite(transaction, wanted, OPERATOR));
+    const link = `${placesOf(configuration).baseUrls.public}/register?invite=${code}`;
+    const expires_at = formatTimestamp(row.expires_at);
+    if (options.json) {
+      const { id, note } = row;
+      console.log(JSON.stringify({ link, code, id, mode, note, expires_at }));
+      return;
+    }
+    console.log(link);
+    console.error(`
+Invitation ${row.id} makes one merchant with a ${mode} key, until ${expires_at}.
+Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${remark(configuration)}
+To end it: counterfoil invites revoke ${row.id}`);
+  });
+}
+
+/** What keeps an invitation from being of use as things stand. */
+function remark({ registration }: Configuration): string {
+  if (registration.mode !== 'closed') return '';
+  return '\nRegistration is closed: set registration.mode to invite, and restart the server.';
+}
+
+/** Whether an invitation can be used at `now`, and else why not. */
+function stateOf(
+  { used_at, revoked_at, expires_at }: Invite,
+  now: number,
+): 'open' | 'used' | 'revoked' | 'expired' {
+  if (used_at !== null) return 'used';
+  if (revoked_at !== null) return 'revoked';
+  return expires_at <= now ? 'expired' : 'open';
+}
+
+async function list(options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ database }) => {
+    const now = systemClock.now();
+    const invites = (await listInvites(database)).map((one) => ({
+      id: one.id,
+      mode: one.mode,
+      note: one.note,
+      state: stateOf(one, now),
+      merchant_id: one.merchant_id,
+      created_at: formatTimestamp(one.created_at),
+      expires_at: formatTimestamp(one.expires_at),
+      used_at: timestampOrNull(one.used_at),
+      revoked_at: timestampOrNull(one.revoked_at),
+    }));
+    if (options.json) return console.log(JSON.stringify({ invites }));
+    if (invites.length === 0)
+      return console.log(
+        'There are no invitations. Make one: counterfoil invites create --note "Corner Shop"',
+      );
+    const state = (one: (typeof invites)[number]) =>
+      ({
+        open: `open until ${one.expires_at}`,
+        used: `used by ${one.merchant_id} on ${one.used_at}`,
+        revoked: `revoked ${one.revoked_at}`,
+        expired: `expired ${one.expires_at}`,
+      })[one.state];
+    console.log(columns(invites.map((one) => [one.id, one.mode, one.note ?? '', state(one)])));
+  });
+}
+
+async function revoke(id: string, options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ journal }) => {
+    const { note } = await journal
+      .commit((transaction) => revokeInvite(transaction, id, OPERATOR), id)
+      .catch(ifMissing(`there is no invitation ${id}; counterfoil invites list shows all`));
+    console.log(
+      options.json
+        ? JSON.stringify({ id, revoked: true })
+        : `Revoked ${id}${note === null ? '' : ` (${note})`}.`,
+    );
+  });
+}

@@ -1,0 +1,153 @@
+// What counterfoil keys does with keys that there are: replaces one, ends one, and those that were made with it.
+import { counted } from '../../lib/counted.ts';
+import { editDistance } from '../../lib/text.ts';
+import { DAY_MS, formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import { changeKeys, OVERLAPS_MS, type Overlap, revokeKey, rotateKey } from '../../merchants/api-keys.ts';
+import type { Directory } from '../../merchants/directory.ts';
+import { keyById } from '../../merchants/follow.ts';
+import type { KnownKey } from '../../merchants/known-key.ts';
+import { findKey, keysMadeBy } from '../../merchants/queries.ts';
+import { isInactive, type StoredKey } from '../../merchants/stored-key.ts';
+import { canAsk, saysYes } from './ask.ts';
+import { lastUsesIn, usedWhen } from './keys-list.ts';
+import { loadDirectory } from './merchant-names.ts';
+import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { Failure } from './terminal.ts';
+
+/** Letters of an id that may be mistyped. */
+const ID_SLIPS = 3;
+
+/** A key by its id. Throws `Failure`, which says which was probably meant. */
+async function keyNamed(id: string, directory: Directory, database: Store['database']): Promise<KnownKey> {
+  const found = await keyById(database, directory, id);
+  if (found) return found;
+  const all = directory.merchants.flatMap((merchant) => directory.keysOf(merchant.id));
+  if (id.startsWith('cfk_'))
+    throw new Failure('that is a key itself, not its id: take the id, key_…, from counterfoil keys list');
+  const [nearest] = all
+    .map((key) => ({ id: key.id, slips: editDistance(key.id, id) }))
+    .filter(({ slips }) => slips <= ID_SLIPS)
+    .sort((one, other) => one.slips - other.slips);
+  throw new Failure(
+    `there is no key ${id}; ${nearest ? `did you mean ${nearest.id}?` : 'counterfoil keys list shows all'}`,
+  );
+}
+
+/** `counterfoil keys rotate`. */
+export async function rotate(
+  id: string,
+  options: StoreOptions & { overlap: Overlap; name?: string },
+): Promise<void> {
+  await withStore(options, async (store) => {
+    const { journal } = store;
+    const directory = await loadDirectory(store.configuration, store.database);
+    const before = await keyNamed(id, directory, store.database);
+    const used = (await lastUsesIn(store, [id])).get(id);
+    const wanted = { overlapMs: OVERLAPS_MS[options.overlap], name: options.name ?? null };
+    const { key, row, old } = await changeKeys({ journal, directory }, before.merchant_id, (transaction) =>
+      rotateKey(transaction, before, wanted, OPERATOR),
+    );
+    const now = systemClock.now();
+    if (options.json)
+      return console.log(
+        JSON.stringify({
+          key,
+          id: row.id,
+          mode: row.mode,
+          merchant_id: row.merchant_id,
+          name: row.name,
+          replaced: { id, expires_at: timestampOrNull(old.expires_at), last_used_at: timestampOrNull(used) },
+        }),
+      );
+    const made = await keysMadeBy(store.database, old, now);
+    console.log(key);
+    console.error(`
+Key ${row.id} takes the place of ${id}, for ${row.mode} payments of ${nameOf(row.merchant_id, directory)}.
+Copy it now: it is shown only this once. The store holds its digest. It works already, at a running server too.
+${afterRotation(old, made, usedWhen(used, now), now)}`);
+  });
+}
+
+/** What is left to do once a key was rotated: with an overlap to wait for the last use of the old one, without to look for others. */
+function afterRotation(old: StoredKey, made: readonly StoredKey[], used: string, now: number): string {
+  if (old.expires_at! > now)
+    return `The old key works until ${formatTimestamp(old.expires_at!)}; it was ${used}.
+Next: put the new key where the old one is used, and see with counterfoil keys list that the old one is used no more.`;
+  const ended = `The old key is refused within a second; it was ${used}. Put the new one where it was used.`;
+  return made.length === 0 ? ended : `${ended}\n${leftBehind(made)}\n${endThem(old.id)}`;
+}
+
+/** The keys that a key leaves behind which may have leaked. */
+function leftBehind(made: readonly StoredKey[]): string {
+  const [was, works] = made.length === 1 ? ['was', 'works'] : ['were', 'work'];
+  const ids = made.map(({ id }) => id).join(', ');
+  return `With it ${counted(made.length, 'key')} ${was} made that still ${works}: ${ids}.`;
+}
+
+const endThem = (id: string) =>
+  `If it leaked, end what was made with it too: counterfoil keys revoke ${id} --with-those-it-made`;
+
+/** What a merchant is called; one that left the configuration by its id. */
+const nameOf = (id: string, directory: Directory) => directory.merchant(id)?.name ?? id;
+
+interface RevokeOptions extends StoreOptions {
+  yes?: boolean;
+  withThoseItMade?: boolean;
+}
+
+/** `counterfoil keys revoke`. */
+export async function revoke(id: string, options: RevokeOptions): Promise<void> {
+  const { withThoseItMade = false, yes = false, json } = options;
+  await withStore(options, async (store) => {
+    const { database } = store;
+    const directory = await loadDirectory(store.configuration, database);
+    const key = await keyNamed(id, directory, database);
+    const used = (await lastUsesIn(store, [id])).get(id);
+    const now = systemClock.now();
+    await refuseIfUsed(key, used, now, yes);
+    const ended: string[] = [];
+    // An inactive key may have made others: those are to end then.
+    if (!(withThoseItMade && isInactive(key, now))) ended.push(await end(store, key, directory));
+    const made = await keysMadeBy(database, key, now);
+    if (withThoseItMade)
+      for (const one of made)
+        ended.push(await end(store, await keyNamed(one.id, directory, database), directory));
+    const left = withThoseItMade ? [] : made;
+    if (json) {
+      const revoked_at = timestampOrNull((await findKey(database, id))?.revoked_at);
+      const still_working = left.map((one) => one.id);
+      console.log(
+        JSON.stringify({ id, merchant_id: key.merchant_id, revoked_at, revoked: ended, still_working }),
+      );
+      return;
+    }
+    if (ended.length === 0) console.log(`${id} is over already, and no key that was made with it works.`);
+    else
+      console.log(
+        `Revoked ${ended.join(', ')} of ${nameOf(key.merchant_id, directory)}; ${ended.length > 1 ? id : 'it'} was ${usedWhen(used, now)}. Every server refuses ${ended.length > 1 ? 'them' : 'it'} within a second.`,
+      );
+    if (left.length > 0) console.log(`${leftBehind(left)}\n${endThem(id)}`);
+    if (key.isConfigured) console.log('Its lines may be removed from the configuration file.');
+  });
+}
+
+/** Revokes a key, and gives its id. */
+async function end({ journal }: Store, key: KnownKey, directory: Directory): Promise<string> {
+  await changeKeys({ journal, directory }, key.merchant_id, (transaction) =>
+    revokeKey(transaction, key, OPERATOR),
+  );
+  return key.id;
+}
+
+/** Throws `Failure` for a key that was used in the last day, unless `yes` is set or the user at the terminal confirms. */
+async function refuseIfUsed(
+  key: KnownKey,
+  used: number | undefined,
+  now: number,
+  yes: boolean,
+): Promise<void> {
+  if (yes || isInactive(key, now) || used === undefined || used <= now - DAY_MS) return;
+  const doubt = `${key.id} was ${usedWhen(used, now)}: whatever calls with it is refused as soon as it is revoked.`;
+  if (!(canAsk() && (await saysYes(`${doubt} Revoke it?`))))
+    throw new Failure(`${doubt} It was not revoked; add --yes to do so`);
+}

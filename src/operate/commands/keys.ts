@@ -1,0 +1,236 @@
+// counterfoil keys: makes keys of merchants, wherever those stand; a key is printed once, its digest is kept.
+import { existsSync, realpathSync } from 'node:fs';
+import { Command, Option } from 'commander';
+import { randomId } from '../../lib/ids.ts';
+import { newSecret } from '../../lib/secrets.ts';
+import { formatTimestamp, timestampOrNull } from '../../lib/time.ts';
+import { issueKey, keyNameFault, OVERLAPS_MS } from '../../merchants/api-keys.ts';
+import { KEY_PREFIX, keyDigest, keyId, type Merchant, type Mode } from '../../merchants/merchant.ts';
+import { findMerchant } from '../../merchants/queries.ts';
+import { MERCHANT_ID_PREFIX } from '../../merchants/stored-merchant.ts';
+import { type Configuration, configurationFile, environment, readConfiguration } from '../config.ts';
+import { parseExpiry } from './arguments.ts';
+import { canAsk, saysYes } from './ask.ts';
+import { addKeyToFile, UNFINISHED } from './key-file.ts';
+import { revoke, rotate } from './keys-existing.ts';
+import { list } from './keys-list.ts';
+import { loadDirectory, merchantNamed, nearestMerchant, noSuchMerchant } from './merchant-names.ts';
+import { lendStore, OPERATOR, type Store, type StoreOptions, storeIsThere } from './store.ts';
+import { Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+interface CreateOptions extends StoreOptions {
+  merchant: string;
+  test?: boolean;
+  live?: boolean;
+  expires?: number;
+  name?: string;
+  new?: boolean;
+  yes?: boolean;
+}
+
+export function keysCommand(): Command {
+  const command = new Command('keys')
+    .description('API keys of merchants')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil keys create --merchant "Corner Shop"
+  counterfoil keys list --merchant "Corner Shop"
+  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d
+  counterfoil keys revoke key_4be2f08a51c7d936
+
+Keys of merchants who registered or were imported act on the store at once, a running server included. Keys that are added to
+the configuration file are taken over on SIGHUP.`,
+    )
+    .addCommand(createCommand())
+    .addCommand(
+      new Command('list')
+        .description('list keys and when they were last used; never the keys themselves')
+        .option('--merchant <name>', 'of one merchant alone: business name or id')
+        .addHelpText('after', '\nExamples:\n  counterfoil keys list\n  counterfoil keys list --json')
+        .action(list),
+    )
+    .addCommand(
+      new Command('rotate')
+        .description('make a key in the place of another, which works on for a while, and print it once')
+        .argument('<id>', 'key_…, as keys list shows it')
+        .addOption(
+          new Option('--overlap <time>', 'for how long the old key works on')
+            .choices(Object.keys(OVERLAPS_MS))
+            .default('24h'),
+        )
+        .option('--name <text>', 'what the new key is for; as the old one when left out')
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 7d\n  counterfoil keys rotate key_4be2f08a51c7d936 --overlap 0    for a key that leaked, then:\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made',
+        )
+        .action(rotate),
+    )
+    .addCommand(
+      new Command('revoke')
+        .description('end a key now and for good')
+        .argument('<id>', 'key_…, as keys list shows it')
+        .option('--yes', 'revoke it although it was used in the last day')
+        .option(
+          '--with-those-it-made',
+          'end the keys that were made with it as well, and those made with them',
+        )
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil keys revoke key_4be2f08a51c7d936\n  counterfoil keys revoke key_4be2f08a51c7d936 --with-those-it-made --yes    for a key that leaked',
+        )
+        .action(revoke),
+    );
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
+  return command;
+}
+
+function createCommand(): Command {
+  return new Command('create')
+    .description('make a key, print it once, and keep its digest where its merchant stands')
+    .requiredOption('--merchant <name>', 'business name or id; a name that is not there makes a merchant')
+    .option('--test', 'a key for test payments (default)')
+    .option('--live', 'a key for real payments')
+    .option('--expires <when>', 'a moment with an offset, or a time from now: 12h, 90d', parseExpiry)
+    .option('--name <text>', 'what the key is for')
+    .option('--yes', 'do not ask whether a merchant that is named by its name is the one that is meant')
+    .option('--new', 'make a merchant, though one is called almost the same')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil keys create --merchant "Corner Shop"
+  counterfoil keys create --merchant mer_corner_shop --live --expires 365d --name "Web shop"
+
+A merchant that stands in the configuration file, imported or not, gets its key there: a running server takes it over on
+SIGHUP. Any other merchant of the store gets it in the store: it works at once. A name that neither has makes a merchant in
+the file.`,
+    )
+    .action(create);
+}
+
+async function create(options: CreateOptions, command: Command): Promise<void> {
+  if (options.test && options.live) command.error('error: --test and --live exclude one another');
+  const mode: Mode = options.live ? 'live' : 'test';
+  const fault = options.name === undefined ? undefined : keyNameFault(options.name);
+  if (fault) throw new Failure(`--name: ${fault}`);
+  const file = realpathSync(existing(configurationFile(options.config)));
+  const configuration = readConfiguration(file, environment, UNFINISHED);
+  if (mode === 'live' && configuration.environment === 'development') {
+    throw new Failure('in development all keys make test payments; a live key needs environment: production');
+  }
+  const inFile = (merchant: Merchant, isNew: boolean) => createInFile(file, merchant, isNew, mode, options);
+  // The file alone is enough for a merchant that it has under this id, whether the store can be reached or not.
+  const configured = configuration.merchants.find(({ id }) => id === options.merchant);
+  if (configured) return inFile(configured, false);
+  if (!storeIsThere(configuration)) {
+    const { merchant, isNew } = await chosen(options, configuration, undefined);
+    return inFile(merchant, isNew);
+  }
+  return lendStore(configuration, async (store) => {
+    const { merchant, isNew } = await chosen(options, configuration, store);
+    const isConfigured = configuration.merchants.some(({ id }) => id === merchant.id);
+    if (isNew || isConfigured) await inFile(merchant, isNew);
+    else {
+      if (mode === 'live' && !options.yes) await confirm(store, merchant, options.merchant);
+      await createInStore(store, merchant, mode, options);
+    }
+  });
+}
+
+/** Returns `file`. Throws `ConfigurationError`, which says what is missing, if it does not exist. */
+function existing(file: string): string {
+  if (!existsSync(file)) readConfiguration(file);
+  return file;
+}
+
+/** Whose key it becomes: a merchant that there is, or a new one of that name, unless that looks like a slip. Throws `Failure`. */
+async function chosen(
+  { merchant: wanted, new: wantsNew }: CreateOptions,
+  configuration: Configuration,
+  store: Store | undefined,
+): Promise<{ merchant: Merchant; isNew: boolean }> {
+  const directory = await loadDirectory(configuration, store?.database);
+  const found = merchantNamed(wanted, directory);
+  if (found) return { merchant: found, isNew: false };
+  if (wanted.startsWith(MERCHANT_ID_PREFIX)) throw noSuchMerchant(wanted, directory);
+  const near = wantsNew ? undefined : nearestMerchant(wanted, directory.merchants);
+  if (near) {
+    const doubt = `${wanted} is new: there is no merchant of that name. Did you mean ${near.name} (${near.id})?`;
+    const isNew = canAsk() && (await saysYes(`${doubt}\nMake a new merchant called ${wanted}?`));
+    if (!isNew) throw new Failure(`${doubt} No key was made. To make a new merchant all the same, add --new`);
+  }
+  return { merchant: { id: randomId(MERCHANT_ID_PREFIX, 20), name: wanted }, isNew: true };
+}
+
+/**
+ * Asks whether a merchant that was found by its name alone is the right one, because a merchant that registers may take the name of
+ * another. Throws `Failure` unless the user says yes.
+ */
+async function confirm({ database }: Store, { id, name }: Merchant, wanted: string): Promise<void> {
+  if (wanted === id) return;
+  const { email = null, created_at = null } = (await findMerchant(database, id)) ?? {};
+  const since = created_at === null ? '' : `, registered ${formatTimestamp(created_at).slice(0, 10)}`;
+  const who = `${name} (${id}${email === null ? '' : `, ${email}`}${since})`;
+  if (canAsk() && (await saysYes(`A live key for ${who}?`))) return;
+  throw new Failure(`this makes a live key for ${who}. No key was made: name it by its id, or add --yes`);
+}
+
+async function createInFile(
+  file: string,
+  { id: merchantId, name: merchantName }: Merchant,
+  isNew: boolean,
+  mode: Mode,
+  { expires, name, json }: CreateOptions,
+): Promise<void> {
+  const key = newSecret(KEY_PREFIX[mode]);
+  const digest = keyDigest(key);
+  const until = expires === undefined ? undefined : formatTimestamp(expires);
+  const entry = {
+    key_sha256: digest,
+    ...(name !== undefined && { name }),
+    mode,
+    ...(until !== undefined && { expires_at: until }),
+  };
+  const merchant = { id: merchantId, name: merchantName };
+  await addKeyToFile(file, merchant, entry);
+  const id = keyId(digest);
+  if (json) {
+    const told = { key, id, mode, merchant, new: isNew, name: name ?? null, expires_at: until ?? null, file };
+    console.log(JSON.stringify(told));
+    return;
+  }
+  console.log(key);
+  console.error(`
+${isNew ? `${merchantName} is a new merchant: ${merchantId}, in ${shownPath(file)}.\n` : ''}Key ${id} of ${merchantName} (${merchantId}), for ${mode} payments${until ? ` until ${until}` : ''}.
+Copy it now: it is shown only this once. ${shownPath(file)} holds its digest.
+Next: restart the server or send it SIGHUP (kill -HUP PID), and it takes the key over.`);
+}
+
+async function createInStore(
+  { journal }: Store,
+  merchant: Merchant,
+  mode: Mode,
+  { expires, name, json }: CreateOptions,
+): Promise<void> {
+  const wish = { merchantId: merchant.id, mode, name: name ?? null, expires_at: expires ?? null };
+  const { key, row } = await journal.commit(
+    (transaction) => issueKey(transaction, wish, OPERATOR),
+    merchant.id,
+  );
+  const until = timestampOrNull(row.expires_at);
+  if (json) {
+    const { id } = row;
+    console.log(
+      JSON.stringify({ key, id, mode, merchant, new: false, name: row.name, expires_at: until, file: null }),
+    );
+    return;
+  }
+  console.log(key);
+  console.error(`
+Key ${row.id} of ${merchant.name} (${merchant.id}), for ${mode} payments${until ? ` until ${until}` : ''}.
+Copy it now: it is shown only this once. The store holds its digest.
+It works already, at a running server too.`);
+}

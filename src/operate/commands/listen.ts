@@ -1,0 +1,178 @@
+// counterfoil listen: forwards the events of a test key to an address on the developer's machine, signed as webhooks are.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
+import { webAddressFault } from '../../lib/web-address.ts';
+import { isWebhookSecret, newWebhookSecret, webhookHeaders } from '../../webhooks/signing.ts';
+import { styled } from './terminal.ts';
+import {
+  KEY_OPTION,
+  reasonOf,
+  type TestApi,
+  type TestApiOptions,
+  testApi,
+  Unreachable,
+  URL_OPTION,
+} from './test-api.ts';
+import { CONFIG_OPTION } from './usage.ts';
+
+/** The service sends something every 15 seconds. */
+const SILENT_MS = 35 * SECOND_MS;
+const RETRY_MS = SECOND_MS;
+/** As long as a webhook waits for its answer. */
+const FORWARD_MS = 15 * SECOND_MS;
+
+interface Options extends TestApiOptions {
+  forwardTo: string;
+  secret?: string;
+  json?: boolean;
+}
+
+interface StreamedEvent {
+  id: string;
+  /** JSON, as it is signed and sent. */
+  body: string;
+}
+
+export function listenCommand(): Command {
+  return new Command('listen')
+    .description('forward test events, signed as webhooks are, to a server on this machine')
+    .requiredOption('--forward-to <url>', 'where each event is posted', parseAddress)
+    .option(
+      '--secret <secret>',
+      'sign with this secret, such as that of an endpoint (default: a new one at each start)',
+      parseSecret,
+    )
+    .option(...KEY_OPTION)
+    .option(...URL_OPTION)
+    .option(...CONFIG_OPTION)
+    .option('--json', 'print a line of JSON for each event')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil listen --forward-to http://127.0.0.1:3000/hook
+  counterfoil listen --forward-to http://127.0.0.1:3000/hook --url https://pay.example --key cfk_test_…
+
+It prints the secret that your server verifies signatures with, then a line for each event. Without --secret the secret is
+another one at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
+Ctrl-C. An event is posted once, whatever your server answers. Make events with counterfoil trigger.`,
+    )
+    .action(listen);
+}
+
+function parseAddress(text: string): string {
+  const fault = webAddressFault(text, { httpsOnly: false });
+  if (fault) throw new InvalidArgumentError(fault.replace(/^Must/, 'It must'));
+  return text;
+}
+
+function parseSecret(text: string): string {
+  if (!isWebhookSecret(text))
+    throw new InvalidArgumentError('It must be whsec_ and 24 to 64 bytes in base64.');
+  return text;
+}
+
+async function listen({ forwardTo, json, secret: given, ...options }: Options): Promise<void> {
+  const api = testApi(options);
+  const secret = given ?? newWebhookSecret();
+  let lastId: string | undefined;
+  for (let hasBegun = false; ; await sleep(RETRY_MS)) {
+    try {
+      const events = await openEvents(api, lastId);
+      if (hasBegun) say('connected again');
+      else if (json) console.log(JSON.stringify({ listening: api.baseUrl, forward_to: forwardTo, secret }));
+      else console.log(`Test events of ${api.baseUrl} go to ${forwardTo}\nSigning secret: ${secret}\n`);
+      hasBegun = true;
+      for await (const event of events) {
+        lastId = event.id;
+        await forward(event, { forwardTo, secret, json });
+      }
+      say('the service ended the stream; connecting again');
+    } catch (error) {
+      if (!hasBegun || !(error instanceof Unreachable)) throw error;
+      say(error.message);
+    }
+  }
+}
+
+/** Tells the developer what is no event: apart from the lines of events, which a program may read. */
+const say = (text: string) => console.error(`${formatTimestamp(systemClock.now()).slice(11, 19)}  ${text}`);
+
+/** Opens the stream behind an event, or now. Throws as `TestApi.request` does; so does what it returns when the connection breaks. */
+async function openEvents(api: TestApi, lastId: string | undefined): Promise<AsyncGenerator<StreamedEvent>> {
+  const silent = new AbortController();
+  let timer = setTimeout(() => silent.abort(), SILENT_MS);
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(), SILENT_MS);
+  };
+  const headers: Record<string, string> = lastId === undefined ? {} : { 'last-event-id': lastId };
+  try {
+    const response = await api.request('/v1/events/stream', { headers, signal: silent.signal });
+    return eventsIn(response, heard, () => clearTimeout(timer));
+  } catch (error) {
+    clearTimeout(timer);
+    throw error;
+  }
+}
+
+async function* eventsIn(
+  response: Response,
+  heard: () => void,
+  end: () => void,
+): AsyncGenerator<StreamedEvent> {
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of response.body!) {
+      heard();
+      const blocks = (text + decoder.decode(bytes, { stream: true })).split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const [, id, body] = /^id: (\S+)\ndata: (.*)$/.exec(block) ?? [];
+        if (id !== undefined) yield { id, body: body! };
+      }
+    }
+  } catch (error) {
+    throw new Unreachable(`the connection was lost (${reasonOf(error)}); connecting again`);
+  } finally {
+    end();
+  }
+}
+
+/** Posts an event and prints what came of it. Throws nothing. */
+async function forward(
+  { id, body }: StreamedEvent,
+  { forwardTo, secret, json }: { forwardTo: string; secret: string; json: boolean | undefined },
+): Promise<void> {
+  const { type, data } = JSON.parse(body) as { type: string; data: { payment_id: string } };
+  const at = systemClock.now();
+  const begun = monotonicMs();
+  const headers = webhookHeaders({ id, body, secrets: [secret], at });
+  let status: number | null = null;
+  let failure: string | undefined;
+  try {
+    const signal = AbortSignal.timeout(FORWARD_MS);
+    const response = await fetch(forwardTo, { method: 'POST', headers, body, redirect: 'manual', signal });
+    status = response.status;
+    await response.body?.cancel();
+  } catch (error) {
+    failure = reasonOf(error);
+  }
+  const ms = Math.round(monotonicMs() - begun);
+  const { payment_id } = data;
+  if (json) {
+    const time = formatTimestamp(at);
+    console.log(JSON.stringify({ time, id, type, payment_id, status, ms, ...(failure && { failure }) }));
+    return;
+  }
+  const isTaken = status !== null && status >= 200 && status < 300;
+  const answer = styled(
+    process.stdout,
+    isTaken ? 'green' : 'red',
+    status === null ? 'no answer' : String(status),
+  );
+  const detail = failure === undefined ? `in ${ms} ms` : `(${failure})`;
+  console.log(`${formatTimestamp(at).slice(11, 19)}  ${type.padEnd(22)}  ${payment_id}  ${answer} ${detail}`);
+}

@@ -1,0 +1,244 @@
+// counterfoil merchants: lists merchants, wherever they stand, suspends them, limits them, and takes them over from the configuration.
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { counted } from '../../lib/counted.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import type { Directory, KnownMerchant } from '../../merchants/directory.ts';
+import { limitMerchant } from '../../merchants/limit.ts';
+import type { MerchantLimits } from '../../merchants/merchant.ts';
+import { findMerchant } from '../../merchants/queries.ts';
+import { isInactive } from '../../merchants/stored-key.ts';
+import { changesOf, type StateChange, type StoredMerchant } from '../../merchants/stored-merchant.ts';
+import { changeMerchantState } from '../../merchants/suspend.ts';
+import { existingMerchant, loadDirectory, merchantsInStore } from './merchant-names.ts';
+import { importMerchants } from './merchants-import.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+const LIMIT_MAXIMUM = 1_000_000;
+
+export function merchantsCommand(): Command {
+  const command = new Command('merchants')
+    .description('merchants: those of the configuration file, and those who registered')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil merchants list
+  counterfoil merchants suspend "Corner Shop" --reason "Chargebacks under inquiry"
+  counterfoil merchants import --all
+
+They act on the store at once, a running server included.`,
+    )
+    .addCommand(
+      new Command('list')
+        .description('list merchants: their keys, where they stand, whether they are suspended')
+        .addHelpText(
+          'after',
+          '\nExamples:\n  counterfoil merchants list\n  counterfoil merchants list --json',
+        )
+        .action(list),
+    )
+    .addCommand(
+      oneMerchant('show', 'show one merchant: how to reach it, its limits, why it is suspended').action(show),
+    )
+    .addCommand(
+      oneMerchant('suspend', 'refuse its keys and its customers from now on', ' --reason "Under inquiry"')
+        .requiredOption('--reason <text>', 'why; for administrators alone')
+        .action((name: string, options: ReasonOptions) => changeState(name, options, 'suspended')),
+    )
+    .addCommand(
+      oneMerchant('resume', 'let a suspended merchant go on', ' --reason "All is well"')
+        .requiredOption('--reason <text>', 'why; for administrators alone')
+        .action((name: string, options: ReasonOptions) => changeState(name, options, 'resumed')),
+    )
+    .addCommand(
+      oneMerchant('limit', 'give a merchant of the store limits of its own', ' --writes 200')
+        .option(
+          '--writes <n>',
+          'requests other than GET and HEAD in a second, for each of its keys',
+          perSecond,
+        )
+        .option('--reads <n>', 'GET and HEAD in a second, for each of its keys', perSecond)
+        .option('--default', 'remove its own limits: rate_limits of the configuration hold again')
+        .action(limit),
+    )
+    .addCommand(
+      new Command('import')
+        .description('take merchants with their keys over from the configuration file into the store')
+        .addArgument(new Argument('[ids...]', 'mer_…'))
+        .option('--all', 'all merchants of the file')
+        .addHelpText(
+          'after',
+          `
+Examples:
+  counterfoil merchants import mer_corner_shop
+  counterfoil merchants import --all
+
+Their keys go on working as they are. From then on they are managed without the file: their lines may be removed from it.`,
+        )
+        .action(importMerchants),
+    );
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
+  return command;
+}
+
+function oneMerchant(name: string, description: string, rest = ''): Command {
+  return new Command(name)
+    .description(description)
+    .addArgument(new Argument('<merchant>', 'business name or id'))
+    .addHelpText('after', `\nExample:\n  counterfoil merchants ${name} "Corner Shop"${rest}`);
+}
+
+function perSecond(text: string): number {
+  if (!/^\d{1,7}$/.test(text) || Number(text) < 1 || Number(text) > LIMIT_MAXIMUM)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${LIMIT_MAXIMUM}.`);
+  return Number(text);
+}
+
+/** A merchant as lists tell of it, in JSON. */
+function described(merchant: KnownMerchant, directory: Directory) {
+  const { id, name, keys, isConfigured } = merchant;
+  const now = systemClock.now();
+  const working = (mode: 'live' | 'test') =>
+    keys.filter((key) => key.mode === mode && !isInactive(key, now)).length;
+  return {
+    id,
+    name,
+    status: directory.isSuspended(id) ? ('suspended' as const) : ('active' as const),
+    live_keys: working('live'),
+    test_keys: working('test'),
+    configured: isConfigured,
+  };
+}
+
+async function list(options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ configuration, database }) => {
+    const directory = await loadDirectory(configuration, database);
+    const merchants = directory.merchants.map(({ id }) => described(directory.merchant(id)!, directory));
+    if (options.json) return console.log(JSON.stringify({ merchants }));
+    if (merchants.length === 0)
+      return console.log(
+        'There are no merchants. Make one: counterfoil keys create --merchant "Corner Shop"',
+      );
+    const inStore = await merchantsInStore(database);
+    const rows = merchants.map((one) => [
+      one.id,
+      one.name,
+      `${counted(one.live_keys, 'live key')}, ${one.test_keys} for tests`,
+      !one.configured ? 'in the store' : inStore.has(one.id) ? 'in both' : 'in the configuration',
+      one.status,
+    ]);
+    console.log(columns(rows));
+  });
+}
+
+async function show(wanted: string, options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ configuration, database }) => {
+    const directory = await loadDirectory(configuration, database);
+    const { id, name } = existingMerchant(wanted, directory);
+    const known = directory.merchant(id);
+    const stored = await findMerchant(database, id);
+    const told = {
+      ...(known
+        ? described(known, directory)
+        : { id, name, status: 'suspended' as const, configured: false }),
+      email: stored?.email ?? null,
+      website: known?.website ?? null,
+      support: known?.support ?? null,
+      created_at: timestampOrNull(stored?.created_at),
+      limits: known?.limits ?? {},
+      suspensions: changesOf(stored).map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
+    };
+    if (options.json) console.log(JSON.stringify({ merchant: told }));
+    else console.log(sheetOf(told, stored).join('\n'));
+  });
+}
+
+type Told = Partial<ReturnType<typeof described>> & {
+  id: string;
+  name: string;
+  status: string;
+  website: string | null;
+  support: string | null;
+  created_at: string | null;
+  limits: MerchantLimits;
+};
+
+/** One merchant in lines; what has nothing to say is left out. */
+function sheetOf(told: Told, stored: StoredMerchant | undefined): string[] {
+  const { writes_per_second: writes, reads_per_second: reads } = told.limits;
+  const facts: [string, string | null | undefined | false][] = [
+    ['id', told.id],
+    ['name', told.name],
+    ['state', told.status],
+    ['keys', told.live_keys !== undefined && `${told.live_keys} live, ${told.test_keys} for tests`],
+    ['stands', told.configured ? 'in the configuration' : 'in the store'],
+    ['e-mail', stored?.email],
+    ['website', told.website],
+    ['support', told.support],
+    [stored?.email ? 'registered' : 'in the store since', told.created_at],
+    [
+      'limits',
+      [writes && `${writes} writes a second`, reads && `${reads} reads a second`].filter(Boolean).join(', '),
+    ],
+  ];
+  const lines = facts.flatMap(([term, value]) => (value ? [[term, value]] : []));
+  const changes = changesOf(stored).map(
+    ({ act, by, at, reason }) => `${formatTimestamp(at)}  ${act} by ${by}: ${reason.replaceAll('\n', ' ')}`,
+  );
+  return [columns(lines), ...(changes.length > 0 ? ['', ...changes] : [])];
+}
+
+interface ReasonOptions extends StoreOptions {
+  reason: string;
+}
+
+async function changeState(wanted: string, options: ReasonOptions, act: StateChange['act']): Promise<void> {
+  await withStore(options, async ({ configuration, database, journal }) => {
+    const { id, name } = existingMerchant(wanted, await loadDirectory(configuration, database));
+    await changeMerchantState(journal, id, act, { ...OPERATOR, by: 'operator' }, options.reason);
+    const status = act === 'suspended' ? 'suspended' : 'active';
+    if (options.json) console.log(JSON.stringify({ id, name, status }));
+    else if (act === 'resumed') console.log(`${name} (${id}) goes on: its keys work again within a second.`);
+    else
+      console.log(
+        `${name} (${id}) is suspended: within a second every server refuses its keys, and its customers cannot pay.\nNext, when it may go on: counterfoil merchants resume ${id} --reason "…"`,
+      );
+  });
+}
+
+interface LimitOptions extends StoreOptions {
+  writes?: number;
+  reads?: number;
+  default?: boolean;
+}
+
+async function limit(wanted: string, options: LimitOptions, command: Command): Promise<void> {
+  const { writes, reads } = options;
+  if ((writes !== undefined || reads !== undefined) && options.default)
+    command.error('error: --default excludes --writes and --reads');
+  const isSaid = writes !== undefined || reads !== undefined;
+  if (!isSaid && !options.default)
+    command.error('error: give --writes, --reads or both, or --default for the limits of all');
+  const limits: MerchantLimits = {
+    ...(writes !== undefined && { writes_per_second: writes }),
+    ...(reads !== undefined && { reads_per_second: reads }),
+  };
+  await withStore(options, async (store) => {
+    const directory = await loadDirectory(store.configuration, store.database);
+    const { id, name } = existingMerchant(wanted, directory);
+    if (directory.merchant(id)?.isConfigured)
+      throw new Failure(
+        `${name} (${id}) stands in the configuration file: set its rate_limits there, or import it first`,
+      );
+    await limitMerchant(store.journal, id, limits, OPERATOR);
+    if (options.json) console.log(JSON.stringify({ id, name, limits }));
+    else
+      console.log(
+        isSaid
+          ? `${name} (${id}) has limits of its own from now on; what was not said is as for all.`
+          : `${name} (${id}) has no limits of its own any more: rate_limits of the configuration hold.`,
+      );
+  });
+}

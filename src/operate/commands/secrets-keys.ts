@@ -1,0 +1,199 @@
+// counterfoil secrets rotate, list and remove: puts a new key for secrets in the place of another while servers run.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Argument, Command } from 'commander';
+import { announceKey, dropKey, useKey } from '../../journal/keys/change.ts';
+import { keyLine, newSecretKey } from '../../journal/keys/key.ts';
+import { addSecretKey, isOwnPlace, keyPlaceName, readSecretKeys } from '../../journal/keys/key-file.ts';
+import { lockKeys, ordersOf, ringOf } from '../../journal/keys/open-ring.ts';
+import { storedSecretKeys } from '../../journal/keys/queries.ts';
+import { counted } from '../../lib/counted.ts';
+import { SECOND_MS, timestampOrNull } from '../../lib/time.ts';
+import { resealSecrets, sealedSecrets } from '../checks/sealed-secrets.ts';
+import type { Configuration } from '../config.ts';
+import { OPERATOR, type Store, type StoreOptions, withStore } from './store.ts';
+import { columns, Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+/** Four times what a node needs to hear of an entry. */
+const HEARD_MS = 2 * SECOND_MS;
+
+export function keyCommands(): Command[] {
+  const commands = [
+    new Command('rotate')
+      .description('seal all secrets with a new key; the old keys still open what they sealed')
+      .option('--to <id>', 'use this key, which every node has, in place of a new one')
+      .addHelpText(
+        'after',
+        `
+Servers may run. One node that keeps its keys in storage needs this one command. Where several nodes have the key, or the key comes from
+secrets_key_file or COUNTERFOIL_SECRETS_KEY, the first run makes a key and says where to put it. The second run, with --to, uses it.
+Run it as the account and with the environment that the service has. If it is interrupted, run it again with --to.
+
+Examples:
+  counterfoil secrets rotate
+  counterfoil secrets rotate --to 0123456789abcdef
+  counterfoil secrets list`,
+      )
+      .action(rotate),
+    new Command('list')
+      .description(
+        'list the keys for secrets: since when, how many secrets each has sealed, whether this node has it',
+      )
+      .addHelpText('after', '\nExample:\n  counterfoil secrets list --json')
+      .action(list),
+    new Command('remove')
+      .description('end an old key on every node; refused while a secret is sealed with it')
+      .addArgument(new Argument('<id>', 'the id of the key, from secrets list'))
+      .addHelpText('after', '\nExample:\n  counterfoil secrets remove 0123456789abcdef')
+      .action(remove),
+  ];
+  return commands.map((command) => command.option(...CONFIG_OPTION).option(...JSON_OPTION));
+}
+
+async function rotate({ to, ...options }: StoreOptions & { to?: string }): Promise<void> {
+  await withStore(options, async (store) => {
+    const { configuration, database } = store;
+    const before = (await ringIn(store)).current;
+    const isAlone = isOwnPlace(configuration) && (database.engine === 'sqlite' || configuration.nodes === 1);
+    if (to === undefined && !isAlone) return prepare(store, options);
+    const key = to ?? (await addKey(store)).id;
+    if (!readSecretKeys(configuration).some(({ id }) => id === key))
+      throw new Failure(
+        `${placeShown(configuration)} holds no key ${key}: counterfoil secrets list shows all`,
+      );
+    const { sealed, left } = await switchTo(store, key);
+    if (left.length > 0) process.exitCode = 1;
+    if (options.json) return console.log(JSON.stringify({ current: key, before, sealed, left }));
+    console.log(`${key} is the current key. ${counted(sealed, 'secret')} sealed with it.`);
+    if (left.length > 0)
+      console.error(
+        `${left.join(', ')} ${left.length === 1 ? 'was' : 'were'} changed in the store itself and left as ${left.length === 1 ? 'it is' : 'they are'}: run counterfoil audit verify`,
+      );
+    if (before === key) return;
+    console.error(`
+Next: save the keys again (counterfoil secrets backup FILE). After 15 minutes every session in use has moved to the new key. Then:
+  counterfoil secrets remove ${before}`);
+  });
+}
+
+/** Makes a key that the operator must put on every node before it can be used. */
+async function prepare({ configuration, ...store }: Store, { json }: StoreOptions): Promise<void> {
+  const isOwn = isOwnPlace(configuration);
+  const key = isOwn ? await addKey({ configuration, ...store }) : newSecretKey();
+  const place = placeShown(configuration);
+  if (json) {
+    const line = isOwn ? null : keyLine(key);
+    return console.log(JSON.stringify({ prepared: key.id, line, place: keyPlaceName(configuration) }));
+  }
+  if (!isOwn) console.log(keyLine(key));
+  const restart = configuration.secrets_keys === null ? '' : ', and restart the nodes one after the other';
+  const what = isOwn
+    ? `The new key ${key.id} is in ${place}. Nothing is sealed with it yet.
+Next: copy that file to every other node (mode 0600, same owner)`
+    : `This is the new key ${key.id}. It is kept nowhere, and shown only this once.
+Next: add the line to ${place} on every node. Keep the lines that are there${restart}`;
+  console.error(`${isOwn ? '' : '\n'}${what}. Then, on one node:
+  counterfoil secrets rotate --to ${key.id}`);
+}
+
+/** Adds a key to this node's own file. Throws `SecretKeysUnfit` for keys that are kept elsewhere. */
+export function addKey({ configuration, database }: Pick<Store, 'configuration' | 'database'>) {
+  return database.transaction(async (transaction) => {
+    await lockKeys(transaction, database.engine);
+    return addSecretKey(configuration);
+  });
+}
+
+/** Makes `key` the current one and seals every secret with it, until no node seals with another. Throws `Failure`. */
+async function switchTo(store: Store, key: string): ReturnType<typeof resealSecrets> {
+  const { database, journal } = store;
+  const ring = await ringIn(store);
+  if (ring.current !== key) {
+    if ((await storedSecretKeys(database)).some(({ id }) => id === key))
+      throw new Failure(`the key ${key} was used before: counterfoil secrets rotate makes a new one`);
+    await journal.commit((transaction) => announceKey(transaction, OPERATOR, key));
+    await delay(HEARD_MS);
+    await journal.commit((transaction) => useKey(transaction, OPERATOR, key));
+    ring.use(ordersOf(await storedSecretKeys(database)));
+    await delay(HEARD_MS);
+  }
+  let sealed = 0;
+  for (;;) {
+    const done = await resealSecrets(database, journal, ring);
+    sealed += done.sealed;
+    if (done.sealed === 0) return { sealed, left: done.left };
+  }
+}
+
+/** The ring of a store that was served. Throws `Failure`, and `SecretKeysUnfit` if a key is missing. */
+async function ringIn({ configuration, database }: Store) {
+  const stored = await storedSecretKeys(database);
+  if (stored.length === 0)
+    throw new Failure('the store has no key for secrets yet: the first start of the server makes it');
+  return ringOf(stored, configuration);
+}
+
+/** Where the keys of this node are, as its operator knows it. */
+export function placeShown(configuration: Configuration): string {
+  const name = keyPlaceName(configuration);
+  return configuration.secrets_keys === null ? shownPath(name) : name;
+}
+
+async function list(options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ configuration, database }) => {
+    const held = readSecretKeys(configuration).map(({ id }) => id);
+    const stored = await storedSecretKeys(database);
+    const { current } = ordersOf(stored);
+    const secrets = await sealedSecrets(database);
+    const ids = new Set([...stored.map(({ id }) => id), ...held, ...secrets.flatMap(({ key }) => key ?? [])]);
+    const place = placeShown(configuration);
+    const keys = [...ids].map((id) => {
+      const row = stored.find((one) => one.id === id);
+      return {
+        id,
+        created_at: timestampOrNull(row?.created_at),
+        removed_at: timestampOrNull(row?.removed_at),
+        state: !row ? 'unused' : row.removed_at !== null ? 'removed' : id === current ? 'current' : 'old',
+        sealed_secrets: secrets.filter(({ key }) => key === id).length,
+        held_in: held.includes(id) ? keyPlaceName(configuration) : null,
+      };
+    });
+    const plain = secrets.filter(({ key }) => key === null).length;
+    if (options.json) return console.log(JSON.stringify({ keys, plain_secrets: plain }));
+    const rows = keys.map((one) => [
+      one.id,
+      one.created_at ?? '-',
+      one.state,
+      counted(one.sealed_secrets, 'secret'),
+      one.held_in === null ? 'missing on this node' : `in ${place}`,
+    ]);
+    if (rows.length > 0) console.log(columns(rows));
+    if (plain > 0) console.log(`${counted(plain, 'secret')} not sealed: restart a server, which seals them`);
+  });
+}
+
+async function remove(id: string, options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ configuration, database, journal }) => {
+    const stored = await storedSecretKeys(database);
+    if (!stored.some((one) => one.id === id))
+      throw new Failure(`the store has no key ${id}: counterfoil secrets list shows all`);
+    await journal.commit(async (transaction) => {
+      // The row is locked before the secrets are counted: no node seals with the key from here on.
+      await dropKey(transaction, OPERATOR, 'secrets.key_removed', id);
+      const { current } = ordersOf(await storedSecretKeys(transaction));
+      if (ordersOf(stored).current === id)
+        throw new Failure(`${id} is the current key: counterfoil secrets rotate puts another in its place`);
+      const needing = (await sealedSecrets(transaction)).filter(({ key }) => key === id);
+      if (needing.length > 0)
+        throw new Failure(
+          `${counted(needing.length, 'secret')} still sealed with ${id} (${[...new Set(needing.map(({ holder }) => holder))].join(', ')}): run counterfoil secrets rotate --to ${current}`,
+        );
+    });
+    if (options.json) return console.log(JSON.stringify({ removed: id }));
+    console.log(`No node takes the key ${id} for anything within a second.`);
+    if (readSecretKeys(configuration).some((one) => one.id === id))
+      console.error(
+        `Its line stays in ${placeShown(configuration)}: backups from before need it. Take it out when they are gone, or if the key was stolen.`,
+      );
+  });
+}

@@ -1,0 +1,105 @@
+// counterfoil secrets: saves the keys of an installation, sealed with a passphrase, puts them back, and replaces them.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { Command } from 'commander';
+import { keyLine, newSecretKey } from '../../journal/keys/key.ts';
+import { sync, writeDurably } from '../../lib/durable-files.ts';
+import { formatTimestamp, systemClock } from '../../lib/time.ts';
+import { prepareStorage } from '../../store/open.ts';
+import { configurationFile, readConfiguration } from '../config.ts';
+import { parseFile } from './arguments.ts';
+import { requireElsewhere } from './backup-folder.ts';
+import { putBack, readKeys } from './node-keys.ts';
+import { givenPassphrase, newPassphrase } from './passphrase.ts';
+import { type KeyId, openKeys, sealKeys } from './sealed-keys.ts';
+import { keyCommands } from './secrets-keys.ts';
+import { lostCommand } from './secrets-lost.ts';
+import { Failure, shownPath } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+interface SecretsOptions {
+  passphraseFile?: string;
+  config?: string;
+  json?: boolean;
+}
+
+export function secretsCommand(): Command {
+  const saving = new Command('backup')
+    .description('save the keys of this node in a new file, sealed with a passphrase')
+    .argument('<file>', 'the file to make, outside storage', parseFile)
+    .addHelpText(
+      'after',
+      `
+The passphrase is asked for twice. Keep it apart from the file: the file alone opens nothing, and without the passphrase it is lost.
+On several nodes run it on each: every node has a checkpoint key of its own.
+
+Examples:
+  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed
+  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed --passphrase-file /run/secrets/passphrase`,
+    )
+    .action(saveKeys);
+  const restoring = new Command('restore')
+    .description('put saved keys back into storage; one that is there already is never replaced')
+    .argument('<file>', 'a file that counterfoil secrets backup made', parseFile)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed\n  pass counterfoil | counterfoil secrets restore /mnt/kept/counterfoil-keys.sealed --passphrase-file -',
+    )
+    .action(restoreKeys);
+  const making = new Command('new')
+    .description('print a new key for a file that several nodes share; nothing is kept of it')
+    .addHelpText(
+      'after',
+      '\nExample:\n  counterfoil secrets new | install -m 0600 -o counterfoil -g counterfoil /dev/stdin /etc/counterfoil/secrets.key',
+    )
+    .action(() => console.log(keyLine(newSecretKey())));
+  const secrets = new Command('secrets')
+    .description('the keys that no backup of the store holds')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  counterfoil secrets backup /mnt/kept/counterfoil-keys.sealed\n  counterfoil secrets rotate',
+    );
+  for (const command of [saving, restoring])
+    secrets.addCommand(
+      command
+        .option('--passphrase-file <file>', 'read the passphrase from its first line; - is standard input')
+        .option(...CONFIG_OPTION)
+        .option(...JSON_OPTION),
+    );
+  for (const command of [making, ...keyCommands(), lostCommand()]) secrets.addCommand(command);
+  return secrets;
+}
+
+async function saveKeys(file: string, { passphraseFile, config, json }: SecretsOptions): Promise<void> {
+  const configuration = readConfiguration(configurationFile(config));
+  requireElsewhere(file, configuration.storage);
+  if (existsSync(file)) throw new Failure(`${shownPath(file)} is there already: name a new file`);
+  const { keys, files } = readKeys(configuration);
+  if (keys.length === 0)
+    throw new Failure(
+      `there is no key in ${shownPath(configuration.storage)}: the first start of the server makes them`,
+    );
+  const passphrase = await newPassphrase(passphraseFile);
+  const made_at = formatTimestamp(systemClock.now());
+  await writeDurably(file, await sealKeys({ made_at, keys, files }, passphrase));
+  await sync(dirname(file));
+  await openKeys(readFileSync(file, 'utf8'), passphrase); // as it lies on the disk
+  if (json) return console.log(JSON.stringify({ saved: file, keys }));
+  console.log(
+    `Saved the ${told(keys)} to ${shownPath(file)}, sealed. Keep it on another machine, and its passphrase elsewhere.`,
+  );
+}
+
+async function restoreKeys(file: string, { passphraseFile, config, json }: SecretsOptions): Promise<void> {
+  const configuration = readConfiguration(configurationFile(config));
+  const { storage } = configuration;
+  const saved = await openKeys(readFileSync(file, 'utf8'), await givenPassphrase(passphraseFile));
+  prepareStorage(storage);
+  const keys = putBack(saved, configuration);
+  if (json) return console.log(JSON.stringify({ storage, keys }));
+  const [there, missing] = [true, false].map((was) => keys.filter(({ was_there }) => was_there === was));
+  if (missing!.length > 0) console.log(`Put the ${told(missing!)} into ${shownPath(storage)}.`);
+  if (there!.length > 0) console.log(`Already in ${shownPath(storage)}: the ${told(there!)}.`);
+}
+
+const told = (keys: readonly KeyId[]) => keys.map(({ name, id }) => `${name} ${id}`).join(' and the ');

@@ -1,0 +1,148 @@
+// counterfoil serve: runs the service until it is stopped.
+import { Command } from 'commander';
+import { createLogger, type Logger } from '../../lib/log.ts';
+import { monotonicMs, systemClock } from '../../lib/time.ts';
+import { replaceConfigured } from '../../merchants/follow.ts';
+import { type Subject, skipped } from '../checks/check.ts';
+import { refuseToReload, refuseToStart } from '../checks/refuse.ts';
+import { type Configuration, configurationFile, installationOf, readConfiguration } from '../config.ts';
+import type { Service } from '../main.ts';
+import { watchClock } from '../watch-clock.ts';
+import { banner, readyLine, setUpLink } from './banner.ts';
+import { controllingTerminal, terminalLog } from './terminal.ts';
+import { CONFIG_OPTION } from './usage.ts';
+
+/**
+ * A stop that takes longer is given up, before supervisors lose patience. Later than the last answer (`http/listener.ts`), and with
+ * time to sign a last checkpoint.
+ */
+const STOP_DEADLINE_MS = 9800;
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('run the service')
+    .option(...CONFIG_OPTION)
+    .option('--deep', 'prove every index of the store before serving, which reads all of it')
+    .option('--json', 'on a terminal too, say ready and log in lines of JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil serve
+  PORT=9000 counterfoil serve --config /etc/counterfoil.yaml
+  npm start -- --config /etc/counterfoil.yaml
+
+Environment, over the file: COUNTERFOIL_CONFIG, PORT, COUNTERFOIL_STORAGE, DATABASE_URL.
+SIGTERM and SIGINT finish what was accepted and stop; SIGHUP reads merchants, keys, methods and the certificate again.`,
+    )
+    .action((options: { config?: string; deep?: boolean; json?: boolean }) =>
+      serve(configurationFile(options.config), options),
+    );
+}
+
+async function serve(file: string, options: { deep?: boolean; json?: boolean }): Promise<void> {
+  const begun = monotonicMs();
+  const configuration = readConfiguration(file);
+  const interactive = process.stdout.isTTY === true && !options.json;
+  const lines = createLogger(configuration.log_level);
+  const log = interactive ? terminalLog(process.stdout) : lines;
+  watchClock(systemClock, log);
+  const subject = { ...subjectOf(configuration), deep: options.deep };
+  await refuseToStart(subject, 'start');
+  const { startService } = await import('../main.ts'); // clients that are refused by now have not waited for it
+  const service = await startService(configuration, {
+    log,
+    clock: systemClock,
+    onStore: (database) => refuseToStart({ ...subject, store: { database } }, 'store'),
+    onBroken: (error) => {
+      // The disk or the file failed. What happens next must be a fresh start's recovery, not this process's guess.
+      log.error({ err: error }, 'the store is broken; ending');
+      lines.flush();
+      process.exit(1);
+    },
+  });
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return; // Ctrl-C through npm arrives twice
+    stopping = true;
+    const deadline = setTimeout(() => process.exit(1), STOP_DEADLINE_MS);
+    await service.stop();
+    clearTimeout(deadline);
+    if (interactive) console.log('\n  Stopped. What was accepted is on disk.');
+    lines.flush();
+    process.exit(0);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  const hadTerminal = interactive && controllingTerminal();
+  process.on('SIGHUP', () => {
+    if (hadTerminal && !controllingTerminal())
+      stop(); // its terminal was closed: Ctrl-C is not possible any more
+    else {
+      renewCertificate(configuration, service, log);
+      reread(file, configuration, service, log);
+    }
+  });
+
+  const readyMs = monotonicMs() - begun;
+  // The service answers already: what its store refuses now, a full disk say, it may take again by the next request.
+  const [setUp] = await Promise.allSettled([setUpLink(configuration, service)]);
+  const link = setUp.status === 'fulfilled' ? setUp.value : undefined;
+  if (interactive) console.log(await banner(configuration, service, readyMs, link));
+  else process.stdout.write(`${JSON.stringify(readyLine(configuration, service, readyMs, link))}\n`);
+  if (setUp.status === 'rejected')
+    log.error({ err: setUp.reason }, 'no set-up link could be made: restart to get one');
+}
+
+/** What checks look at while there is no store to look into. */
+function subjectOf(configuration: Configuration): Subject {
+  const store = { none: skipped('The store is not open yet') };
+  return { ...installationOf(configuration), clock: systemClock, deadlineMs: 0, store };
+}
+
+/** Shows the certificate that lies in its files by now, or goes on with the one that is and says why. */
+function renewCertificate(
+  { tls }: Configuration,
+  service: Service,
+  log: Pick<Logger, 'info' | 'error'>,
+): void {
+  if (!tls) return;
+  try {
+    service.renewCertificate();
+    log.info('the certificate was read again');
+  } catch (error) {
+    log.error(`the certificate stays as it was: ${(error as Error).message}`);
+  }
+}
+
+/** Takes over merchants, keys and methods from the file, or keeps what is and says why: whatever a start would refuse of them. */
+async function reread(
+  file: string,
+  running: Configuration,
+  service: Service,
+  log: Pick<Logger, 'info' | 'warn' | 'error'>,
+): Promise<void> {
+  try {
+    const configuration = readConfiguration(file);
+    const { environment, merchants, methods } = configuration;
+    // What development lets pass, the development key above all, must not reach a server in production.
+    if (environment !== running.environment) throw new Error('environment changed: restart to take it over');
+    await refuseToReload(subjectOf(configuration));
+    await replaceConfigured(service.database, service.directory, merchants);
+    service.offer.replace(methods);
+    service.webhooks.configure(configuration.endpoints);
+    log.info('merchants, keys and methods were read again');
+    const left = changedSince(running, configuration);
+    if (left.length > 0) log.warn(`restart to take over what else changed: ${left.join(', ')}`);
+  } catch (error) {
+    log.error(`merchants, keys and methods stay as they were: ${(error as Error).message}`);
+  }
+}
+
+/** The settings that are read at the start alone and are others by now. */
+function changedSince(running: Configuration, now: Configuration): string[] {
+  const { merchants: _m, methods: _e, written: _w, endpoints: _p, ...settings } = running;
+  const names = Object.keys(settings) as (keyof typeof settings)[];
+  return names.filter((name) => JSON.stringify(running[name]) !== JSON.stringify(now[name])).sort();
+}

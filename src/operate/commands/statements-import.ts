@@ -1,0 +1,93 @@
+// counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { type Imported, importedText } from '../../statements/import.ts';
+import {
+  type CheckedFile,
+  checkFile,
+  type FileFault,
+  faultLine,
+  importFile,
+  layoutsOf,
+} from '../../statements/import-file.ts';
+import type { CsvOptions } from '../../statements/reading/csv.ts';
+import type { ReadStatements } from '../../statements/reading/read.ts';
+import { FILE_BYTES_MAXIMUM, readStatements } from '../../statements/reading/read.ts';
+import { rememberedLayouts } from '../../statements/remembered.ts';
+import { type CsvFlags, csvOptions } from './statements-csv.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { Failure, printBesideBar, shownPath, withProgressBar } from './terminal.ts';
+
+interface Options extends StoreOptions, CsvFlags {
+  despiteFaults?: boolean;
+  dryRun?: boolean;
+}
+
+/** What came of one file. `statements` is null if nothing was imported because of its faults. */
+interface Told {
+  file: string;
+  statements: Record<string, unknown>[] | null;
+  faults: FileFault[];
+}
+
+/** `counterfoil statements import`. Sets exit code 1 if there is a fault. Throws what `withStore` throws. */
+export async function importFiles(files: readonly string[], options: Options): Promise<void> {
+  const { despiteFaults = false, dryRun = false, json } = options;
+  await withStore(options, async ({ configuration, database, journal }) => {
+    const told: Told[] = [];
+    const csv = { ...csvOptions(options), remembered: await rememberedLayouts(database) };
+    const sizes = files.map((path) => statSync(path).size);
+    const all = sum(sizes);
+    await withProgressBar('importing', async (onProgress) => {
+      for (const [i, path] of files.entries()) {
+        onProgress(sum(sizes.slice(0, i)), all);
+        const read = readFile(path, csv);
+        const checked = checkFile(read, configuration.methods);
+        if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
+        const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
+        told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
+        if (!json) printBesideBar(fileText(basename(path), imported, checked, read));
+      }
+    });
+    if (json) console.log(JSON.stringify({ dry_run: dryRun, files: told }));
+    else if (dryRun) console.log('Nothing was imported: this was a dry run.');
+    if (told.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+  });
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
+export function readFile(path: string, csv?: CsvOptions): ReadStatements {
+  const name = basename(path);
+  const status = statSync(path);
+  if (status.isDirectory()) throw new Failure(`${shownPath(path)} is a folder: name the files in it`);
+  if (status.size <= FILE_BYTES_MAXIMUM) return readStatements(readFileSync(path), name, csv);
+  return { statements: [], faults: [{ file: name, line: 0, text: 'The file is larger than 64 MB.' }] };
+}
+
+function shown({ id, account, statement, added, booked, known }: Imported) {
+  const { format, number, from, to } = statement;
+  return { id, account, format, number, from, to, added, booked, known };
+}
+
+function fileText(
+  file: string,
+  imported: Imported[] | undefined,
+  checked: CheckedFile,
+  { statements: inFile }: ReadStatements,
+): string {
+  const statements = (imported ?? []).map((one) => {
+    const { number, from, to } = one.statement;
+    const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
+    return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
+  });
+  const isNothing = checked.statements.length === 0 && checked.faults.length > 0;
+  const isNameless = inFile.some(
+    ({ format, account }) => format === 'csv' && (account.iban ?? account.other) === undefined,
+  );
+  const remedy = isNameless ? 'Say the account with --account' : 'Put that right, and import the file again';
+  const advice = isNothing ? `${remedy}.` : 'To import what is right: --despite-faults';
+  const refused = imported === undefined || isNothing ? [`  Not imported. ${advice}`] : [];
+  return [file, ...statements, ...checked.faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
+}

@@ -1,0 +1,173 @@
+// Lends a command the store, for changes beside a running server, and finds rows by the names that operators use.
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { Administrator } from '../../administrators/administrator.ts';
+import { plainEmail } from '../../administrators/failures.ts';
+import { findAdministratorByEmail, listAdministrators } from '../../administrators/queries.ts';
+import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import { Fence } from '../../journal/fence.ts';
+import { Journal } from '../../journal/journal.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { systemClock } from '../../lib/time.ts';
+import { databaseName } from '../../store/connection-string.ts';
+import { type Database, DatabaseError } from '../../store/database.ts';
+import { knownMigrations, missingMigrations } from '../../store/migrate.ts';
+import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
+import { lineOf } from '../checks/check.ts';
+import { lostDatabaseFile } from '../checks/lost-store.ts';
+import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
+import { Failure, shownPath } from './terminal.ts';
+
+export interface StoreOptions {
+  config?: string;
+  json?: boolean;
+}
+
+/** Who acts by a command. */
+export const OPERATOR = { actor: 'operator', request_id: null };
+
+export interface Store {
+  configuration: Configuration;
+  database: Database;
+  journal: Journal;
+}
+
+/** The same as `lendStore`, of the store that the configuration in the options names. Throws `ConfigurationError` as well. */
+export async function withStore<T>({ config }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
+  return lendStore(readConfiguration(configurationFile(config)), use);
+}
+
+/**
+ * Lends the store to `use` and closes it. The store is not locked. A commit of the journal is one transaction of the database, which
+ * takes its numbers from the head of the history, so commits of a server and of a command are in one order, on SQLite as on PostgreSQL.
+ * The server sees the rows within a tenth of a second. Throws `Failure` if there is no store, if its schema is not this program's, or if
+ * `use` throws an `OperationalError`.
+ */
+export async function lendStore<T>(
+  configuration: Configuration,
+  use: (store: Store) => Promise<T>,
+): Promise<T> {
+  requireStore(configuration);
+  const database = await openFenced(configuration);
+  const journal = new Journal(database, systemClock);
+  try {
+    await requireSchema(database, configuration);
+    return await use({ configuration, database, journal });
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await journal.close();
+    await database.close();
+  }
+}
+
+/** The configuration of a command that reads a store. Throws `Failure` if there is none. */
+export function configured(file: string | undefined): Configuration {
+  const configuration = readConfiguration(configurationFile(file));
+  requireStore(configuration);
+  return configuration;
+}
+
+/** Lends the store to `use` and closes it. Throws `Failure` where its schema is not this program's. */
+export async function withDatabase<T>(configuration: Configuration, use: (database: Database) => Promise<T>) {
+  const database = await openDatabase(configuration, (error) => {
+    throw error;
+  });
+  try {
+    await requireSchema(database, configuration);
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * Opens the store for changes, on no host of the database whose history ends before the newest checkpoint: a server takes none
+ * either. Throws what `openDatabase` does.
+ */
+export async function openFenced(configuration: Configuration): Promise<Database> {
+  const newest = await new CheckpointLookup(configuration.storage).newest();
+  const quiet = { error() {} }; // where no host is left, the error says why
+  const onBroken = (error: Error) => {
+    throw error;
+  };
+  return openDatabase(configuration, onBroken, new Fence(newest, quiet));
+}
+
+/**
+ * Throws `Failure` where the schema of a store is not this program's, and says so of one that has none at all, as a database has
+ * that is not the right one. Throws what `missingMigrations` does as well.
+ */
+export async function requireSchema(
+  database: Database,
+  { storage, database_url }: StoreSettings,
+  outdated = 'the schema is not up to date: run counterfoil migrate',
+): Promise<void> {
+  const missing = await missingMigrations(database);
+  if (missing === 0) return;
+  if (missing < knownMigrations().length) throw new Failure(outdated);
+  throw new Failure(
+    `${databaseShown({ storage, database_url })} holds no store: see whether it is the right one; counterfoil migrate makes a store in it`,
+  );
+}
+
+/** The database of a store as an operator knows it: its file, or its name on PostgreSQL. Never the password of the address. */
+export function databaseShown({ storage, database_url }: StoreSettings): string {
+  return database_url === null
+    ? shownPath(join(storage, SQLITE_FILE))
+    : `the database of database_url (${databaseName(database_url)})`;
+}
+
+/** Throws `Failure` if there is no store, and says whether it is lost. Makes nothing. Also throws what `storeIsThere` does. */
+export function requireStore(configuration: Configuration): void {
+  const isThere = storeIsThere(configuration);
+  const lost = lostDatabaseFile(configuration);
+  if (lost) throw new Failure(lineOf(lost));
+  if (!isThere)
+    throw new Failure(
+      `there is no store in ${shownPath(configuration.storage)}: name the right configuration with --config, or make a store with counterfoil migrate`,
+    );
+}
+
+/** Whether there is a store. Throws `Failure` where this account may not look. Throws `RestoreUnfinished` as well. */
+export function storeIsThere(configuration: Configuration): boolean {
+  const { storage } = configuration;
+  try {
+    accessSync(storage, constants.R_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT')
+      throw new Failure(
+        `${shownPath(storage)} may not be read by this account (${code}): run the command as the account that serves`,
+      );
+  }
+  return storeExists(configuration);
+}
+
+/** The administrator with an e-mail address. Throws `Failure`. */
+export async function named(database: Database, email: string): Promise<Administrator> {
+  const found = await findAdministratorByEmail(database, plainEmail(email));
+  if (found) return found;
+  const others = (await listAdministrators(database)).map((one) => one.email);
+  throw new Failure(
+    `there is no administrator ${JSON.stringify(email)}; there ${others.length > 0 ? `are: ${others.join(', ')}` : 'is none yet: counterfoil administrators create'}`,
+  );
+}
+
+/** Returns what throws a `Failure` with `sentence` for a refusal that says `not_found`, and any other error unchanged. */
+export const ifMissing = (sentence: string) => (error: unknown) => {
+  throw error instanceof OperationalError && error.code === 'not_found' ? new Failure(sentence) : error;
+};
+
+/** Formats a refusal for the operator. Returns other errors unchanged. */
+function told(error: unknown): unknown {
+  if (!(error instanceof OperationalError)) return error;
+  if (error.cause instanceof DatabaseError) return error.cause;
+  const details = Object.entries(error.details ?? {}).map(([name, fault]) => `--${name}: ${asPart(fault)}`);
+  return new Failure(details.length > 0 ? details.join('; ') : asPart(error.message));
+}
+
+/** A sentence as part of a line. */
+function asPart(sentence: string): string {
+  return sentence.slice(0, 1).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+}

@@ -1,0 +1,163 @@
+// What a terminal gets that a pipe does not: emphasis, a progress bar, a readable line for each request.
+import { closeSync, openSync } from 'node:fs';
+import { constants } from 'node:os';
+import type { Logger } from '../../lib/log.ts';
+import { formatTimestamp, monotonicMs, systemClock } from '../../lib/time.ts';
+import { environment } from '../config.ts';
+
+/** A command's own failure, reported in one line; exit code 1. */
+export class Failure extends Error {
+  override readonly name: string = 'Failure';
+}
+
+type Stream = NodeJS.WriteStream;
+
+/** Whether escape sequences may be written (https://no-color.org: any non-empty NO_COLOR forbids them). */
+export function mayColor(stream: Stream): boolean {
+  return stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb';
+}
+
+const STYLES = {
+  bold: ['\x1b[1m', '\x1b[22m'],
+  dim: ['\x1b[2m', '\x1b[22m'],
+  green: ['\x1b[32m', '\x1b[39m'],
+  yellow: ['\x1b[33m', '\x1b[39m'],
+  red: ['\x1b[31m', '\x1b[39m'],
+} as const;
+
+/** `text` in a style where `stream` is a terminal that wants it, else plain. */
+export function styled(stream: Stream, style: keyof typeof STYLES, text: string): string {
+  const [on, off] = STYLES[style];
+  return mayColor(stream) ? on + text + off : text;
+}
+
+/** A path as a person reads it: from here where it lies below, else whole. */
+export function shownPath(path: string): string {
+  const here = `${process.cwd()}/`;
+  return path.startsWith(here) ? `./${path.slice(here.length)}` : path;
+}
+
+/** Rows as columns, each as wide as its widest cell, two spaces between. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Whether this process has a terminal that could interrupt it; a closed window leaves it without. */
+export function controllingTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A log for eyes: one short line for each request but the health checks, and what went wrong in words. */
+export function terminalLog(out: Stream): Logger {
+  const time = () => styled(out, 'dim', formatTimestamp(systemClock.now()).slice(11, 19));
+  const write = (text: string) => void out.write(`  ${time()}  ${text}\n`);
+  const tell = (style: 'yellow' | 'red' | undefined) => (fields: unknown, message?: string) => {
+    const { method, route, status, ms, err, request_id } = (
+      typeof fields === 'object' ? fields : {}
+    ) as Record<string, unknown>;
+    if (message === 'request') {
+      if (String(route).endsWith('/health')) return;
+      const color = Number(status) < 400 ? 'green' : Number(status) < 500 ? 'yellow' : 'red';
+      write(
+        `${styled(out, color, String(status))}  ${String(method).padEnd(4)}  ${route ?? 'no such path'}  ${ms} ms`,
+      );
+      return;
+    }
+    const text = message ?? String(fields);
+    const cause = err instanceof Error ? `: ${err.stack ?? err.message}` : '';
+    const place = request_id ? ` (${request_id})` : '';
+    write((style ? styled(out, style, text) : text) + place + cause);
+  };
+  return {
+    debug() {},
+    info: tell(undefined),
+    warn: tell('yellow'),
+    error: tell('red'),
+  } as Logger;
+}
+
+const BAR_WIDTH = 24;
+const REDRAW_EVERY_MS = 100;
+const SILENT_FOR_MS = 500;
+
+/** Tells how much of how much is done, and of what where that is another thing by now. */
+export type Progress = (done: number, total: number, stage?: string) => void;
+
+/** Whether a bar stands on the terminal's last line. */
+let drawn = false;
+
+/** Lends `use` a progress bar on standard error, drawn only on a terminal and only for what takes more than half a second. */
+export async function withProgressBar<T>(label: string, use: (told: Progress) => Promise<T>): Promise<T> {
+  let current = label;
+  let begun = monotonicMs();
+  let drawnAt = begun + SILENT_FOR_MS - REDRAW_EVERY_MS;
+  const told: Progress = (done, total, stage = label) => {
+    const now = monotonicMs();
+    if (stage !== current) [current, begun, drawnAt] = [stage, now, now + SILENT_FOR_MS - REDRAW_EVERY_MS];
+    if (!process.stderr.isTTY || environment.TERM === 'dumb') return;
+    if (total === 0 || now - drawnAt < REDRAW_EVERY_MS) return;
+    drawnAt = now;
+    drawn = true;
+    const part = Math.min(done / total, 1);
+    const full = Math.round(part * BAR_WIDTH);
+    const left = part > 0 ? Math.ceil((((now - begun) / part) * (1 - part)) / 1000) : 0;
+    const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
+    process.stderr.write(`\r${stage} ▕${bar}▏ ${Math.floor(part * 100)} % · ${left} s left \x1b[K`);
+  };
+  try {
+    return await use(told);
+  } finally {
+    clearBar();
+  }
+}
+
+function clearBar(): void {
+  if (drawn) process.stderr.write('\r\x1b[K');
+  drawn = false;
+}
+
+/** Prints text on standard output while a progress bar may stand on the terminal's last line. */
+export function printBesideBar(text: string): void {
+  clearBar();
+  console.log(text);
+}
+
+/** What ends a command midway: Ctrl-C, and signals. */
+const INTERRUPTIONS = ['SIGINT', 'SIGTERM'] as const;
+/** What a shell's exit code begins with where a signal ended a process. */
+const SIGNALLED = 128;
+
+/**
+ * Has `line` said on standard error where a signal ends the process while `use` is at work, which ends as it would have without;
+ * `onEnd` is called before. `use` gives turns: what it does in one piece is ended after it.
+ */
+export async function tellInterrupted<T>(line: string, use: () => Promise<T>, onEnd = () => {}): Promise<T> {
+  const stop = () => INTERRUPTIONS.forEach((signal) => void process.off(signal, end));
+  const end = (signal: NodeJS.Signals) => {
+    stop(); // without a listener it ends the process
+    console.error(`${drawn ? '\n' : ''}counterfoil: interrupted: ${line}`);
+    onEnd();
+    process.kill(process.pid, signal);
+    // Still running: as process 1, which gets no signal without a handler.
+    process.exit(SIGNALLED + constants.signals[signal]);
+  };
+  for (const signal of INTERRUPTIONS) process.on(signal, end);
+  try {
+    return await use();
+  } finally {
+    stop();
+  }
+}

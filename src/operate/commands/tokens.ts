@@ -1,0 +1,144 @@
+// counterfoil administrators token: what programs call /admin with, in an administrator's name.
+import { Command, Option } from 'commander';
+import { ROLES, type Role } from '../../administrators/administrator.ts';
+import {
+  createToken,
+  lesserRole,
+  listTokens,
+  revokeToken,
+  TOKEN_DAYS,
+  TOKEN_DAYS_MAXIMUM,
+} from '../../administrators/token.ts';
+import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import { parseDays, parseEmail } from './arguments.ts';
+import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { columns, Failure } from './terminal.ts';
+import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
+
+export function tokenCommand(): Command {
+  const command = new Command('token')
+    .description('tokens that programs call /admin with')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  counterfoil administrators token create --email ana@example.org --role auditor --name "Nightly export"
+  counterfoil administrators token list`,
+    )
+    .addCommand(
+      new Command('create')
+        .description('make a token and print it once')
+        .requiredOption('--email <address>', 'in whose name it acts', parseEmail)
+        .addOption(
+          new Option('--role <role>', 'what it may do: at most what its administrator may do')
+            .choices(ROLES)
+            .makeOptionMandatory(),
+        )
+        .requiredOption('--name <name>', 'what it is for')
+        .option(
+          '--expires-in-days <days>',
+          `at most ${TOKEN_DAYS_MAXIMUM}`,
+          parseDays(TOKEN_DAYS_MAXIMUM),
+          TOKEN_DAYS,
+        )
+        .addHelpText(
+          'after',
+          '\nExample:\n  counterfoil administrators token create --email ana@example.org --role auditor --name "Nightly export" --expires-in-days 30',
+        )
+        .action(create),
+    )
+    .addCommand(
+      new Command('list')
+        .description('list tokens: whose they are, what they may do and until when, never the tokens')
+        .addHelpText('after', '\nExample:\n  counterfoil administrators token list --json')
+        .action(list),
+    )
+    .addCommand(
+      new Command('revoke')
+        .description('end a token now and for good')
+        .argument('<id>', 'its id: tok_…')
+        .addHelpText(
+          'after',
+          '\nExample:\n  counterfoil administrators token revoke tok_01m7xy90z59x4m4bthzeq11xez7gvadtw35y',
+        )
+        .action(revoke),
+    );
+  for (const one of command.commands) one.option(...CONFIG_OPTION).option(...JSON_OPTION);
+  return command;
+}
+
+interface CreateOptions extends StoreOptions {
+  email: string;
+  role: Role;
+  name: string;
+  expiresInDays: number;
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  await withStore(options, async ({ database, journal }) => {
+    const owner = await named(database, options.email);
+    const { token, row } = await journal.commit((transaction) =>
+      createToken(
+        transaction,
+        { administratorId: owner.id, role: options.role, name: options.name, days: options.expiresInDays },
+        OPERATOR,
+      ),
+    );
+    const expires_at = formatTimestamp(row.expires_at);
+    if (options.json) {
+      const { id, role, name } = row;
+      console.log(JSON.stringify({ token, id, email: owner.email, role, name, expires_at }));
+      return;
+    }
+    console.log(token);
+    console.error(`
+Token ${row.id} acts for ${owner.name} (${owner.email}) as ${row.role} until ${expires_at}.
+Copy it now: it is shown only this once. The store holds its digest.
+Next: send it as Authorization: Bearer … to /admin. To end it: counterfoil administrators token revoke ${row.id}`);
+  });
+}
+
+async function list(options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ database }) => {
+    const now = systemClock.now();
+    const tokens = (await listTokens(database)).map((one) => ({
+      id: one.id,
+      email: one.email,
+      role: lesserRole(one.role, one.owner_role),
+      name: one.name,
+      state:
+        one.revoked_at !== null
+          ? 'revoked'
+          : one.expires_at <= now
+            ? 'expired'
+            : one.owner_disabled_at !== null
+              ? 'stopped'
+              : 'active',
+      created_at: formatTimestamp(one.created_at),
+      expires_at: formatTimestamp(one.expires_at),
+      revoked_at: timestampOrNull(one.revoked_at),
+    }));
+    if (options.json) return console.log(JSON.stringify({ tokens }));
+    if (tokens.length === 0)
+      return console.log('There are no tokens. Make one: counterfoil administrators token create --help');
+    const state = (one: (typeof tokens)[number]) =>
+      ({
+        active: `until ${one.expires_at}`,
+        expired: `expired ${one.expires_at}`,
+        revoked: `revoked ${one.revoked_at}`,
+        stopped: `stopped: ${one.email} is disabled`,
+      })[one.state]!;
+    console.log(columns(tokens.map((one) => [one.id, one.email, one.role, one.name, state(one)])));
+  });
+}
+
+async function revoke(id: string, options: StoreOptions): Promise<void> {
+  await withStore(options, async ({ database, journal }) => {
+    const found = (await listTokens(database)).find((one) => one.id === id);
+    if (!found) throw new Failure(`there is no token ${id}; counterfoil administrators token list shows all`);
+    if (found.revoked_at !== null)
+      throw new Failure(`the token ${id} was revoked already, on ${formatTimestamp(found.revoked_at)}`);
+    const { name } = await journal.commit((transaction) => revokeToken(transaction, id, OPERATOR), id);
+    console.log(options.json ? JSON.stringify({ id, revoked: true }) : `Revoked ${id} (${name}).`);
+  });
+}

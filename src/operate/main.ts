@@ -1,0 +1,205 @@
+// Starts everything in order and stops it in reverse.
+import type { FastifyInstance } from 'fastify';
+import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
+import { Fence } from '../journal/fence.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
+import { openRing } from '../journal/keys/open-ring.ts';
+import { lastVerification } from '../journal/last-verification.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Clock } from '../lib/time.ts';
+import { VERSION } from '../lib/version.ts';
+import { Directory } from '../merchants/directory.ts';
+import type { KeyUses } from '../merchants/key-uses.ts';
+import type { EventStreams } from '../payments/events/streams.ts';
+import { Offer } from '../payments/methods/offer.ts';
+import { rehearseCreate } from '../payments/rehearse.ts';
+import type { Waits } from '../payments/waits.ts';
+import { ReviewFigures } from '../review/figures.ts';
+import { countFailures } from '../store/count-failures.ts';
+import type { Database } from '../store/database.ts';
+import { freeBytes, hasRoom } from '../store/free-space.ts';
+import { migrate } from '../store/migrate.ts';
+import { holdStore, openDatabase, prepareStorage } from '../store/open.ts';
+import { defectReporter } from '../web/errors.ts';
+import { Health } from '../web/health.ts';
+import { refuser } from '../web/refused-keys.ts';
+import type { WebhookWorker } from '../webhooks/worker.ts';
+import { freePlaces } from './addresses.ts';
+import { buildApp } from './app.ts';
+import { newestBackupAt } from './checks/backup-checks.ts';
+import { KeyPairUnfit, type LoadedKeyPair, loadKeyPair } from './checks/key-pair.ts';
+import { type Configuration, ConfigurationError, installationOf } from './config.ts';
+import { openListeners, openMetrics } from './listeners.ts';
+import type { Measurements } from './metrics/measurements.ts';
+import { sealAtRest } from './seal-at-rest.ts';
+import { webhookRules } from './settings/webhook-endpoints.ts';
+import { surfaceSettings } from './surface-settings.ts';
+import { Undo } from './undo.ts';
+import { startCounters, startFollowing, startWork } from './work.ts';
+
+export interface Service {
+  baseUrl: string;
+  checkoutBaseUrl: string;
+  consoleBaseUrl: string;
+  /** What serves the API, on the first address. */
+  app: FastifyInstance;
+  database: Database;
+  journal: Journal;
+  ring: KeyRing;
+  directory: Directory;
+  keyUses: KeyUses;
+  offer: Offer;
+  streams: EventStreams;
+  waits: Waits;
+  webhooks: WebhookWorker;
+  /** The port asked for, when another had to be taken. */
+  portTaken: number | undefined;
+  /** Reads the certificate again, and shows it from now on; the old one goes on where it throws `KeyPairUnfit`. */
+  renewCertificate(): void;
+  /** Finishes what was accepted, signs a last checkpoint, closes the store. */
+  stop(): Promise<void>;
+}
+
+interface StartParts {
+  log: Logger;
+  clock: Clock;
+  /** Told of a failing disk, after which the process must end. */
+  onBroken: (error: Error) => void;
+  /** Looks at the store before anything is done with it; what it throws keeps the service from starting. */
+  onStore?: (database: Database) => Promise<void>;
+  largestBatch?: number;
+}
+
+/**
+ * Starts the service. Throws `ConfigurationError`, `DatabaseError`, `SchemaTooNew`, `StorageExposed`, `SecretKeysUnfit`, and the
+ * system's `EADDRINUSE` where the port is fixed.
+ */
+export async function startService(configuration: Configuration, parts: StartParts): Promise<Service> {
+  const undo = new Undo(parts.log);
+  try {
+    return await start(configuration, parts, undo);
+  } catch (error) {
+    await undo.run();
+    throw error;
+  }
+}
+
+/** What was begun when it throws is ended by `undo`. */
+async function start(configuration: Configuration, parts: StartParts, undo: Undo): Promise<Service> {
+  const { log, clock } = parts;
+  const { tls, metrics } = configuration;
+  // What may keep it from starting comes first: a refused start leaves the store as it was.
+  let keyPair = tls ? firstKeyPair(configuration.file, tls, clock.now()) : undefined;
+  const places = await freePlaces(configuration);
+  const measurements = metrics ? await startMeasuring() : undefined;
+  const fence = new Fence(await new CheckpointLookup(configuration.storage).newest(), log);
+  const database = await openStore(configuration, parts, fence, measurements, undo);
+
+  const ring = await openRing(database, configuration, clock);
+  const base = { configuration, database, ring, fence, measurements, undo };
+  const running = startWork(base, parts);
+  const { journal, webhooks, streams, waits } = running;
+  const directory = new Directory(configuration.merchants, {
+    testOnly: configuration.environment === 'development',
+  });
+  await sealAtRest({ database, journal, ring }, log);
+  const follower = await startFollowing({ ...base, directory, webhooks }, parts);
+  const { keyUses, tally } = startCounters(journal, parts, undo);
+  const offer = new Offer(configuration.methods, directory);
+  const health = new Health({
+    journal,
+    isFollowing: () => follower.isFollowing(),
+    hasRoom: () => hasRoom(configuration),
+    rehearsal: rehearseCreate,
+    log,
+  });
+  const figures = new ReviewFigures({ database, journal, clock, timeZone: configuration.time_zone });
+  if (metrics && measurements) {
+    const certificateEndsAt = () => keyPair?.endsAt;
+    measurements.watch({
+      ...{ ...running, database, figures, clock, log, certificateEndsAt },
+      holds: () => health.holds(),
+      ...storageMeasures(configuration, clock),
+    });
+    const listener = await openMetrics(metrics, measurements, log);
+    undo.add(() => listener.close());
+  }
+
+  const settings = surfaceSettings(configuration);
+  const appParts = {
+    ...settings,
+    ...{ log, clock, database, journal, ring, directory },
+    ...{ keyUses, offer, health, figures, tally, places, streams, waits },
+    webhookRules: webhookRules(configuration),
+    installation: installationOf(configuration, undefined, places.port),
+    refuse: refuser(settings.rateLimits, clock),
+    defect: defectReporter(log, measurements?.defect),
+  };
+  const listeners = await openListeners(configuration, places, keyPair, (site, server) =>
+    buildApp(appParts, site, { server, observe: measurements?.observe }),
+  );
+  undo.add(() => Promise.all(listeners.map((listener) => listener.close())));
+  undo.add(() => [health.stopping(), streams.stop(), waits.stop()]);
+  return {
+    ...{ database, journal, ring, directory, keyUses, offer, streams, waits, webhooks },
+    baseUrl: places.baseUrls.public,
+    checkoutBaseUrl: places.checkoutBaseUrl,
+    consoleBaseUrl: places.baseUrls.console,
+    app: listeners[0]!.app,
+    portTaken: places.port === configuration.port ? undefined : configuration.port,
+    renewCertificate() {
+      if (!tls) return;
+      keyPair = loadKeyPair(tls, clock.now());
+      for (const listener of listeners) listener.renew(keyPair);
+    },
+    stop: () => undo.run(),
+  };
+}
+
+/** What is measured of the storage folder and of the folder of backups. */
+function storageMeasures({ storage, backups }: Configuration, clock: Clock) {
+  return {
+    freeBytes: () => freeBytes(storage),
+    newestBackupAt: async () => (backups === null ? undefined : newestBackupAt(backups, clock.now())),
+    lastVerification: () => lastVerification(storage),
+  };
+}
+
+/** The key pair to start with. Throws `ConfigurationError`. */
+function firstKeyPair(file: string, tls: NonNullable<Configuration['tls']>, now: number): LoadedKeyPair {
+  try {
+    return loadKeyPair(tls, now);
+  } catch (error) {
+    if (error instanceof KeyPairUnfit) throw new ConfigurationError(`${file}: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The metrics of this node. Their library is loaded only if metrics are on. */
+async function startMeasuring(): Promise<Measurements> {
+  const { Measurements } = await import('./metrics/measurements.ts');
+  return new Measurements(VERSION);
+}
+
+/** Opens the store for this server alone, looks at it, and only then brings its schema up to date. */
+async function openStore(
+  configuration: Configuration,
+  parts: StartParts,
+  fence: Fence,
+  measurements: Measurements | undefined,
+  undo: Undo,
+): Promise<Database> {
+  prepareStorage(configuration.storage);
+  undo.add(holdStore(configuration));
+  const opened = await openDatabase(configuration, parts.onBroken, fence);
+  undo.add(() => opened.close());
+  if (!(await hasRoom(configuration)))
+    parts.log.warn(
+      'the disk is full: what is stored is served, and changes are answered 503 until there is room',
+    );
+  await parts.onStore?.(opened);
+  await migrate(opened);
+  // From here on: that a new database has no tables yet is no failure.
+  return measurements ? countFailures(opened, measurements.failed) : opened;
+}

@@ -1,0 +1,244 @@
+// The audit log: the history's entries, newest first, what seals them, and whether all of it was verified.
+
+import { createReadStream, existsSync } from 'node:fs';
+import { askedOf, dayFields, daysAsked, filterBar, filterField } from '../../administrators/pages/filters.ts';
+import {
+  type Faults,
+  hasFaults,
+  literal,
+  moment,
+  notice,
+  rows,
+  said,
+  type TermRow,
+} from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { namesOf } from '../../administrators/queries.ts';
+import type { AuditEntry } from '../../journal/audit-entry.ts';
+import { checkpointFiles } from '../../journal/checkpoint.ts';
+import { markCheckpoints } from '../../journal/export.ts';
+import { type EntryFilter, sealHolding } from '../../journal/queries.ts';
+import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
+import type { Seal } from '../../journal/seal.ts';
+import { type EntryPage, findEntries } from '../../journal/search.ts';
+import { counted } from '../../lib/counted.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { isPaymentId } from '../../payments/payment.ts';
+import { pager, records } from '../../web/markup/table.ts';
+
+const PAGE = 50;
+const PARAMETERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
+const TEXT_MAXIMUM = 200;
+/** Characters of a seal's hash that stand in the list; the whole is in the entry's details. */
+const HASH_SHOWN = 12;
+
+type Asked = Partial<Record<(typeof PARAMETERS)[number], string>>;
+
+export async function auditPage(context: Context): Promise<Outcome> {
+  const { database, query } = context;
+  const { asked, filter, faults } = filterOf(context);
+  const wrong = hasFaults(faults);
+  const place = { before: numberOf(query.get('before')), after: numberOf(query.get('after')) };
+  const page: EntryPage = wrong
+    ? { entries: [], newer: undefined, older: undefined, searched: undefined }
+    : await findEntries(database, filter, place, PAGE);
+  const content = html`<h1>Audit log</h1>
+${proof(context)}
+${filterForm(context, asked, faults)}
+${!wrong && (await list(context, asked, page))}`;
+  return { title: 'Audit log', content, place: '/audit', faults };
+}
+
+function numberOf(text: string | null): number | undefined {
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFilter; faults: Faults } {
+  const asked: Asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
+  const faults: Record<string, string> = {};
+  const { actor, action, subject } = asked;
+  return {
+    asked,
+    filter: { actor, action, subject, ...daysAsked(asked, timeZone, faults) },
+    faults,
+  };
+}
+
+/** Whether the history was verified, and the links for verifying it elsewhere. */
+function proof(context: Context): Html {
+  const { address, token, verification } = context;
+  const { running, newest } = verification;
+  const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">
+${token}<button class="secondary">Verify now</button></form>`;
+  const progress =
+    running &&
+    html`<p role="status">Verifying since ${moment(context, running.since)}: ${Math.floor(running.part * 100)} % done.
+<a href="${address('/audit')}">Refresh</a></p>`;
+  return html`<section class="proof block" aria-labelledby="proof-heading"><h2 id="proof-heading">Proof</h2>
+${newest ? outcome(context, newest) : !running && html`<p>Not verified since this server started.</p>`}
+${progress ?? button}
+<p class="downloads">To verify it elsewhere:
+<a class="plain" href="${address('/audit/checkpoints')}" download>checkpoints.jsonl</a> ·
+<a class="plain" href="${address('/audit/key')}" download>public key</a></p>
+</section>`;
+}
+
+function outcome(context: Context, newest: NonNullable<Context['verification']['newest']>): Html {
+  const at = moment(context, newest.at);
+  switch (newest.is) {
+    case 'verified': {
+      const { entries, seals, payments = 0, checkpoints: signed, acknowledged } = newest.found;
+      const known =
+        acknowledged > 0 &&
+        html`<p>${counted(acknowledged, 'fault')} acknowledged:
+<a href="${context.address('/audit', { action: ACKNOWLEDGED })}">see what was changed outside the service</a>.</p>`;
+      return notice(
+        html`<p><strong>Verified to entry ${entries}</strong> on ${at}: ${counted(seals, 'seal')}, ${counted(payments, 'payment')}
+and ${counted(signed, 'checkpoint')} are as the history says.</p>${known}`,
+      );
+    }
+    case 'broken': {
+      const { entry, problem, rows: count } = newest;
+      const others = count > 1 && ` (and ${counted(count - 1, 'other row')})`;
+      const where =
+        entry === undefined
+          ? null
+          : html` at <a href="${context.address('/audit', { before: String(entry + 1) })}#entry-${entry}">entry ${entry}</a>`;
+      return html`<div class="errors" role="alert"><p><strong>Broken${where}</strong>, found on ${at}: ${said(problem)}${others}.
+Keep the files as they are and run <code>counterfoil audit verify</code>.</p></div>`;
+    }
+    default:
+      return notice(
+        html`<p>The verification at ${at} failed before it came to an end. The log says why.</p>`,
+        'warn',
+      );
+  }
+}
+
+function filterForm(context: Context, asked: Asked, faults: Faults): Html {
+  const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: 'none' };
+  const text = (name: 'actor' | 'action' | 'subject', label: string, placeholder: string) =>
+    filterField(name, label, asked[name], undefined, { ...code, placeholder });
+  const fields = html`${text('actor', 'Who (begins with)', 'administrator:')}${text('action', 'What (begins with)', 'payment.')}
+${text('subject', 'On what (whole)', 'pay_…')}${dayFields(asked, faults)}`;
+  return filterBar(context, '/audit', asked, { fields, button: 'Show' });
+}
+
+async function list(context: Context, asked: Asked, page: EntryPage): Promise<Html> {
+  const { address } = context;
+  const { entries, newer, older, searched } = page;
+  const to = (name: 'before' | 'after', number: number) =>
+    address('/audit', { ...asked, [name]: String(number) });
+  const pages = pager(
+    newer !== undefined && ['Newer', to('after', newer)],
+    older !== undefined && ['Older', to('before', older)],
+  );
+  const told =
+    searched &&
+    html`<p class="muted">Looked through entries ${searched.first} to ${searched.last}; the search goes on with the next page.</p>`;
+  if (entries.length === 0) {
+    const narrowed = Object.keys(asked).length > 0;
+    return html`<div class="empty"><p>${narrowed ? 'No entry matches.' : 'There are no entries here.'}</p>${told}
+${(narrowed || newer !== undefined) && html`<p><a href="${address('/audit')}">Show the newest entries</a></p>`}</div>
+${pages}`;
+  }
+  return html`${await table(context, entries)}
+${told}
+${pages}`;
+}
+
+async function table(context: Context, entries: readonly AuditEntry[]): Promise<Html> {
+  const { database } = context;
+  const administrators = entries.map(({ actor }) => administratorOf(actor)).filter((id) => id !== undefined);
+  const names = await namesOf(database, [...new Set(administrators)]);
+  const seals = await sealsOf(context, entries);
+  const address = (number: number) => context.address('/audit', { before: String(number + 1) });
+  const link = ({ number }: AuditEntry) =>
+    html`<a class="plain" href="${address(number)}#entry-${number}" data-key-row>${number}</a>`;
+  const actorOf = ({ actor }: AuditEntry) => {
+    const name = names.get(administratorOf(actor) ?? '');
+    return name === undefined ? literal(actor) : said(name);
+  };
+  const sealOf = (seal: Seal | undefined) =>
+    seal ? html`${seal.number} ${literal(seal.hash.slice(0, HASH_SHOWN))}…` : 'None';
+  return records<AuditEntry>(
+    [
+      ['Entry', link, 'number'],
+      ['When', ({ at }) => moment(context, at)],
+      ['Who', actorOf],
+      ['What', (one) => html`${literal(one.action)}${details(one, seals.get(one.number))}`],
+      ['On what', (one) => subject(context, one.subject)],
+      ['Seal', ({ number }) => sealOf(seals.get(number))],
+    ],
+    entries,
+    { idOf: ({ number }) => `entry-${number}` },
+  );
+}
+
+function administratorOf(actor: string): string | undefined {
+  return /^administrator:(adm_\w+)$/.exec(actor)?.[1];
+}
+
+/** The seal over each entry, by the entry's number. */
+async function sealsOf({ database }: Context, entries: readonly AuditEntry[]): Promise<Map<number, Seal>> {
+  const seals = new Map<number, Seal>();
+  let seal: Seal | undefined;
+  for (const { number } of entries) {
+    if (!seal || number < seal.first_entry) seal = await sealHolding(database, number);
+    if (seal && seal.first_entry <= number) seals.set(number, seal);
+  }
+  return seals;
+}
+
+/** All that the history has of an entry besides its columns. */
+function details({ actor, request_id, facts }: AuditEntry, seal: Seal | undefined): Html {
+  const told = Object.entries(JSON.parse(facts) as Record<string, string | number | null>).map(
+    ([name, value]): TermRow => [
+      name,
+      value === null ? html`<span class="muted">none</span>` : literal(String(value)),
+    ],
+  );
+  return html`<details><summary>Details</summary>
+${rows([
+  ['Actor', literal(actor)],
+  ['Request', request_id && literal(request_id)],
+  ...told,
+  ['Seal', seal && html`${seal.number} ${literal(seal.hash)}`],
+])}
+</details>`;
+}
+
+function subject({ address }: Context, text: string): Html {
+  if (isPaymentId(text))
+    return html`<a class="plain" href="${address(`/payments/${text}`)}">${literal(text)}</a>`;
+  if (/^mer_\w+$/.test(text))
+    return html`<a class="plain" href="${address(`/merchants/${text}`)}">${literal(text)}</a>`;
+  return html`<a class="plain" href="${address('/audit', { subject: text })}">${literal(text)}</a>`;
+}
+
+export async function verify({ verification, address }: Context): Promise<Outcome> {
+  verification.start();
+  return { to: address('/audit') };
+}
+
+/** As far as the file goes now: a line that is being written is not cut in two. */
+export async function checkpoints({ storage }: Context): Promise<Outcome> {
+  const { file, bytes } = markCheckpoints(storage);
+  if (bytes === 0) throw new OperationalError('not_found', 'No checkpoint was signed yet.');
+  return {
+    stream: createReadStream(file, { end: bytes - 1 }),
+    type: 'application/x-ndjson; charset=utf-8',
+    name: 'checkpoints.jsonl',
+  };
+}
+
+export async function publicKey({ storage }: Context): Promise<Outcome> {
+  const { publicKeyFile } = checkpointFiles(storage);
+  if (!existsSync(publicKeyFile)) throw new OperationalError('not_found', 'There is no public key.');
+  return {
+    stream: createReadStream(publicKeyFile),
+    type: 'application/x-pem-file',
+    name: 'checkpoint-key.pub.pem',
+  };
+}

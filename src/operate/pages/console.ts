@@ -1,0 +1,197 @@
+// The console under /console: its pages, what they load, and the doors in, on one guard.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { plainEmail } from '../../administrators/failures.ts';
+import { consoleAssets } from '../../administrators/pages/assets.ts';
+import { filledPath } from '../../administrators/pages/draft.ts';
+import { hasToken } from '../../administrators/pages/form-guard.ts';
+import { guarded } from '../../administrators/pages/guard.ts';
+import * as problem from '../../administrators/pages/problem.ts';
+import { type ConsoleParts, page, type Route } from '../../administrators/pages/route.ts';
+import { setUpForm, showSetUp, takeSetUp } from '../../administrators/pages/set-up.ts';
+import { showSignIn, takeFactor, takePassword } from '../../administrators/pages/sign-in.ts';
+import { askToSignIn, carriedIn, signInPage } from '../../administrators/pages/sign-in-page.ts';
+import { read, strongFactorIn, timeOfDay, tooMany } from '../../administrators/pages/sign-in-whole.ts';
+import { deviceOf } from '../../administrators/pages/signed-in.ts';
+import { createThrottle } from '../../administrators/pages/throttle.ts';
+import {
+  type ConsolePlace,
+  placeOf,
+  seeOther,
+  show,
+  type Visit,
+  visitOf,
+} from '../../administrators/pages/visit.ts';
+import { findAdministratorByEmail } from '../../administrators/queries.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { SECOND_MS } from '../../lib/time.ts';
+import { FILE_BYTES_MAXIMUM } from '../../statements/reading/read.ts';
+import { serveAssets } from '../../web/pages/assets.ts';
+import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
+import { readFilesForms } from '../../web/pages/files-form.ts';
+import { formOf, isSameOrigin, readForms } from '../../web/pages/form.ts';
+import { note } from '../../web/request-log.ts';
+import { routes } from './routes.ts';
+
+const FORM_BYTES = 32 * 1024;
+/** The files of one form, with what the form puts around them. */
+const FILES_BYTES = FILE_BYTES_MAXIMUM + 1024 * 1024;
+/**
+ * How many times as many sign-in forms with a recovery code or a passkey one address may send. They cannot be guessed and cost no
+ * password hash. So they are limited apart, and a stranger cannot use up the forms of an administrator.
+ */
+const STRONG_SHARE = 50;
+
+export interface ConsoleSettings extends ConsoleParts, FailureLog {
+  /** How many forms of signing in one network address may send in 15 minutes. */
+  signInForms: number;
+}
+
+/** Registers the console's pages, what they load, and where browsers report to, on `app`, whose prefix is the console's path. */
+export async function consolePages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
+  serveAssets(app, settings, consoleAssets);
+  app.register((scope) => pages(scope, settings));
+}
+
+async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
+  const { signInForms, ...parts } = settings;
+  const place = placeOf(parts, routes);
+  const throttleOf = (maximum: number) =>
+    createThrottle(maximum, place.clock, (request) => deviceOf(place, request));
+  const throttle = throttleOf(signInForms);
+  const throttleOfStrong = throttleOf(signInForms * STRONG_SHARE);
+
+  readForms(app, FORM_BYTES);
+  app.decorateRequest('principal');
+  app.addHook('preHandler', async (request) => {
+    const form = request.method === 'POST' ? formOf(request) : '';
+    // PostgreSQL takes no text with it, and no keyboard writes it.
+    if (request.raw.url!.includes('%00') || `${form}`.includes('%00'))
+      throw new OperationalError('bad_request', 'A text holds the character NUL.');
+  });
+  const isPage = () => true;
+  showFailures(app, settings, isPage, (request, reply, status, refusal) =>
+    showFailure(place, request, reply, status, refusal),
+  );
+
+  /** A form of a page that is shown before the sign-in. `isWhole`: whether it may hold a strong second factor. */
+  const door =
+    (take: Door, stale: Door, isWhole = false) =>
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const visit = await visitOf(request, reply, place);
+      if (!isSameOrigin(request.headers, new URL(place.baseUrl).origin, false))
+        return show(visit, problem.foreign(place.path));
+      const form = request.body as URLSearchParams;
+      const isStrong = isWhole && strongFactorIn(visit, form) !== undefined;
+      const waitMs = await (isStrong ? throttleOfStrong : throttle)(request);
+      if (waitMs > 0) {
+        const until = visit.now + waitMs;
+        note(request, { code: 'rate_limited', limit: 'sign_in_forms' });
+        if (isWhole) {
+          const email = read(form, 'email');
+          const owner = await findAdministratorByEmail(place.database, plainEmail(email));
+          return tooMany(visit, { carried: carriedIn(form), email }, owner, until);
+        }
+        reply.header('retry-after', String(Math.ceil(waitMs / SECOND_MS)));
+        return show(visit, problem.busy(place.path, timeOfDay(place.timeZone, until)));
+      }
+      return hasToken(form, visit.formKey) ? take(visit, form) : stale(visit, form);
+    };
+  const look =
+    (page: (visit: Visit) => FastifyReply | Promise<FastifyReply>) =>
+    async (request: FastifyRequest, reply: FastifyReply) =>
+      page(await visitOf(request, reply, place));
+
+  app.get('/sign-in', look(showSignIn));
+  app.post('/sign-in', door(takePassword, signInAgain, true));
+  app.get(
+    '/sign-in/factor',
+    look((visit) => seeOther(visit, `${place.path}/sign-in`)),
+  );
+  app.post('/sign-in/factor', door(takeFactor, signInAgain));
+  app.get('/set-up', look(showSetUp));
+  app.post('/set-up', door(takeSetUp, setUpForm));
+
+  for (const route of [...routes, ...waysToPages(place)]) addRoute(app, place, route);
+  const elsewhere = guarded(place, undefined);
+  app.post('', elsewhere);
+  app.get('/*', elsewhere);
+  app.post('/*', elsewhere);
+}
+
+function addRoute(app: FastifyInstance, place: ConsolePlace, route: Route): void {
+  const { method, path, isTold, takesFiles } = route;
+  const add = (scope: FastifyInstance) =>
+    void scope.route({
+      method,
+      url: path === '/' ? '' : path,
+      exposeHeadRoute: !isTold,
+      handler: guarded(place, route),
+    });
+  if (!takesFiles) add(app);
+  else
+    app.register(async (scope) => {
+      // The files of a stranger are not even read.
+      scope.addHook('onRequest', async (request, reply) => {
+        const visit = await visitOf(request, reply, place);
+        if (!visit.principal) return askToSignIn(visit);
+      });
+      readFilesForms(scope, FILES_BYTES);
+      add(scope);
+    });
+}
+
+/** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
+function waysToPages({ pages }: ConsolePlace): Route[] {
+  return routes
+    .filter(({ method, path }) => method === 'POST' && !pages.has(path))
+    .map((form) =>
+      page(form.path, 'read', ({ address, params }) => ({ to: address(filledPath(form.page, params)!) })),
+    );
+}
+
+type Door = (visit: Visit, form: URLSearchParams) => FastifyReply | Promise<FastifyReply>;
+
+/** A form without the cookie that came with its page: the browser was closed, or takes no cookies. */
+const signInAgain: Door = (visit, form) => {
+  const told =
+    'This page was older than your browser remembers. Sign in again; if you see this twice, allow cookies for this site.';
+  return show(visit, signInPage(visit, { carried: carriedIn(form), told, status: 403 }));
+};
+
+/** The page of a request that failed. */
+async function showFailure(
+  place: ConsolePlace,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  refusal: OperationalError | undefined,
+): Promise<FastifyReply> {
+  const isUnavailable = status === 503; // the store has let this one wait long enough
+  const visit = isUnavailable
+    ? stranger(request, reply, place)
+    : await visitOf(request, reply, place).catch(() => stranger(request, reply, place));
+  const shown =
+    refusal === undefined
+      ? problem.failure(place.path, status, request.id)
+      : refusal.code === 'not_found' && visit.principal
+        ? problem.missing(place.path)
+        : problem.refused(place.path, status, refusal.message);
+  return show(visit, shown).catch(() => show(stranger(request, reply, place), shown));
+}
+
+/** A look that needs no store, for when that is what fails. */
+function stranger(request: FastifyRequest, reply: FastifyReply, place: ConsolePlace): Visit {
+  return {
+    place,
+    request,
+    reply,
+    now: place.clock.now(),
+    theme: undefined,
+    keys: false,
+    query: new URLSearchParams(),
+    target: '/',
+    principal: undefined,
+    formKey: { kind: 'form', secret: '' },
+    here: place.path,
+  };
+}

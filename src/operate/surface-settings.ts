@@ -1,0 +1,54 @@
+// The part of the configuration that each surface gets.
+
+import { newSecret } from '../lib/secrets.ts';
+import { addressForLog } from '../web/network.ts';
+import { plainPeers } from '../web/plain-peers.ts';
+import type { AppParts } from './app.ts';
+import type { Configuration } from './config.ts';
+
+type SurfaceSettings = Pick<
+  AppParts,
+  | 'lifetimeS'
+  | 'httpsOnly'
+  | 'timeZone'
+  | 'storage'
+  | 'fourEyesAbove'
+  | 'prefixes'
+  | 'signInForms'
+  | 'limits'
+  | 'rateLimits'
+  | 'registration'
+  | 'security'
+  | 'loggedAddress'
+  | 'trustProxy'
+  | 'mayComePlain'
+>;
+
+/** The settings that surfaces go by. */
+export function surfaceSettings(configuration: Configuration): SurfaceSettings {
+  const { registration, rate_limits, trust_proxy } = configuration;
+  const httpsOnly = configuration.environment === 'production';
+  return {
+    lifetimeS: configuration.payment_lifetime_s,
+    httpsOnly,
+    timeZone: configuration.time_zone,
+    storage: configuration.storage,
+    fourEyesAbove: configuration.review.four_eyes_above,
+    prefixes: configuration.statements.prefixes,
+    signInForms: configuration.sign_in_forms_per_address,
+    limits: {
+      perPayment: configuration.checkout_forms_per_payment,
+      perAddress: configuration.checkout_forms_per_address,
+    },
+    rateLimits: rate_limits.enabled ? { ...rate_limits, nodes: configuration.nodes } : null,
+    registration: {
+      mode: registration.mode,
+      contact: registration.contact,
+      limits: { perAddress: registration.per_address, perHour: registration.per_hour },
+    },
+    security: configuration.security,
+    loggedAddress: addressForLog(configuration.log_addresses, newSecret('')),
+    trustProxy: trust_proxy,
+    mayComePlain: httpsOnly && !configuration.tls ? plainPeers(trust_proxy) : undefined,
+  };
+}

@@ -1,0 +1,112 @@
+// Starts what changes the store: the journal, what works without being asked, and what is counted in memory and written later.
+import { FailureTally, startFailureTally } from '../administrators/failure-tally.ts';
+import { Feed } from '../journal/feed.ts';
+import type { Fence } from '../journal/fence.ts';
+import { followJournal } from '../journal/follow.ts';
+import { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
+import { ringListener } from '../journal/keys/open-ring.ts';
+import type { Seal } from '../journal/seal.ts';
+import { startCheckpoints } from '../journal/sign-checkpoints.ts';
+import type { Logger } from '../lib/log.ts';
+import type { Clock } from '../lib/time.ts';
+import type { Directory } from '../merchants/directory.ts';
+import { directoryListeners } from '../merchants/follow.ts';
+import { KeyUses, startKeyUses } from '../merchants/key-uses.ts';
+import { EventStreams } from '../payments/events/streams.ts';
+import { startSweeper } from '../payments/expire.ts';
+import { startListing } from '../payments/history.ts';
+import { PAYMENT_ID_PREFIX } from '../payments/payment.ts';
+import { Waits } from '../payments/waits.ts';
+import { startFolder } from '../statements/folder.ts';
+import { startForgetting } from '../statements/forget.ts';
+import type { Database } from '../store/database.ts';
+import { WebhookWorker } from '../webhooks/worker.ts';
+import type { Configuration } from './config.ts';
+import type { Measurements } from './metrics/measurements.ts';
+import { webhookRules } from './settings/webhook-endpoints.ts';
+import type { Undo } from './undo.ts';
+
+interface WorkParts {
+  log: Logger;
+  clock: Clock;
+  largestBatch?: number;
+}
+
+/** What all that is begun here is built on. */
+interface Base {
+  configuration: Configuration;
+  database: Database;
+  ring: KeyRing;
+  fence: Fence;
+  measurements: Measurements | undefined;
+  undo: Undo;
+}
+
+/** Starts what changes the store: the journal, and those that work without being asked. Webhooks wait for `startFollowing`. */
+export function startWork(base: Base, parts: WorkParts) {
+  const { configuration, database, ring, fence, measurements, undo } = base;
+  const { log, clock } = parts;
+  const { storage } = configuration;
+  const onSeal = (seal: Seal) => {
+    fence.know(seal);
+    feed.know(seal);
+    webhooks.wake();
+  };
+  const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
+  const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
+  const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
+  undo.add(() => checkpoints.stop());
+  undo.add(() => journal.close());
+  undo.add(() => feed.stop());
+  const sweeper = startSweeper(journal, clock, log);
+  undo.add(() => sweeper.stop());
+  const { statements, methods, nodes } = configuration;
+  if (statements.folder !== null) {
+    const folder = startFolder({
+      ...{ folder: statements.folder, methods, journal, database, clock, log },
+      isShared: nodes > 1,
+    });
+    undo.add(() => folder.stop());
+  }
+  const forgetting = startForgetting(journal, clock, log, statements.keep_days);
+  undo.add(() => forgetting.stop());
+  const listing = startListing(database, journal, log);
+  undo.add(() => listing.stop());
+  const rules = webhookRules(configuration);
+  const webhooks = new WebhookWorker({ database, journal, clock, ring, rules }, log);
+  const told = { streams: new EventStreams(database, feed), waits: new Waits(feed) };
+  return { journal, webhooks, checkpoints, sweeper, ...told };
+}
+
+/** Follows the journal of all nodes from now on, and begins to deliver webhooks. Throws `DatabaseError`. */
+export async function startFollowing(
+  {
+    configuration,
+    database,
+    ring,
+    directory,
+    webhooks,
+    undo,
+  }: Base & { directory: Directory; webhooks: WebhookWorker },
+  { clock, log }: WorkParts,
+) {
+  const listeners = [...directoryListeners(database, directory, clock), ringListener(database, ring)];
+  const follower = await followJournal(database, [...listeners, webhooks.listener()], log);
+  undo.add(() => follower.stop());
+  webhooks.configure(configuration.endpoints);
+  webhooks.start();
+  undo.add(() => webhooks.stop());
+  return follower;
+}
+
+/** Starts what is counted in memory and written from time to time: the last use of keys, and failed sign-ins. */
+export function startCounters(journal: Journal, { clock, log }: WorkParts, undo: Undo) {
+  const keyUses = new KeyUses(journal);
+  const keyUsesWriter = startKeyUses(keyUses, log);
+  undo.add(() => keyUsesWriter.stop());
+  const tally = new FailureTally(journal, clock);
+  const tallyWriter = startFailureTally(tally, log);
+  undo.add(() => tallyWriter.stop());
+  return { keyUses, tally };
+}

@@ -1,0 +1,98 @@
+// Reads events out of the history: those of a merchant in the order of commits, those of one payment, and one by its id.
+
+import type { AuditEntry } from '../../journal/audit-entry.ts';
+import type { Reader } from '../../store/database.ts';
+import { historyOf } from '../history.ts';
+import { entriesOfSubjects, type PaymentFacts, paymentFacts, paymentIdsFrom } from '../history-queries.ts';
+import type { Tenant } from '../queries.ts';
+import { type EventType, type PaymentEvent, readEventId, type ToldEntry, toldOf } from './event.ts';
+
+/** Entries of a tenant that are read at once, and at most for one page: few match a type that is rare. */
+export const READ_AT_ONCE = 200;
+export const LOOKED_AT_MAXIMUM = 4000;
+
+/** A position in a tenant's events: an entry's number, and its id, which tells nothing of others. */
+export type Position = Pick<ToldEntry, 'number' | 'id'>;
+
+interface EventPage {
+  events: (Position & { event: PaymentEvent })[];
+  /** Whether there may be more behind the page. */
+  has_more: boolean;
+  /** Behind which to go on; undefined before the first event. */
+  end: Position | undefined;
+}
+
+export interface EventFilter {
+  type?: EventType | undefined;
+  payment_id?: string | undefined;
+}
+
+/** All events of some payments of any merchant, by the payments' ids. Throws `DatabaseError` and `HistoryBroken`. */
+export async function toldOfPayments(
+  database: Reader,
+  paymentIds: readonly string[],
+  isWanted: (payment: PaymentFacts) => boolean = () => true,
+): Promise<Map<string, ToldEntry[]>> {
+  if (paymentIds.length === 0) return new Map();
+  const payments = (await paymentFacts(database, paymentIds)).filter(isWanted);
+  if (payments.length === 0) return new Map();
+  const wanted = payments.map(({ id }) => id);
+  const entries = Map.groupBy(await entriesOfSubjects(database, wanted), ({ subject }) => subject);
+  return new Map(payments.map((payment) => [payment.id, toldOf(payment, entries.get(payment.id) ?? [])]));
+}
+
+/** A page of a tenant's events behind a position, in the order of commits. Throws as `historyOf` and `toldOfPayments` do. */
+export async function listEvents(
+  database: Reader,
+  tenant: Tenant,
+  { type, payment_id }: EventFilter,
+  after: Position | undefined,
+  limit: number,
+): Promise<EventPage> {
+  const events: EventPage['events'] = [];
+  const isWanted = ({ event }: ToldEntry) =>
+    event !== undefined && (type === undefined || event.type === type);
+  let end = after;
+  const take = (all: readonly ToldEntry[]): boolean => {
+    for (const one of all) {
+      if (isWanted(one) && events.length === limit) return true;
+      if (isWanted(one)) events.push(one as EventPage['events'][number]);
+      end = one;
+    }
+    return false;
+  };
+  if (payment_id !== undefined) {
+    const [payment] = await paymentFacts(database, [payment_id]);
+    const isTheirs = payment?.merchant_id === tenant.merchant_id && payment.mode === tenant.mode;
+    const all = isTheirs ? (await toldOfPayments(database, [payment_id])).get(payment_id)! : [];
+    const has_more = take(all.filter(({ number }) => number > (after?.number ?? 0)));
+    return { events, has_more, end };
+  }
+  for (let looked = 0; looked < LOOKED_AT_MAXIMUM; looked += READ_AT_ONCE) {
+    const count = type === undefined ? Math.min(READ_AT_ONCE, limit + 1) : READ_AT_ONCE;
+    const entries = await historyOf(database, tenant, end?.number ?? 0, count);
+    if (take(await tellOf(database, entries))) return { events, has_more: true, end };
+    if (entries.length < count) return { events, has_more: false, end };
+  }
+  return { events, has_more: true, end };
+}
+
+/** What entries about payments tell, in their order: those about payments that `isWanted` says yes to. Throws as `toldOfPayments` does. */
+export async function tellOf(
+  database: Reader,
+  entries: readonly AuditEntry[],
+  isWanted: (payment: PaymentFacts) => boolean = () => true,
+): Promise<ToldEntry[]> {
+  const all = await toldOfPayments(database, [...new Set(entries.map(({ subject }) => subject))], isWanted);
+  const byNumber = new Map([...all.values()].flat().map((one) => [one.number, one]));
+  return entries.flatMap(({ number }) => byNumber.get(number) ?? []);
+}
+
+/** The event of the entry that an id names. Undefined if it is none of the tenant's. Throws as `toldOfPayments` does. */
+export async function findTold(database: Reader, tenant: Tenant, id: string): Promise<ToldEntry | undefined> {
+  const named = readEventId(id);
+  if (!named) return undefined;
+  const found = (await paymentIdsFrom(database, tenant, named.start)).find((one) => named.isOf(one.id));
+  if (!found) return undefined;
+  return (await toldOfPayments(database, [found.id])).get(found.id)?.[named.place - 1];
+}

@@ -1,0 +1,143 @@
+// Every field a checkout form can have: how it is asked, what is taken from it, and what of that may be shown again.
+import { holdsCardNumber } from '../../lib/card-number.ts';
+import { asciiDigits, isEmailAddress, textFault } from '../../lib/text.ts';
+import { parseCardExpiry, parseCardNumber } from './card-fields.ts';
+import { maskEmail, maskIban, maskName, maskPhone, maskReference } from './masks.ts';
+import type { FieldFault, Reading } from './reading.ts';
+import { isBankAccountNumber, isIban } from './transfer/payer-account.ts';
+
+export interface Field {
+  /** The name under which it is kept, in `payment_details` and for the reviewer; undefined where it is only checked. */
+  keptAs: string | null;
+  /** Longest text taken, in code points. */
+  maximum: number;
+  /** The error text of a longer field; `long` if undefined. */
+  tooLong?: FieldFault;
+  attributes: Readonly<Record<string, string>>;
+  lines?: number;
+  /** What it takes between the digits of one number, which may be of any script and are kept as 0–9. */
+  separators?: RegExp;
+  /** Whether what reads like a card number is none, or is wanted here. */
+  takesCardNumber?(text: string): boolean;
+  /** Never written back into a page. */
+  secret?: true;
+  /** Reads text that is neither empty nor too long, at `now` (milliseconds since 1970). */
+  read?(text: string, now: number): Reading;
+  /** What may be shown to everyone with the payment's link. */
+  mask?(kept: string): string;
+}
+
+/** Whether text is a telephone number with its country's code, at most fifteen digits (ITU-T E.164). */
+function isInternationalNumber(text: string): boolean {
+  return /^(?:\+|00)\d{7,15}$/.test(text.replace(/[()\s-]/g, ''));
+}
+
+/** Numbers, addresses and codes run left to right in every language, and are no words. */
+const LTR = { dir: 'ltr', translate: 'no', spellcheck: 'false', autocapitalize: 'none' };
+
+export const FIELDS = {
+  'payer-name': {
+    keptAs: 'payer_name',
+    maximum: 120,
+    attributes: { autocomplete: 'name' },
+    mask: maskName,
+  },
+  'payer-email': {
+    keptAs: 'payer_email',
+    maximum: 254,
+    attributes: { type: 'email', inputmode: 'email', autocomplete: 'email', ...LTR },
+    read: (text) => (isEmailAddress(text) && /\.[^.]+$/.test(text) ? { kept: text } : { fault: 'form' }),
+    mask: maskEmail,
+  },
+  'payer-phone': {
+    keptAs: 'payer_phone',
+    maximum: 40,
+    attributes: { type: 'tel', inputmode: 'tel', autocomplete: 'tel', ...LTR },
+    read: (text) => (/^[\d+()\s-]+$/.test(text) && /\d/.test(text) ? { kept: text } : { fault: 'form' }),
+    separators: /[+()\s-]+/g,
+    takesCardNumber: isInternationalNumber,
+    mask: maskPhone,
+  },
+  'transfer-name': {
+    keptAs: 'transfer_name',
+    maximum: 140,
+    attributes: { autocomplete: 'name' },
+    mask: maskName,
+  },
+  'transfer-iban': {
+    keptAs: 'transfer_account',
+    maximum: 42, // an IBAN of 34 in groups of four
+    attributes: { autocomplete: 'off', ...LTR, autocapitalize: 'characters' },
+    read: (text) => (isBankAccountNumber(text) ? { kept: text } : { fault: 'form' }),
+    separators: /[\s./-]+/g,
+    takesCardNumber: isIban,
+    mask: maskIban,
+  },
+  'customer-reference': {
+    keptAs: 'customer_reference',
+    maximum: 140,
+    attributes: { autocomplete: 'off' },
+    mask: maskReference,
+  },
+  note: { keptAs: 'note', maximum: 140, attributes: { autocomplete: 'off' }, lines: 2 },
+  'card-number': {
+    keptAs: 'card',
+    maximum: 60,
+    tooLong: 'unknown',
+    attributes: { inputmode: 'numeric', autocomplete: 'off', ...LTR },
+    secret: true,
+    takesCardNumber: () => true,
+    read: parseCardNumber,
+  },
+  'card-expiry': {
+    keptAs: null,
+    maximum: 20,
+    tooLong: 'form',
+    attributes: { inputmode: 'numeric', autocomplete: 'off', ...LTR },
+    secret: true,
+    read: parseCardExpiry,
+  },
+  'card-name': {
+    keptAs: null,
+    maximum: 120,
+    attributes: { autocomplete: 'off' },
+    secret: true,
+    read: (text) => (/\p{Nd}/u.test(text) ? { fault: 'empty' } : { kept: null }),
+  },
+} as const satisfies Record<string, Field>;
+
+export type FieldName = keyof typeof FIELDS;
+/** A field as a method asks it. */
+export interface FieldUse {
+  name: FieldName;
+  required: boolean;
+}
+
+/** What people put between the groups of a card number, besides spaces, dashes and dots. */
+const GROUPED = /[,;:_|]/g;
+
+/** A customer's text holds a card number only with the check digit right: any other run of digits is a reference of theirs. */
+function holdsCard(text: string, separators: RegExp = GROUPED): boolean {
+  return (
+    holdsCardNumber(text, { checked: true }) ||
+    holdsCardNumber(text.replace(separators, '-'), { checked: true })
+  );
+}
+
+/** Reads one field's text as it came. Spaces around it do not count; a line break is a line feed. */
+export function readField({ name, required }: FieldUse, raw: string, now: number): Reading {
+  const field: Field = FIELDS[name];
+  // Pasted numbers contain invisible direction marks.
+  const visible = field.attributes.dir === 'ltr' ? raw.replace(/\p{Cf}/gu, '').replaceAll('\t', ' ') : raw;
+  const typed = visible.replace(/\r\n?/g, '\n').trim();
+  const text = field.separators ? asciiDigits(typed) : typed;
+  if (text === '') return required ? { fault: 'empty' } : { kept: null };
+  // A card number in another field would be stored, so it is refused before anything else and not shown again. The text as typed is
+  // checked too: `asciiDigits` reads ² as a digit, which would make a number longer.
+  const written = text === typed ? [text] : [text, typed];
+  if (!field.takesCardNumber?.(text) && written.some((one) => holdsCard(one, field.separators)))
+    return { fault: 'card' };
+  if ([...text].length > field.maximum) return { fault: field.tooLong ?? 'long' };
+  if (textFault(text, field.maximum, field.lines !== undefined)) return { fault: 'text' };
+  return field.read?.(text, now) ?? { kept: text };
+}

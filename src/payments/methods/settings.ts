@@ -1,0 +1,185 @@
+// The settings of the ways to pay, and what each type of them needs.
+import { electronicFormatIBAN } from 'ibantools';
+import { z } from 'zod';
+import { isCurrency } from '../../lib/money.ts';
+import { textFault } from '../../lib/text.ts';
+import type { MethodSettings } from './method.ts';
+import { type Account, accountFault } from './transfer/quick-pay.ts';
+
+const text = (maximum: number, multiline = false) =>
+  z
+    .string()
+    .min(1)
+    .superRefine((value, context) => {
+      const fault = textFault(value, maximum, multiline);
+      if (fault) context.addIssue(fault);
+    })
+    .meta({ check: `1 to ${maximum} characters` });
+
+const currency = z
+  .string()
+  .refine(isCurrency, 'must be an ISO 4217 code, such as EUR')
+  .meta({ check: 'ISO 4217 code' });
+
+/** Made for the first address: every command would wait for it. */
+let countryNames: Intl.DisplayNames | undefined;
+
+/** Whether text is a country's code, by the names that CLDR has for them; `ZZ` is its word for none. */
+function isCountry(text: string): boolean {
+  countryNames ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+  return /^[A-Z]{2}$/.test(text) && text !== 'ZZ' && countryNames.of(text) !== undefined;
+}
+
+const addressSchema = z.strictObject({
+  street: text(70).describe('Street, without the number.'),
+  building: text(16).optional().describe('Building number.'),
+  postal_code: text(16).describe('Postal code.'),
+  city: text(35).describe('Town.'),
+  country: z
+    .string()
+    .refine(isCountry, 'must be an ISO 3166-1 code of two capital letters, such as CH')
+    .describe('Country.')
+    .meta({ check: 'ISO 3166-1 code of two letters' }),
+});
+
+const rowSchema = z.strictObject({
+  label: text(40).describe('What the line is, in the words of the customers: `Sort code`.'),
+  value: text(140).describe('What is to be copied.'),
+});
+
+const accountSchema = z
+  .strictObject({
+    currency: currency.describe('The currency of payments this account takes.'),
+    holder: text(70).describe(
+      'Account holder, spelled exactly as the bank has it. Before a transfer in euros the bank of the payer compares it with the IBAN (Verification of Payee) and warns where they differ.',
+    ),
+    iban: z
+      .string()
+      .optional()
+      .describe('IBAN.')
+      .meta({ check: 'judged by its check digits; gives a QR code for EUR, and for CHF with `address`' }),
+    bic: z.string().optional().describe('BIC.').meta({ check: 'ISO 9362 form' }),
+    rows: z
+      .array(rowSchema)
+      .default([])
+      .describe('Further lines to copy, for accounts without an IBAN: `Sort code`, `Account number`.'),
+    upi_id: z
+      .string()
+      .optional()
+      .describe('UPI id, for INR.')
+      .meta({ check: '`name@bank`; gives a QR code' }),
+    pix_key: z
+      .string()
+      .optional()
+      .describe('PIX key, for BRL.')
+      .meta({ check: 'CPF, CNPJ, e-mail, +55 phone number or random key; gives a QR code with `city`' }),
+    city: text(15).optional().describe('Town of the account holder, for PIX.'),
+    address: addressSchema.optional().describe('Address of the account holder, for the Swiss QR-bill.'),
+  })
+  .superRefine((account, context) => {
+    const fault = accountFault(account as Account);
+    if (fault) context.addIssue({ code: 'custom', path: [fault.field], message: fault.problem });
+    if (!account.iban && !account.upi_id && !account.pix_key && account.rows.length === 0)
+      context.addIssue('must have an iban, a upi_id, a pix_key or rows');
+    if (account.pix_key && !account.city)
+      context.addIssue({ code: 'custom', path: ['city'], message: 'is missing: a PIX code needs it' });
+  });
+
+const methodSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[a-z0-9_]{1,40}$/, 'must be 1 to 40 of a-z, 0-9 and _')
+      .optional()
+      .describe('Names the method; never change it once it was used. By default its `type`.')
+      .meta({ check: '1 to 40 of a-z, 0-9 and _; used once' }),
+    type: z
+      .enum(['bank_transfer', 'manual', 'details', 'test_card'])
+      .describe(
+        'A transfer to one of `accounts`; anything described by `name` and `instructions`; contact details alone; a test card, for test payments alone.',
+      ),
+    name: text(60)
+      .optional()
+      .describe(
+        "What customers choose, in one language for all; required for `manual`, else the page's own words.",
+      ),
+    instructions: text(2000, true)
+      .optional()
+      .describe('For `manual`: what the customer is to do, in plain text.'),
+    currencies: z
+      .array(currency)
+      .min(1)
+      .optional()
+      .describe('For `manual`: the currencies it is offered for; all when left out.')
+      .meta({ check: 'ISO 4217 codes' }),
+    accounts: z
+      .array(accountSchema)
+      .min(1)
+      .optional()
+      .describe('For `bank_transfer`: one account for each currency.'),
+  })
+  .superRefine((method, context) => {
+    const { type } = method;
+    const wants = (field: keyof typeof method, only: typeof type, required: boolean) => {
+      const set = method[field] !== undefined;
+      if (set && type !== only)
+        context.addIssue({ code: 'custom', path: [field], message: `is a setting of ${only} alone` });
+      if (!set && type === only && required)
+        context.addIssue({ code: 'custom', path: [field], message: `is missing: ${only} needs it` });
+    };
+    if (method.id === 'details' && type !== 'details')
+      context.addIssue({ code: 'custom', path: ['id'], message: 'is the name of the method details' });
+    if (type === 'manual' && method.name === undefined)
+      context.addIssue({ code: 'custom', path: ['name'], message: 'is missing: manual needs it' });
+    wants('instructions', 'manual', true);
+    wants('currencies', 'manual', false);
+    wants('accounts', 'bank_transfer', true);
+    const seen = new Set<string>();
+    for (const [index, account] of (method.accounts ?? []).entries()) {
+      if (seen.has(account.currency))
+        context.addIssue({
+          code: 'custom',
+          path: ['accounts', index, 'currency'],
+          message: `has an account already: one for each currency`,
+        });
+      seen.add(account.currency);
+    }
+  });
+
+export const methodsSchema = z
+  .array(methodSchema)
+  .transform((methods): MethodSettings[] =>
+    methods.map((one) => ({
+      id: one.id ?? one.type,
+      type: one.type,
+      name: one.name ?? null,
+      instructions: one.instructions ?? null,
+      currencies: one.currencies ?? null,
+      accounts: (one.accounts ?? []).map((account) => plain(account as Account)),
+    })),
+  )
+  .superRefine((methods, context) => {
+    const ids = new Set<string>();
+    for (const [index, { id }] of methods.entries()) {
+      if (ids.has(id)) context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is used twice' });
+      ids.add(id);
+    }
+  });
+
+/** An account with its IBAN and BIC as machines write them. */
+function plain(account: Account): Account {
+  const { iban, bic } = account;
+  return {
+    ...account,
+    ...(iban !== undefined && { iban: electronicFormatIBAN(iban)! }),
+    ...(bic !== undefined && { bic: bic.toUpperCase() }),
+  };
+}
+
+/** The settings of each list or group, by the path that leads there. */
+export const METHOD_GROUPS = {
+  methods: methodSchema,
+  'methods.accounts': accountSchema,
+  'methods.accounts.rows': rowSchema,
+  'methods.accounts.address': addressSchema,
+};

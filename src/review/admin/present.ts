@@ -1,0 +1,197 @@
+// A payment as administrators see it, and the schemas that promise so.
+import { z } from 'zod';
+import type { AdminParts } from '../../administrators/admin/parts.ts';
+import { barredAmong, namesOf } from '../../administrators/queries.ts';
+import { formatAmount } from '../../lib/money.ts';
+import { formatTimestamp } from '../../lib/time.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { paymentSchema, presentPayment } from '../../payments/present.ts';
+import type { Reader } from '../../store/database.ts';
+import { claimOf } from '../claim.ts';
+import { awaitsSecond, REJECT_REASONS, type ReviewAct, reviewActs, reviewersOf } from '../review.ts';
+import { type TimelineItem, timelineOf } from '../timeline.ts';
+
+const moment = z.string().describe('ISO 8601 with a numeric UTC offset.');
+const text = z.string().nullable();
+const reason = z.enum(Object.keys(REJECT_REASONS) as [string, ...string[]]).nullable();
+const person = z.strictObject({
+  id: z.string().describe('`adm_…`.'),
+  name: text.describe('Null where there is no such administrator.'),
+});
+
+/** A payment in a list. */
+export const reviewedPaymentSchema = paymentSchema.extend({
+  merchant_id: z.string(),
+  version: z
+    .int()
+    .describe('Goes up with every change; a decision that names it is made on what was seen or not at all.'),
+  awaiting_second: z
+    .boolean()
+    .describe(
+      'One administrator approved, and another has to: the amount is above `review.four_eyes_above`.',
+    ),
+  claim: z
+    .strictObject({ by: person, until: moment })
+    .nullable()
+    .describe('Who is reviewing it; until then no other reviewer decides.'),
+});
+
+const actSchema = z.strictObject({
+  act: z
+    .enum(['approve', 'reject', 'record', 'note', 'match', 'unmatch'])
+    .describe(
+      '`record`: money that arrived. `match`: a bank line is the money of the payment. `unmatch`: that was taken back.',
+    ),
+  by: person,
+  at: moment,
+  entry_version: z.int().describe("The payment's `version` after this act."),
+  note: text,
+  bank_reference: text,
+  amount: text.describe('How much arrived.'),
+  currency: text,
+  received_on: text.describe('The day on which it arrived, `2026-11-20`.'),
+  line: text.describe('The bank line of a match, or that recorded money stands on: `lin_…`.'),
+  reason,
+  message: text.describe('What the customer was told.'),
+});
+
+const timelineItemSchema = z.strictObject({
+  number: z.int().describe("The audit entry's number."),
+  at: moment,
+  actor: z.string().describe('`merchant:mer_…`, `customer`, `administrator:adm_…`, `clock` or `operator`.'),
+  actor_name: z.string(),
+  action: z.string(),
+  sentence: z.string().describe('What happened, for people.'),
+  request_id: text,
+  facts: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  seal: z
+    .strictObject({ number: z.int(), hash: z.string() })
+    .nullable()
+    .describe('The seal that closes the entry.'),
+  checkpoint: z
+    .strictObject({ seal: z.int(), signed_at: z.string() })
+    .nullable()
+    .describe('The first signed checkpoint that vouches for it.'),
+});
+
+/** A payment by itself. */
+const wholePaymentSchema = reviewedPaymentSchema.extend({
+  submission: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .describe('What the customer sent, whole. Null where nothing was sent, and where it was erased.'),
+  review: z.array(actSchema).describe('What administrators did and wrote, oldest first.'),
+  timeline: z.array(timelineItemSchema).describe('All that the history says of it, oldest first.'),
+});
+
+export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
+
+type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Reader };
+type Names = ReadonlyMap<string, string>;
+/** The people and merchants of the payments that are presented. */
+interface People {
+  names: Names;
+  barred: ReadonlySet<string>;
+}
+
+const personOf = (id: string, names: Names) => ({ id, name: names.get(id) ?? null });
+
+/** Adds fields to the JSON text of an object. */
+function withFields(object: string, fields: Record<string, unknown>): string {
+  return `${object.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
+}
+
+function presentReviewed(
+  payment: Payment,
+  checkoutBaseUrl: string,
+  { names, barred }: People,
+  now: number,
+): string {
+  const claim = claimOf(payment, now);
+  return withFields(presentPayment(payment, checkoutBaseUrl, now), {
+    merchant_id: payment.merchant_id,
+    version: payment.version,
+    awaiting_second: awaitsSecond(payment, barred),
+    claim: claim ? { by: personOf(claim.by, names), until: formatTimestamp(claim.until) } : null,
+  });
+}
+
+async function peopleOf(
+  payments: readonly Payment[],
+  database: Presenting['database'],
+  now: number,
+): Promise<People> {
+  const reviewers = reviewersOf(payments);
+  const claims = payments.flatMap((payment) => claimOf(payment, now)?.by ?? []);
+  return {
+    names: await namesOf(database, [...reviewers, ...claims]),
+    barred: await barredAmong(database, reviewers),
+  };
+}
+
+/** Payments as JSON texts of `reviewedPaymentSchema` objects, as they are at `now` (milliseconds since 1970). Throws `DatabaseError`. */
+export async function presentList(
+  payments: readonly Payment[],
+  { database, checkoutBaseUrl }: Presenting,
+  now: number,
+): Promise<string[]> {
+  const people = await peopleOf(payments, database, now);
+  return payments.map((payment) => presentReviewed(payment, checkoutBaseUrl, people, now));
+}
+
+/** The answer about one payment: the JSON text of a `wholePaymentAnswerSchema` object. Throws `DatabaseError`. */
+export async function presentWhole(payment: Payment, parts: Presenting, now: number): Promise<string> {
+  return `{"data":${await wholePayment(payment, parts, now)}}`;
+}
+
+/** All that is known of one payment: the JSON text of a `wholePaymentSchema` object. Throws `DatabaseError`. */
+export async function wholePayment(
+  payment: Payment,
+  { database, checkoutBaseUrl, checkpoints }: Presenting,
+  now: number,
+): Promise<string> {
+  const people = await peopleOf([payment], database, now);
+  const timeline = await timelineOf(database, payment, checkpoints);
+  const whole = withFields(presentReviewed(payment, checkoutBaseUrl, people, now), {
+    review: reviewActs(payment).map((act) => presentAct(act, people.names)),
+    timeline: timeline.map(presentItem),
+  });
+  // Kept as JSON already: it goes out as it is.
+  return `${whole.slice(0, -1)},"submission":${payment.submission}}`;
+}
+
+function presentAct({ act, by, at, entry_version, ...written }: ReviewAct, names: Names): object {
+  const { note = null, bank_reference = null, reason = null, message = null } = written;
+  const { amount_minor, currency = null, received_on = null, line = null } = written;
+  return {
+    act,
+    by: personOf(by, names),
+    at: formatTimestamp(at),
+    entry_version,
+    note,
+    bank_reference,
+    amount: amount_minor === undefined ? null : formatAmount(amount_minor),
+    currency,
+    received_on,
+    line,
+    reason,
+    message,
+  };
+}
+
+/** What was written stands among the acts: here is what the history holds. */
+function presentItem(item: TimelineItem): object {
+  const { number, at, actor, actor_name, action, sentence, request_id, facts, seal, checkpoint } = item;
+  return {
+    number,
+    at: formatTimestamp(at),
+    actor,
+    actor_name,
+    action,
+    sentence,
+    request_id,
+    facts,
+    seal,
+    checkpoint,
+  };
+}

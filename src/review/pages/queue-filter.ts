@@ -1,0 +1,135 @@
+// Which part of the queue is looked at: the filters as an address says them, as the store takes them, and as a form.
+
+import {
+  askedOf,
+  filterChoice,
+  filterField,
+  type SelectChoices,
+} from '../../administrators/pages/filters.ts';
+import type { Context } from '../../administrators/pages/route.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { isCurrency, parseTypedAmount } from '../../lib/money.ts';
+import { asciiDigits } from '../../lib/text.ts';
+import { DAY_MS, HOUR_MS } from '../../lib/time.ts';
+import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-filter.ts';
+import { isPaymentId } from '../../payments/payment.ts';
+import { meaningOf } from '../meaning.ts';
+import { MONEY_SEEN, type QueueFilter, type QueuePlace } from '../queries.ts';
+import { searchField } from './payment-search.ts';
+
+/** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
+export const QUEUE_FILTERS = [
+  'q',
+  'merchant',
+  'method',
+  'currency',
+  'minimum',
+  'age',
+  'mode',
+  'claimed',
+  'money',
+] as const;
+type FilterName = (typeof QUEUE_FILTERS)[number];
+type Asked = Partial<Record<FilterName, string>>;
+
+const AGES: Readonly<Record<string, [label: string, ms: number]>> = {
+  '1h': ['1 hour or more', HOUR_MS],
+  '4h': ['4 hours or more', 4 * HOUR_MS],
+  '1d': ['1 day or more', DAY_MS],
+  '3d': ['3 days or more', 3 * DAY_MS],
+};
+const MODES: Readonly<Record<string, string>> = { live: 'Live', test: 'Test' };
+const CLAIMS: Readonly<Record<string, string>> = {
+  available: 'Free or mine',
+  mine: 'Mine',
+  others: 'Somebody else’s',
+};
+const MONEY: Readonly<Record<(typeof MONEY_SEEN)[number], string>> = {
+  exact: 'Seen, exact',
+  other: 'Seen, less or more',
+  none: 'Not seen',
+};
+/** Longest text of a filter that is looked at. */
+const TEXT_MAXIMUM = 508;
+
+export interface Filtering {
+  filter: QueueFilter;
+  /** The filters that narrow, as their parameters. */
+  asked: Asked;
+  /** What is wrong with the least amount. */
+  fault: string | undefined;
+  /** What is wrong with the merchant. */
+  merchantFault: string | undefined;
+}
+
+/** Reads the filters of an address. What means nothing does not narrow. Throws `DatabaseError`. */
+export async function filteringOf({
+  query,
+  database,
+  directory,
+  principal,
+  now,
+}: Context): Promise<Filtering> {
+  const asked = askedOf(query, QUEUE_FILTERS, TEXT_MAXIMUM);
+  const merchant = merchantAsked(directory, asked.merchant);
+  const currency = asked.currency?.toUpperCase();
+  const claimed = (['available', 'mine', 'others'] as const).find((one) => one === asked.claimed);
+  const least = Object.entries(AGES).find(([value]) => value === asked.age)?.[1][1];
+  const minimum = asked.minimum === undefined ? '0' : asciiDigits(asked.minimum);
+  const minimum_minor = parseTypedAmount(minimum);
+  const isWrong = minimum_minor === undefined && Number(minimum) !== 0;
+  return {
+    asked,
+    fault: isWrong ? 'Minimum amount must be a number, for example 100 or 49.90' : undefined,
+    merchantFault: merchant.fault,
+    filter: {
+      searched: asked.q === undefined ? undefined : await meaningOf(database, asked.q),
+      merchant_id: merchant.id,
+      method: asked.method,
+      currency: currency !== undefined && isCurrency(currency) ? currency : undefined,
+      minimum_minor,
+      waiting_since: least === undefined ? undefined : now - least,
+      mode: asked.mode === 'live' || asked.mode === 'test' ? asked.mode : undefined,
+      money: MONEY_SEEN.find((one) => one === asked.money),
+      claim: claimed && { is: claimed, by: principal.id, now },
+    },
+  };
+}
+
+/** Where a page of the queue begins, as an address says it: `1700000000000-pay_…`; undefined where it says none. */
+export function queuePlaceOf(text: string | null): QueuePlace | undefined {
+  const parts = /^(\d{1,15})-(pay_\w+)$/.exec(text ?? '');
+  return parts && isPaymentId(parts[2]!) ? { since: Number(parts[1]), id: parts[2]! } : undefined;
+}
+export const writtenPlace = ({ since, id }: QueuePlace) => `${since}-${id}`;
+
+const select = (name: FilterName, label: string, choices: SelectChoices, asked: Asked) =>
+  filterChoice(name, label, choices, asked[name], undefined, `filter-${name}`);
+
+/** The search and the filters as a form whose address can be bookmarked. `methods` are the queue's, by id. */
+export function filterForm(
+  { address, directory }: Context,
+  { asked, fault, merchantFault }: Filtering,
+  known: { methods: SelectChoices; currencies: readonly string[] },
+): Html {
+  const count = Object.keys(asked).filter((name) => name !== 'q').length;
+  const howMany = count > 0 && html` <span class="muted">(${count} set)</span>`;
+  const clear =
+    Object.keys(asked).length > 0 && html` <a class="plain" href="${address('/queue')}">Clear</a>`;
+  const currencies = known.currencies.map((code) => [code, code] as const);
+  const decimal = { inputmode: 'decimal' };
+  const least = filterField('minimum', 'Minimum amount', asked.minimum, fault, decimal, 'filter-minimum');
+  const ages = Object.entries(AGES).map(([value, [label]]) => [value, label] as const);
+  return html`<form method="get" action="${address('/queue')}" role="search" class="queue-search">
+<div class="filter-bar">${searchField(asked.q)}<p class="actions"><button>Search</button>${clear}</p></div>
+<details class="filters"${count > 0 && html` open`}><summary>Filter${howMany}</summary>
+<div class="fields">
+${merchantFilter(directory, asked.merchant, merchantFault, 'filter-merchant')}${select('method', 'Method', known.methods, asked)}
+${select('currency', 'Currency', currencies, asked)}${least}${select('age', 'Waiting', ages, asked)}
+${select('mode', 'Mode', Object.entries(MODES), asked)}
+${select('claimed', 'Claimed', Object.entries(CLAIMS), asked)}
+${select('money', 'On the bank statement', Object.entries(MONEY), asked)}<p class="actions"><button class="secondary">Apply</button></p>
+</div>
+</details>
+</form>`;
+}

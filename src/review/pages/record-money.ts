@@ -1,0 +1,129 @@
+// Recording money that arrived for a pending, expired or cancelled payment: a page that asks how much, when and by which reference.
+
+import { type Faults, field, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
+import { questionPage } from '../../administrators/pages/question-page.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { parseTypedAmount } from '../../lib/money.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { refuseOtherStatus } from '../act.ts';
+import { parseReceivedMoney, recordMoney } from '../record-money.ts';
+import { paymentOf } from './decision.ts';
+import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
+import { instructionsFor } from './evidence.ts';
+import { carriedBy } from './list-place.ts';
+import { addressOfPayment, heading } from './panel.ts';
+import { transferRows } from './particulars.ts';
+
+export async function recordPage(context: Context): Promise<Outcome> {
+  const payment = await paymentOf(context);
+  const seen = context.query.get('version');
+  const filled: Filled = Object.fromEntries(context.form);
+  return asking(context, payment, { filled: seen === null ? filled : { version: seen, ...filled } });
+}
+
+interface Asked {
+  filled: Filled;
+  faults?: Faults;
+  /** Why nothing was recorded, in a sentence. */
+  refusal?: string;
+}
+
+/** The page that asks. Throws `invalid_status` where the payment takes no money, saying why. */
+async function asking(
+  context: Context,
+  payment: Payment,
+  { filled, faults = {}, refusal }: Asked,
+): Promise<Outcome> {
+  await refuseOtherStatus(context.database, context.now, payment, 'record');
+  const instructions = await instructionsFor(context, payment);
+  const isStale = filled.version !== undefined && filled.version !== String(payment.version);
+  const changed = refusal ?? (isStale ? 'The payment has changed since you looked at it.' : undefined);
+  const version = String(payment.version);
+  const carried = carriedBy(context);
+  const page = questionPage(context, {
+    title: 'Record money for this payment',
+    place: '/payments',
+    heading: html`Record money for this payment`,
+    lead: html`${changed && notice(html`<p>${changed} Nothing was recorded yet.</p>`, 'warn')}
+${heading(context, payment, 'h2')}
+${rows([
+  ...(instructions ? transferRows(instructions) : []),
+  ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
+  ['Created', moment(context, payment.created_at)],
+  ['Could be paid until', moment(context, payment.expires_at)],
+])}
+<p>For money that came although the customer never said so, or after the payment had ended. The payment then waits for review.</p>`,
+    path: `/payments/${payment.id}/record`,
+    query: carried,
+    fields: html`<input type="hidden" name="version" value="${version}">
+${fieldsOf(context, payment, filled, faults)}`,
+    button: 'Record the money',
+    back: addressOfPayment(context, payment.id, carried),
+    faults,
+  });
+  return refusal === undefined ? page : { ...page, status: 409 };
+}
+
+function fieldsOf(
+  { money }: Context,
+  { amount_minor, currency }: Payment,
+  filled: Filled,
+  faults: Faults,
+): Html {
+  return html`${field({
+    name: 'amount',
+    label: `Amount that arrived, in ${currency}`,
+    hint: `As on the bank statement. ${money(amount_minor, currency)} was asked for; it may be less or more.`,
+    value: filled.amount ?? '',
+    fault: faults.amount,
+    attributes: { inputmode: 'decimal', dir: 'ltr' },
+  })}${field({
+    name: 'received_on',
+    label: 'Day on which it arrived',
+    value: filled.received_on ?? '',
+    fault: faults.received_on,
+    attributes: { type: 'date', dir: 'ltr' },
+  })}${bankReferenceField(filled, faults)}${noteField(filled, faults)}`;
+}
+
+export async function takeRecord(context: Context): Promise<Outcome> {
+  const { form, journal, principal, request, now } = context;
+  const payment = await paymentOf(context);
+  const { id, currency } = payment;
+  const filled: Filled = Object.fromEntries(form);
+  if (filled.version === undefined)
+    return asking(context, payment, { filled, refusal: 'Look at the payment again.' });
+  const { amount = '', received_on, bank_reference, note, version } = filled;
+  const minor = parseTypedAmount(amount);
+  const values = {
+    amount: minor === undefined ? undefined : minor / 100,
+    received_on,
+    bank_reference,
+    note,
+    version,
+  };
+  const parsed = parseReceivedMoney(values, currency, now);
+  if ('faults' in parsed) return asking(context, payment, { filled, faults: worded(parsed.faults, filled) });
+  try {
+    await journal.commit(
+      (transaction) => recordMoney(transaction, principal, id, parsed.value, request.id),
+      id,
+    );
+  } catch (error) {
+    if (!(error instanceof OperationalError) || error.code !== 'conflict') throw error;
+    return asking(context, await paymentOf(context), { filled, refusal: error.message });
+  }
+  return { to: addressOfPayment(context, id, carriedBy(context)) };
+}
+
+/** The faults in words that say what to do. */
+function worded(faults: Faults, { amount, received_on }: Filled): Faults {
+  const words: Record<string, string> = { ...wording(faults) };
+  if (faults.amount && !amount?.trim()) words.amount = 'Enter the amount that arrived';
+  else if (faults.amount && parseTypedAmount(amount!) === undefined)
+    words.amount = 'Amount must be a number like 49.90';
+  if (faults.received_on && !received_on?.trim()) words.received_on = 'Enter the day on which it arrived';
+  return words;
+}

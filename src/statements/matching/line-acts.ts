@@ -1,0 +1,214 @@
+// What administrators do with a bank line: accept it as the money of a payment, ignore it with a reason, or take that back.
+import type { Principal } from '../../administrators/administrator.ts';
+import { requireStanding } from '../../administrators/standing.ts';
+import { type Facts, isAsRecorded, recordRow } from '../../journal/record-row.ts';
+import type { Transaction } from '../../journal/transaction.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { textFault } from '../../lib/text.ts';
+import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { findPayment } from '../../payments/queries.ts';
+import { paymentNotFound } from '../../payments/transition.ts';
+import { actOn, refuseOthersClaim, refuseOtherVersion, withAct } from '../../review/act.ts';
+import { approve, type Decision } from '../../review/decide.ts';
+import { recordMoney } from '../../review/record-money.ts';
+import { BANK_REFERENCE_MAXIMUM } from '../../review/review.ts';
+import { type KeptLine, LINES } from '../kept.ts';
+import { changeLine, findLine, type LineWritten } from '../line-queries.ts';
+import { bankLine, mayMatch } from './line-evidence.ts';
+
+/** The longest reason for ignoring a line, in code points. */
+export const IGNORE_REASON_MAXIMUM = 500;
+
+/** What is wrong with a reason for ignoring a line, or undefined. */
+export function ignoreReasonFault(reason: string): string | undefined {
+  return reason === '' ? 'Say why no payment is meant' : textFault(reason, IGNORE_REASON_MAXIMUM, true);
+}
+
+/** A line and the payment that it is accepted for. `version` is the payment's as it was looked at. */
+export interface LinePair {
+  line_id: string;
+  payment_id: string;
+  version: number;
+}
+
+/**
+ * Says that a line is the money of a payment. A payment that is pending or cancelled is under review from then on, with the amount and the
+ * day of the line. Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not an open credit, is
+ * in another currency, or the payment is decided; `conflict` if another administrator has claimed the payment, it was changed since it
+ * was `version`, or the line is not as the history says.
+ */
+export async function acceptLine(
+  transaction: Transaction,
+  principal: Principal,
+  { line_id, payment_id, version }: LinePair,
+  requestId: string,
+): Promise<Payment> {
+  await requireStanding(transaction, principal, 'decide');
+  const line = await openLine(transaction, line_id);
+  const payment = await findPayment(transaction, payment_id);
+  if (!payment) throw paymentNotFound();
+  if (!mayMatch(bankLine(line)))
+    throw new OperationalError('invalid_status', 'The line is no credit that was booked.');
+  if (line.currency !== payment.currency)
+    throw new OperationalError(
+      'invalid_status',
+      `The line is in ${line.currency}, the payment in ${payment.currency}.`,
+    );
+  const { status } = asOf(payment, transaction.now);
+  if (isDecided({ status }))
+    throw new OperationalError('invalid_status', `The payment is ${status} already.`);
+  await refuseOthersClaim(transaction, payment, principal);
+  if (payment.version !== version)
+    throw new OperationalError('conflict', 'The payment has changed since you looked at it.');
+  const received = {
+    amount_minor: line.amount_minor,
+    received_on: line.day,
+    bank_reference: referenceOn(line),
+    note: null,
+    version,
+    line: line_id,
+  };
+  const after =
+    status === 'requires_review'
+      ? await tellPayment(transaction, principal, { payment_id, version }, line, 'match', requestId)
+      : await recordMoney(transaction, principal, payment_id, received, requestId);
+  await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, requestId, {
+    payment: payment_id,
+  });
+  return after;
+}
+
+/**
+ * Writes on a payment that a line was matched with it, or was taken back. That counts as a version: a reviewer who looked at the payment
+ * before cannot decide by what the line said then.
+ */
+function tellPayment(
+  transaction: Transaction,
+  principal: Principal,
+  { payment_id, version }: Pick<LinePair, 'payment_id'> & { version: number | null },
+  { id, amount_minor, currency, day }: KeptLine,
+  act: 'match' | 'unmatch',
+  requestId: string,
+): Promise<Payment> {
+  const money = { amount_minor, currency, received_on: day };
+  return actOn(transaction, principal, payment_id, requestId, async (seen) => {
+    await refuseOtherVersion(transaction, seen, version);
+    return {
+      written: withAct(transaction, seen, principal, { act, line: id, ...(act === 'match' && money) }),
+      action: act === 'match' ? 'payment.line_matched' : 'payment.line_taken_back',
+      facts: { line: id, line_minor: amount_minor, currency, line_day: day },
+    };
+  });
+}
+
+/** The bank's reference of a line as a payment keeps it. */
+function referenceOn(line: KeptLine): string | null {
+  const { references } = bankLine(line);
+  return (references.booking ?? references.bank)?.slice(0, BANK_REFERENCE_MAXIMUM) ?? null;
+}
+
+/**
+ * Accepts a line and approves its payment, or records the first of two approvals. `note` says why, where something is odd. Throws as
+ * `acceptLine` and `approve` do.
+ */
+export async function approveLine(
+  transaction: Transaction,
+  principal: Principal,
+  pair: LinePair,
+  fourEyesAbove: Readonly<Record<string, number>>,
+  requestId: string,
+  note: string | null = null,
+): Promise<Decision> {
+  const line = await openLine(transaction, pair.line_id);
+  await acceptLine(transaction, principal, pair, requestId);
+  const approval = { note, bank_reference: referenceOn(line), version: null };
+  return approve(transaction, principal, pair.payment_id, approval, fourEyesAbove, requestId);
+}
+
+/** Says that a line is of no payment. Throws `not_found`, `invalid_status` if it is not open, and `conflict`. */
+export async function ignoreLine(
+  transaction: Transaction,
+  principal: Principal,
+  lineId: string,
+  reason: string,
+  requestId: string,
+): Promise<void> {
+  await requireStanding(transaction, principal, 'decide');
+  const line = await openLine(transaction, lineId);
+  await writeLine(
+    transaction,
+    line,
+    { state: 'ignored', note: reason },
+    'line.ignored',
+    principal,
+    requestId,
+  );
+}
+
+/**
+ * Takes back that a line is ignored, or is the money of an undecided payment. The payment keeps its status, and what was recorded on it
+ * from the line counts no more. Throws `not_found`, `invalid_status` and `conflict`.
+ */
+export async function reopenLine(
+  transaction: Transaction,
+  principal: Principal,
+  lineId: string,
+  requestId: string,
+): Promise<void> {
+  await requireStanding(transaction, principal, 'decide');
+  const line = await findLine(transaction, lineId);
+  if (!line) throw lineNotFound();
+  if (line.state !== 'matched' && line.state !== 'ignored')
+    throw new OperationalError('invalid_status', 'The line is neither matched nor ignored.');
+  await unmatch(transaction, principal, line, requestId);
+  const open = { state: 'open', payment_id: null, note: null } as const;
+  await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
+}
+
+/** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it is decided. */
+export async function unmatch(
+  transaction: Transaction,
+  principal: Principal,
+  line: KeptLine,
+  requestId: string,
+): Promise<void> {
+  const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
+  if (payment && isDecided(payment))
+    throw new OperationalError(
+      'invalid_status',
+      `The payment is ${payment.status}: a decision cannot be taken back.`,
+    );
+  if (!payment) return;
+  const pair = { payment_id: payment.id, version: null };
+  await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
+}
+
+export const lineNotFound = () => new OperationalError('not_found', 'There is no such statement line.');
+
+export async function openLine(transaction: Transaction, id: string): Promise<KeptLine> {
+  const line = await findLine(transaction, id);
+  if (!line) throw lineNotFound();
+  if (line.state !== 'open')
+    throw new OperationalError('invalid_status', `The line is ${line.state} already.`);
+  return line;
+}
+
+export async function writeLine(
+  transaction: Transaction,
+  line: KeptLine,
+  written: LineWritten,
+  action: string,
+  { actor }: Principal,
+  request_id: string,
+  facts: Facts = {},
+): Promise<void> {
+  if (!(await isAsRecorded(transaction, LINES, line)))
+    throw new OperationalError(
+      'conflict',
+      'The line was changed in the store itself: run counterfoil audit verify.',
+    );
+  const changed = await changeLine(transaction, line, written);
+  if (!changed)
+    throw new OperationalError('conflict', 'The line was changed a moment ago. Look at it again.');
+  recordRow(transaction, { actor, request_id }, action, LINES, changed, facts);
+}

@@ -1,0 +1,212 @@
+// What a bank line says of the payment it is for: references in every form, identifiers, and the payer's name and account.
+import { timeOrderedFloor } from '../../lib/ids.ts';
+import { foldedWords, searchedName, searchedReference } from '../../lib/search-terms.ts';
+import { idRangeOf, idRangeOfStart } from '../../payments/methods/transfer/creditor-reference.ts';
+import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
+import { runsIn } from '../../review/transfer-reference.ts';
+import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
+import type { StatementLine } from '../reading/statement.ts';
+
+/** A line as it is matched: amounts in hundredths, `day` as YYYY-MM-DD. */
+export type BankLine = Pick<
+  KeptLine,
+  'id' | 'day' | 'amount_minor' | 'currency' | 'direction' | 'booked' | 'reversal'
+> &
+  LineDetails;
+
+/** A line of the store as it is matched. */
+export const bankLine = (row: KeptLine): BankLine => ({ ...row, ...saidOn(row) });
+
+/** A line of a file that is not imported as it is matched. `id` is what the proposals name it by. */
+export function unkeptLine(line: StatementLine, id: string): BankLine {
+  return {
+    ...line,
+    id,
+    day: line.bookingDay ?? line.valueDay ?? '',
+    amount_minor: line.amountMinor,
+    booked: line.status === 'booked' ? 1 : 0,
+    reversal: line.isReversal ? 1 : 0,
+  };
+}
+
+/** Payment ids from `low` to before `high`, one of which may have the reference. */
+export interface ReferenceRange {
+  /** The reference as the line has it, or as it should be. Upper case without spaces. */
+  reference: string;
+  /** `corrected`: with one character other than in the line. `cut`: the beginning of a reference. */
+  form: 'whole' | 'corrected' | 'cut';
+  low: string;
+  high: string;
+}
+
+/** What a line gives to look up. */
+export interface LineEvidence {
+  /** Whole references with right check digits. */
+  ranges: ReferenceRange[];
+  /** References that were cut or have one character wrong: for a line none of whose whole references is a payment's. */
+  nearRanges(): ReferenceRange[];
+  /** Payment ids in the text. */
+  ids: string[];
+  /** Words and fields that may be a merchant's reference. */
+  references: string[];
+  /** The payer's account, and the name as `searchedName` writes it. */
+  account: string | undefined;
+  name: string | undefined;
+}
+
+/** The least that is taken for a merchant's reference inside a text. */
+const REFERENCE_MINIMUM = 4;
+/** Words of one line that are looked up. */
+const REFERENCES_MAXIMUM = 40;
+/** References of one line that are tried with one character changed. */
+const CORRECTED_MAXIMUM = 3;
+/** With and without `RF`, one character less or more. */
+const NEARLY = /^(?:RF[0-9A-Z]{16,18}|[0-9A-Z]{16,18})$/;
+const NEARLY_QR = /^\d{26,28}$/;
+/** For so long the first three characters of a time-ordered id stay the same: 32^7 milliseconds. */
+const STARTS_CHANGE_MS = 32 ** 7;
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** Whether a line may be the money of a payment: a booked credit that was not reversed. */
+export const mayMatch = ({ direction, booked, reversal, amount_minor }: BankLine): boolean =>
+  direction === 'credit' && booked === 1 && reversal === 0 && amount_minor > 0;
+
+/** Whether a line takes money out: a debit, as the reversal of a credit is one. */
+export const isOutgoing = ({ direction, amount_minor }: BankLine): boolean =>
+  direction === 'debit' && amount_minor > 0;
+
+/** Reads a line. `prefixes` are what the bookkeeper writes before references, such as `INV-`. */
+export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): LineEvidence {
+  const { counterparty } = line;
+  const all = textsOf(line, prefixes);
+  const runs = runsOf(all);
+  return {
+    ranges: wholeRanges(runs),
+    nearRanges: () => nearRangesIn(runs, line.day),
+    ids: [...all.join('\n').matchAll(/pay_[0-9a-z]{36}/gi)].map(
+      ([id]) => PAYMENT_ID_PREFIX + id.slice(PAYMENT_ID_PREFIX.length).toLowerCase(),
+    ),
+    references: wordsIn(all, prefixes),
+    account: counterparty.account === undefined ? undefined : searchedReference(counterparty.account),
+    name: counterparty.name === undefined ? undefined : searchedName(counterparty.name),
+  };
+}
+
+/** The whole references that a line carries, as `evidenceOf` has them. */
+export const referencesOn = (line: BankLine, prefixes: readonly string[] = []): ReferenceRange[] =>
+  wholeRanges(runsOf(textsOf(line, prefixes)));
+
+/** What the bank and the payer wrote on a line, with line breaks and without. */
+function textsOf({ references, text }: BankLine, prefixes: readonly string[]): string[] {
+  const fields = [references.creditor, references.endToEnd, references.owner, references.entry, text];
+  const texts = fields
+    .filter((one) => one !== undefined)
+    .flatMap((one) => [one, one.replaceAll('\n', '')])
+    .map((one) => withoutPrefixes(one, prefixes));
+  return [...new Set(texts)];
+}
+
+const runsOf = (texts: readonly string[]) => [
+  ...new Set(texts.flatMap((text) => runsIn(text.replaceAll(/[-./]/g, ' ')))),
+];
+const wholeRanges = (runs: readonly string[]) => runs.flatMap((run) => rangeOf(run, 'whole', idRangeOf(run)));
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+function withoutPrefixes(text: string, prefixes: readonly string[]): string {
+  if (prefixes.length === 0) return text;
+  return text.replaceAll(
+    new RegExp(`(?<![0-9A-Za-z])(?:${prefixes.map(escaped).join('|')})(?=[0-9A-Za-z])`, 'gi'),
+    ' ',
+  );
+}
+
+function nearRangesIn(runs: readonly string[], day: string): ReferenceRange[] {
+  const isNear = nearlyOurs(day);
+  const likeliest = runs
+    .filter(isNear)
+    .toSorted((a, b) => Number(b.startsWith('RF')) - Number(a.startsWith('RF')));
+  return [
+    ...likeliest.slice(0, CORRECTED_MAXIMUM).flatMap(correctedRanges),
+    ...runs.flatMap((run) => rangeOf(run, 'cut', idRangeOfStart(run))),
+  ];
+}
+
+/**
+ * Whether a text may be a reference of ours but for one character. References begin with the moment of creation, whose first three
+ * characters stay the same for 397 days: two of them must stand where they belong. `day` is the line's.
+ */
+function nearlyOurs(day: string): (run: string) => boolean {
+  const at = Date.parse(day);
+  if (Number.isNaN(at)) return () => false;
+  const starts = [at, at - STARTS_CHANGE_MS].map((ms) => timeOrderedFloor('', ms).slice(0, 3).toUpperCase());
+  return (run) => {
+    if (NEARLY_QR.test(run)) return run.startsWith('00');
+    if (!NEARLY.test(run)) return false;
+    const offset = run.startsWith('RF') ? 4 : 2;
+    return starts.some((start) =>
+      [offset - 1, offset, offset + 1].some(
+        (place) => [...start].filter((letter, i) => run[place + i] === letter).length >= 2,
+      ),
+    );
+  };
+}
+
+function rangeOf(
+  reference: string,
+  form: ReferenceRange['form'],
+  range: [low: string, high: string] | undefined,
+): ReferenceRange[] {
+  return range ? [{ reference, form, low: range[0], high: range[1] }] : [];
+}
+
+/** The references one character away whose check digits are right: another character, one less, one more, or two exchanged. */
+function correctedRanges(run: string): ReferenceRange[] {
+  const letters = NEARLY_QR.test(run) ? ALPHABET.slice(0, 10) : ALPHABET;
+  const near = new Set<string>();
+  for (let at = 0; at <= run.length; at++) {
+    const [before, after] = [run.slice(0, at), run.slice(at)];
+    for (const letter of letters) {
+      near.add(before + letter + after);
+      near.add(before + letter + after.slice(1));
+    }
+    near.add(before + after.slice(1));
+    near.add(before + after.slice(1, 2) + after.slice(0, 1) + after.slice(2));
+  }
+  return [...near].flatMap((one) => rangeOf(one, 'corrected', idRangeOf(one)));
+}
+
+/** Words with a digit, and whole fields: what a merchant may call a payment. */
+function wordsIn(texts: readonly string[], prefixes: readonly string[]): string[] {
+  const words = texts.flatMap((text) => [text, ...text.split(/[\s+:;,/|]+/)]);
+  const bare = words.map((word) => word.trim().replace(/^[#(]+|[.)]+$/g, ''));
+  const found = bare.filter(
+    (word) => word.length >= REFERENCE_MINIMUM && word.length <= 255 && /\d/.test(word),
+  );
+  const withPrefix = found.flatMap((word) => prefixes.map((prefix) => prefix + word));
+  return [...new Set([...found, ...withPrefix])].slice(0, REFERENCES_MAXIMUM);
+}
+
+/**
+ * Whether two names may be one person's or one firm's: the words of the shorter one are words of the other, or initials of them, in any
+ * order; one word of three letters or more is the same.
+ */
+export function namesAgree(one: string, other: string): boolean {
+  const [few, many] = [foldedWords(one), foldedWords(other)].sort((a, b) => a.length - b.length) as [
+    string[],
+    string[],
+  ];
+  if (few.length === 0 || !few.some((word) => word.length > 2 && many.includes(word))) return false;
+  const left = [...many];
+  return few
+    .toSorted((a, b) => b.length - a.length)
+    .every((word) => {
+      const same = left.indexOf(word);
+      const place =
+        same >= 0 ? same : left.findIndex((long) => isInitial(word, long) || isInitial(long, word));
+      if (place >= 0) left.splice(place, 1);
+      return place >= 0;
+    });
+}
+
+const isInitial = (letter: string, word: string) => letter.length === 1 && word.startsWith(letter);

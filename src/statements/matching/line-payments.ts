@@ -1,0 +1,147 @@
+// Looks up the payments that bank lines may be for, all lines at once, and says how each line names them.
+
+import {
+  creditorReference,
+  qrReference,
+  shortReference,
+} from '../../payments/methods/transfer/creditor-reference.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { findPayments } from '../../payments/queries.ts';
+import { paymentsInRanges, paymentsOfAmounts, paymentsWith } from '../../review/candidate-queries.ts';
+import type { Reader } from '../../store/database.ts';
+import type { Naming } from './judge-line.ts';
+import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
+
+/** A line, and what it says. */
+interface ReadLine {
+  line: BankLine;
+  evidence: LineEvidence;
+}
+
+/** A line's payments by id, and how it names each. */
+export type Namings = Map<string, { payment: Payment; naming: Naming }>;
+
+/** What was looked up, by what it was looked up by. */
+interface Found {
+  byId: Map<string, Payment>;
+  byReference: Map<string, Payment[]>;
+  byAccount: Map<string, Payment[]>;
+  byName: Map<string, Payment[]>;
+  byAmount: Map<string, Payment[]>;
+  /** Those whose ids lie in ranges, in the order of their ids. */
+  inRanges: Payment[];
+}
+
+const amountKey = (minor: number, currency: string) => `${minor} ${currency}`;
+
+/** Looks up what the lines say. Of `outgoing` only whole references count. Throws `DatabaseError`. */
+export async function lookUp(
+  database: Reader,
+  lines: readonly ReadLine[],
+  outgoing: readonly ReadLine[],
+): Promise<Found> {
+  const all = <T>(of: (one: LineEvidence) => readonly T[]) => lines.flatMap(({ evidence }) => of(evidence));
+  const amounts = lines.map(({ line }) => ({ minor: line.amount_minor, currency: line.currency }));
+  const named = [...new Set(all(({ ids }) => ids))];
+  const inRanges = await byReferences(database, lines, outgoing);
+  const byReference = await paymentsWith(
+    database,
+    'merchant_reference',
+    all(({ references }) => references),
+  );
+  const byAccount = await paymentsWith(
+    database,
+    'payer_account',
+    all(({ account }) => (account === undefined ? [] : [account])),
+  );
+  const byName = await paymentsWith(
+    database,
+    'payer_name',
+    all(({ name }) => (name === undefined ? [] : [name])),
+  );
+  const byAmount = await paymentsOfAmounts(database, amounts);
+  return {
+    byId: new Map(
+      (named.length > 0 ? await findPayments(database, named) : []).map((payment) => [payment.id, payment]),
+    ),
+    inRanges,
+    byReference: Map.groupBy(byReference, ({ merchant_reference }) => merchant_reference!),
+    byAccount: Map.groupBy(byAccount, ({ payer_account }) => payer_account!),
+    byName: Map.groupBy(byName, ({ payer_name }) => payer_name!),
+    byAmount: Map.groupBy(byAmount, ({ amount_minor, currency }) => amountKey(amount_minor, currency)),
+  };
+}
+
+/** The payments whose references the lines may carry. Those of a line that carries no whole one are tried with a character changed. */
+async function byReferences(
+  database: Reader,
+  lines: readonly ReadLine[],
+  outgoing: readonly ReadLine[],
+): Promise<Payment[]> {
+  const ranges = [...lines, ...outgoing].flatMap(({ evidence }) => evidence.ranges);
+  const whole = sortedById(await paymentsInRanges(database, ranges));
+  const unnamed = lines.filter(
+    ({ evidence }) =>
+      !evidence.ranges.some((range) => within(whole, range).some((payment) => hasReference(payment, range))),
+  );
+  for (const { evidence } of unnamed) evidence.ranges = evidence.nearRanges();
+  const near = await paymentsInRanges(
+    database,
+    unnamed.flatMap(({ evidence }) => evidence.ranges),
+  );
+  return sortedById([...new Map([...whole, ...near].map((payment) => [payment.id, payment])).values()]);
+}
+
+const sortedById = (payments: Payment[]) => payments.sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** The payments whose reference a line carries, with the reference. */
+export function byReferenceOf(
+  { evidence }: Pick<ReadLine, 'evidence'>,
+  { inRanges }: Pick<Found, 'inRanges'>,
+): [Payment, ReferenceRange][] {
+  return evidence.ranges.flatMap((range) =>
+    within(inRanges, range)
+      .filter((payment) => hasReference(payment, range))
+      .map((payment): [Payment, ReferenceRange] => [payment, range]),
+  );
+}
+
+/** The payments that a line may be for, and how it names each. */
+export function namingsOf({ line, evidence }: ReadLine, found: Found): Namings {
+  const namings: Namings = new Map();
+  const add = (payment: Payment, naming: Naming) => {
+    const before = namings.get(payment.id)?.naming ?? {};
+    namings.set(payment.id, { payment, naming: { ...naming, ...before } });
+  };
+  for (const [payment, reference] of byReferenceOf({ evidence }, found)) add(payment, { reference });
+  for (const id of evidence.ids) {
+    const payment = found.byId.get(id);
+    if (payment) add(payment, { named: id });
+  }
+  for (const reference of evidence.references)
+    for (const payment of found.byReference.get(reference) ?? []) add(payment, { named: reference });
+  for (const payment of found.byAccount.get(evidence.account ?? '') ?? []) add(payment, { payer: 'account' });
+  for (const payment of found.byName.get(evidence.name ?? '') ?? []) add(payment, { payer: 'name' });
+  for (const payment of found.byAmount.get(amountKey(line.amount_minor, line.currency)) ?? [])
+    add(payment, {});
+  return namings;
+}
+
+/** Those of `sorted` whose ids lie from `low` to before `high`. */
+function within(sorted: readonly Payment[], { low, high }: ReferenceRange): readonly Payment[] {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle]!.id < low) from = middle + 1;
+    else to = middle;
+  }
+  let end = from;
+  while (end < sorted.length && sorted[end]!.id < high) end++;
+  return sorted.slice(from, end);
+}
+
+/** Whether a payment's reference, in any of its forms, is or begins with the one of a range. */
+function hasReference(payment: Payment, { reference, form }: ReferenceRange): boolean {
+  const forms = [creditorReference(payment), shortReference(payment), qrReference(payment)];
+  return forms.some((one) => (form === 'cut' ? one.startsWith(reference) : one === reference));
+}

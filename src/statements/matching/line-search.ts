@@ -1,0 +1,51 @@
+// Finds bank lines by what a reviewer types: a reference or a part of one, a payer, an account, an amount, words of the text.
+
+import { foldedWords } from '../../lib/search-terms.ts';
+import { amountOf } from '../../review/meaning.ts';
+import type { Reader } from '../../store/database.ts';
+import { type KeptLine, saidOn } from '../kept.ts';
+import { type LinePlace, listLines } from '../line-queries.ts';
+
+/** Lines that one search looks through, the newest. */
+export const SEARCHED_MAXIMUM = 10_000;
+const PAGE = 500;
+/** Characters of a reference that are enough to tell it, and those of a part of one. */
+const CUT_MINIMUM = 12;
+const PART_MINIMUM = 4;
+/** What banks write before a reference. */
+const BANK_WORDS = /^\s*(?:[A-Z]{4}\+|\/[A-Z]{3,4}\/)/i;
+
+const compact = (text: string) => text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+
+/** The lines that `text` means, the newest day first, at most `limit`. No index serves this: the newest 10,000 are looked through. */
+export async function searchLines(database: Reader, text: string, limit: number): Promise<KeptLine[]> {
+  const isMeant = meaning(text);
+  const found: KeptLine[] = [];
+  let after: LinePlace | undefined;
+  for (let looked = 0; looked < SEARCHED_MAXIMUM; looked += PAGE) {
+    const page = await listLines(database, {}, after, PAGE);
+    for (const line of page) if (isMeant(line) && found.push(line) === limit) return found;
+    if (page.length < PAGE) break;
+    after = page.at(-1)!;
+    // SQLite answers without ever waiting: others get their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return found;
+}
+
+function meaning(text: string): (line: KeptLine) => boolean {
+  const amount = amountOf(text);
+  const reference = compact(text.replace(BANK_WORDS, ''));
+  const words = foldedWords(text);
+  return (line) => {
+    if (amount?.amount_minor === line.amount_minor)
+      if (amount.currency === undefined || amount.currency === line.currency) return true;
+    const { references, counterparty, text: written } = saidOn(line);
+    const own = Object.values(references).map(compact);
+    const runs = [...own, compact(written), compact(counterparty.account ?? '')];
+    if (reference.length >= PART_MINIMUM && runs.some((run) => run.includes(reference))) return true;
+    if (own.some((one) => one.length >= CUT_MINIMUM && reference.startsWith(one))) return true;
+    const there = foldedWords(`${counterparty.name ?? ''} ${written}`);
+    return words.length > 0 && words.every((word) => there.some((one) => one.startsWith(word)));
+  };
+}

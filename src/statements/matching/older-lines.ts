@@ -1,0 +1,67 @@
+// Older open lines than those that are shown: the ones that carry a reference which a shown line carries too.
+
+import { timeOrderedFloor } from '../../lib/ids.ts';
+import { DAY_MS } from '../../lib/time.ts';
+import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
+import type { Reader } from '../../store/database.ts';
+import type { KeptLine } from '../kept.ts';
+import { type LinePlace, listLines } from '../line-queries.ts';
+import { type BankLine, bankLine, mayMatch, referencesOn } from './line-evidence.ts';
+
+const PAGE = 500;
+/** Characters of a payment's id that tell when it was created. Its references in letters hold them, in upper case. */
+const TIME_CHARACTERS = 10;
+
+export interface OlderLines {
+  lines: BankLine[];
+  /** The day (YYYY-MM-DD) up to which there are lines that were not looked at; undefined if all were. */
+  unseen: string | undefined;
+}
+
+/**
+ * The open lines of a direction behind `after` that carry a reference of one of `shown`. Stops at the day on which the first of
+ * these payments was created, for no money comes before, and after `most` lines. Throws `DatabaseError`.
+ */
+export async function olderLines(
+  database: Reader,
+  shown: readonly BankLine[],
+  direction: KeptLine['direction'],
+  { after, most, prefixes }: { after: LinePlace; most: number; prefixes: readonly string[] | undefined },
+): Promise<OlderLines> {
+  const ids = new Set(
+    shown.filter(mayMatch).flatMap((line) => referencesOn(line, prefixes).map(({ low }) => low)),
+  );
+  const times = new Set([...ids].map((low) => low.slice(PAYMENT_ID_PREFIX.length).toUpperCase()));
+  const lines: BankLine[] = [];
+  if (ids.size === 0) return { lines, unseen: undefined };
+  const first = [...ids].reduce((one, other) => (one < other ? one : other));
+  const isBefore = ({ day }: LinePlace) =>
+    timeOrderedFloor(PAYMENT_ID_PREFIX, (Date.parse(day) || 0) + 2 * DAY_MS) < first;
+  let place = after;
+  for (let looked = 0; looked < most; looked += PAGE) {
+    const limit = Math.min(PAGE, most - looked);
+    const page = await listLines(database, { state: 'open', direction }, place, limit);
+    for (const row of page) {
+      const line = bankLine(row);
+      if (mayCarry(line, times) && referencesOn(line, prefixes).some(({ low }) => ids.has(low)))
+        lines.push(line);
+    }
+    if (page.length < limit || isBefore(page.at(-1)!)) return { lines, unseen: undefined };
+    place = page.at(-1)!;
+    // SQLite answers without ever waiting: others get their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { lines, unseen: place.day };
+}
+
+/** Whether a reference of a payment that was created at one of `times` may stand on a line; one in digits may be anyone's. */
+function mayCarry({ references, text }: BankLine, times: ReadonlySet<string>): boolean {
+  const written = [...Object.values(references), text]
+    .join(' ')
+    .toUpperCase()
+    .replaceAll(/[^0-9A-Z]/g, '');
+  if (/\d{27}/.test(written)) return true;
+  for (let at = 0; at + TIME_CHARACTERS <= written.length; at++)
+    if (times.has(written.slice(at, at + TIME_CHARACTERS))) return true;
+  return false;
+}

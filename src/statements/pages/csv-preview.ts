@@ -1,0 +1,181 @@
+// The preview of CSV files: how each was read, its first lines, and fields that say it otherwise.
+
+import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
+import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
+import type { Context } from '../../administrators/pages/route.ts';
+import { attributes, type Html, html } from '../../lib/html.ts';
+import { records } from '../../web/markup/table.ts';
+import type { CsvSeen } from '../reading/csv.ts';
+import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole } from '../reading/csv-layout.ts';
+import { thousandsMark } from '../reading/csv-values.ts';
+import type { ReadStatements } from '../reading/read.ts';
+import type { StatementLine } from '../reading/statement.ts';
+import { csvField, type Upload } from './csv-form.ts';
+
+/** A CSV file that is to be looked at. */
+export interface CsvPreview extends Upload {
+  read: ReadStatements;
+  /** The file as the form sends it again. */
+  content: string;
+}
+
+/** Lines of each file that are shown. */
+const LINES_SHOWN = 5;
+const FAULTS_SHOWN = 10;
+const LABELS: Record<CsvChoice, string> = {
+  dates: 'Days are written',
+  decimal: 'The mark of cents',
+  sign: 'Money out is marked by',
+  delimiter: 'Columns are separated by',
+  quote: 'Texts stand in',
+};
+
+const seenOf = ({ read }: CsvPreview): CsvSeen => read.csv![0]!;
+
+/** What has to be answered, by the field that answers it. */
+export function previewFaults(previews: readonly CsvPreview[]): Faults {
+  const faults: Record<string, string> = {};
+  for (const [index, preview] of previews.entries()) {
+    const { questions, account } = seenOf(preview);
+    for (const { key, text } of questions) faults[csvField(index, key)] ??= text;
+    if (preview.said !== undefined && preview.said.account === undefined && Object.keys(account).length === 0)
+      faults[csvField(index, 'account')] = 'Choose the account: the file does not name it';
+  }
+  return faults;
+}
+
+/** The fields of every file. */
+export function previewFields(context: Context, previews: readonly CsvPreview[], faults: Faults): Html {
+  return html`${previews.map((preview, index) => previewOf(context, preview, index, faults))}`;
+}
+
+function previewOf(context: Context, preview: CsvPreview, index: number, faults: Faults): Html {
+  const { name, content, read } = preview;
+  const seen = seenOf(preview);
+  const hidden = {
+    name,
+    content,
+    'delimiter-before': seen.layout.delimiter,
+    'quote-before': seen.layout.quote,
+  };
+  const field = (what: string) => csvField(index, what);
+  const none = seen.questions.length > 0 ? 'Choose' : 'The file does not need it';
+  const choice = (key: CsvChoice) => {
+    const [id, chosen] = [field(key), seen.layout[key]];
+    const words = Object.entries(CSV_CHOICES[key]);
+    return filterChoice(id, LABELS[key], words, chosen, faults[id], id, chosen === undefined ? none : null);
+  };
+  const lines = read.statements.flatMap((one) => one.lines);
+  return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
+${Object.entries(hidden).map(
+  ([what, value]) => html`<input${attributes({ type: 'hidden', name: field(what), value })}>`,
+)}<p>${readAs(seen)}</p>
+<div class="filters"><div class="fields">${accountChoice(context, preview, index, faults)}${choice('dates')}${choice('decimal')}${choice('sign')}${filterField(
+    field('currency'),
+    'Currency, where a line names none',
+    seen.layout.currency,
+    faults[field('currency')],
+    { maxlength: '3', autocapitalize: 'characters' },
+    field('currency'),
+  )}${choice('delimiter')}${choice('quote')}</div></div>
+${columnTable(seen, index, faults)}
+<h3>How its lines are read</h3>
+${lines.length === 0 ? html`<p>${noLines(seen)}</p>` : lineTable(context, lines)}
+${faultList(read)}</section>
+`;
+}
+
+const noLines = ({ questions }: CsvSeen) =>
+  questions.length > 0 ? 'They are shown once the questions above are answered.' : 'The file has no lines.';
+
+function readAs({ profile, isRemembered, headerLine, layout, sample }: CsvSeen): Html {
+  const groups = thousandsMark(sample.flat(), layout.decimal);
+  const how =
+    profile === undefined
+      ? html`Read by what stands in it`
+      : html`Read as an export of <strong>${profile}</strong>`;
+  const where = headerLine === undefined ? 'no names of columns' : `names of columns in line ${headerLine}`;
+  return html`${how}: ${where}${groups && html`, thousands with “${groups}”`}. ${
+    isRemembered ? 'You confirmed it before.' : 'Look whether it is right: it is remembered for the account.'
+  }`;
+}
+
+function accountChoice({ offer }: Context, preview: CsvPreview, index: number, faults: Faults): Html {
+  const { account } = seenOf(preview);
+  const id = csvField(index, 'account');
+  const named = account.iban ?? account.other;
+  if (named !== undefined)
+    return html`<div class="field"><span>Account</span><span>${literal(named)}</span></div>`;
+  const accounts = offer.settings.flatMap(({ accounts }) =>
+    accounts.map(({ iban, holder, rows }) => {
+      const value = iban?.replaceAll(' ', '') ?? (rows ?? []).map((row) => row.value).join('/');
+      return [value, `${holder}: ${iban ?? value}`] as const;
+    }),
+  );
+  const chosen = preview.said?.account;
+  return filterChoice(id, 'Account', accounts, chosen, faults[id], id, 'Choose');
+}
+
+/** A row for each column: its name, what stands in it, and what it holds. */
+function columnTable({ names, sample, layout }: CsvSeen, index: number, faults: Faults): Html {
+  const roleOf = (name: string) =>
+    Object.entries(layout.columns).find(([, held]) => held.includes(name))?.[0];
+  const fault = faults[csvField(index, 'columns')];
+  const rows = names.map((name, place) => ({
+    name,
+    sample: [...new Set(sample.map((cells) => cells[place] ?? '').filter((cell) => cell !== ''))].slice(0, 2),
+    role: roleOf(name),
+  }));
+  return html`<h3 id="${csvField(index, 'columns')}" tabindex="-1">What the columns hold</h3>
+${fault && html`<p class="error">${fault}</p>`}${records<(typeof rows)[number]>(
+  [
+    ['Column', ({ name }) => said(name)],
+    [
+      'For example',
+      ({ sample }) => html`${sample.map((cell) => html`<div>${said(cell.slice(0, 60))}</div>`)}`,
+    ],
+    ['Holds', ({ name, role }) => roleSelect(csvField(index, `column-${name}`), name, role)],
+  ],
+  rows,
+)}`;
+}
+
+function roleSelect(id: string, column: string, role: string | undefined): Html {
+  const options = (Object.entries(CSV_ROLES) as [CsvRole, string][]).map(
+    ([value, label]) => html`<option${attributes({ value, selected: value === role })}>${label}</option>`,
+  );
+  return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Not read</option>${options}</select>`;
+}
+
+function lineTable({ money }: Context, lines: readonly StatementLine[]): Html {
+  const day = ({ bookingDay, valueDay }: StatementLine) => bookingDay ?? valueDay ?? '–';
+  const amount = ({ direction, amountMinor, currency }: StatementLine) =>
+    html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;
+  const pending = lines.filter(({ status }) => status === 'pending').length;
+  const counts = [
+    `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`,
+    pending > 0 && `${pending} pending`,
+  ];
+  const more = lines.length > LINES_SHOWN && `, of which the first ${LINES_SHOWN} are shown`;
+  return html`<p>${counts.filter(Boolean).join(', ')}${more}.</p>
+${records<StatementLine>(
+  [
+    ['Day', day],
+    ['Amount', amount, 'number'],
+    ['Other side', ({ counterparty }) => said(counterparty.name ?? counterparty.account ?? '–')],
+    ['Text', ({ text }) => said(text === '' ? '–' : text)],
+  ],
+  lines.slice(0, LINES_SHOWN),
+)}`;
+}
+
+function faultList({ statements }: ReadStatements): Html | false {
+  const faults = statements.flatMap((one) => one.faults);
+  if (faults.length === 0) return false;
+  const shown = faults.slice(0, FAULTS_SHOWN);
+  return notice(
+    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
+${faults.length > shown.length && html`<p>${faults.length - shown.length} more.</p>`}`,
+    'warn',
+  );
+}

@@ -1,0 +1,223 @@
+// One line of a statement: what the bank wrote, the payments that it may be for and why, and what is done with it.
+import { may } from '../../administrators/administrator.ts';
+import { type Faults, field, literal, rows, said } from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, hidden, html } from '../../lib/html.ts';
+import { addressOfPayment, heading } from '../../review/pages/panel.ts';
+import { parseApproval } from '../../review/review.ts';
+import type { KeptLine } from '../kept.ts';
+import { findLine, findStatement, wholeOf } from '../line-queries.ts';
+import type { Proposal } from '../matching/judge-line.ts';
+import {
+  acceptLine,
+  approveLine,
+  IGNORE_REASON_MAXIMUM,
+  ignoreLine,
+  ignoreReasonFault,
+  type LinePair,
+  lineNotFound,
+} from '../matching/line-acts.ts';
+import { bankLine, mayMatch } from '../matching/line-evidence.ts';
+import { openLines } from '../matching/open-lines.ts';
+import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import { outcomeOf } from './statement-outcome.ts';
+import { severalForm } from './statement-parts.ts';
+
+async function lineNamed({ database, params }: Context): Promise<KeptLine> {
+  const line = await findLine(database, params.line_id!);
+  if (!line) throw lineNotFound();
+  return line;
+}
+
+export async function linePage(context: Context, faults: Faults = {}): Promise<Outcome> {
+  const { address, principal } = context;
+  const line = await lineNamed(context);
+  const mayDecide = may(principal.role, 'decide');
+  const proposals = line.state === 'open' ? await proposalsFor(context, line) : [];
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>${lineAmount(context, line)}</h1>
+${await facts(context, line)}
+${line.state === 'open' ? await proposed(context, line, proposals, mayDecide && { faults }) : await outcomeOf(context, line, mayDecide)}
+${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
+  return { title: `Line of ${line.day}`, content, place: STATEMENTS_PATH, faults };
+}
+
+/** With the other open lines beside it, which may carry the same reference. */
+async function proposalsFor(context: Context, line: KeptLine): Promise<Proposal[]> {
+  const all = await openLines(context.database, context, { also: line });
+  return all.find((one) => one.line.id === line.id)?.proposals ?? [];
+}
+
+async function facts(context: Context, line: KeptLine): Promise<Html> {
+  const { database } = context;
+  const { references, text, counterparty, valueDay, code } = bankLine(line);
+  const statement = await findStatement(database, line.statement_id);
+  const whole = await wholeOf(database, line);
+  const { creditor, endToEnd, bank, owner, mandate, entry } = references;
+  return rows(
+    [
+      ['Day', dayOn(line)],
+      ['Value day', valueDay !== line.day && valueDay],
+      ['From', counterparty.name && said(counterparty.name)],
+      ['Their account', counterparty.account && literal(counterparty.account)],
+      ['Text', text !== '' && html`<span class="words" dir="auto">${text}</span>`],
+      ['Creditor reference', creditor && literal(creditor)],
+      ['End-to-end reference', endToEnd && literal(endToEnd)],
+      ['Reference of the owner', owner && literal(owner)],
+      ['Mandate', mandate && literal(mandate)],
+      ['Entry', entry && literal(entry)],
+      ['Bank’s reference', bank && literal(bank)],
+      ['Kind', code && literal(code)],
+      ['Account', literal(line.account)],
+      ['File', statement && html`${literal(statement.file)}`],
+      [
+        'Part of',
+        whole && html`<a href="${addressOfLine(context, whole.id)}">${lineAmount(context, whole)}</a>`,
+      ],
+      ['State', line.booked ? null : 'Pending: the bank has not booked it'],
+      ['Reversal', line.reversal ? 'Yes: the bank took money back, or it was returned' : null],
+    ].map(([term, value]) => [term, value || null] as [string, Html | string | null]),
+  );
+}
+
+async function proposed(
+  context: Context,
+  line: KeptLine,
+  proposals: readonly Proposal[],
+  deciding: false | { faults: Faults },
+): Promise<Html> {
+  if (proposals.length === 0)
+    return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+<p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
+  return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
+${deciding && severalForm(context, line, proposals)}
+${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place }))}</section>`;
+}
+
+function proposalCard(
+  context: Context,
+  line: KeptLine,
+  proposal: Proposal,
+  deciding: false | { place: number; faults: Faults },
+): Html {
+  const { payment, sentence, act, facts } = proposal;
+  const mayAccept =
+    proposal.case !== 'several' &&
+    mayMatch(bankLine(line)) &&
+    payment.status !== 'approved' &&
+    payment.status !== 'rejected' &&
+    line.currency === payment.currency;
+  return html`<div class="block">
+<p>${levelStamp(proposal)}</p>
+${heading(context, payment, 'h2')}
+<p><strong>${sentence}</strong> ${act}</p>
+<ul>${facts.map(({ text, basis }) => html`<li>${text} <span class="muted">${basis}</span></li>\n`)}</ul>
+<p><a href="${addressOfPayment(context, payment.id)}">Look at the payment</a></p>
+${deciding && mayAccept && actForm(context, line, proposal, deciding.place, deciding.faults)}
+</div>`;
+}
+
+/** What a form about the `place`th proposal puts before the ids of its fields. */
+const prefixOf = (place: number) => (place === 0 ? '' : `p${place}-`);
+
+/** What may be done for one proposal. Where something is odd, an approval says why. */
+function actForm(
+  { address, token, form }: Context,
+  line: KeptLine,
+  proposal: Proposal,
+  place: number,
+  faults: Faults,
+): Html {
+  const { payment } = proposal;
+  const path = `${STATEMENTS_PATH}/lines/${line.id}`;
+  const isExact = proposal.case === 'exact';
+  const isFirst = place === 0;
+  const look = html`class="${isFirst ? 'primary' : 'secondary'}"`;
+  const idPrefix = prefixOf(place);
+  const isSent = form.get('payment') === payment.id;
+  const note =
+    !isExact &&
+    field({
+      name: 'note',
+      idPrefix,
+      label: 'Why it is accepted as paid',
+      hint: 'For administrators. It stands with the approval, and in exports.',
+      value: (isSent && form.get('note')) || '',
+      fault: faults[`${idPrefix}note`],
+      attributes: { autofocus: isFirst },
+    });
+  const pair = hidden({ payment: payment.id, version: String(payment.version) });
+  return html`<form class="narrow" method="post" action="${address(`${path}/approve`)}#errors" novalidate>${token}${pair}
+${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus`}>Approve the payment</button></p></form>
+<form method="post" action="${address(`${path}/accept`)}">${token}${pair}
+<p class="actions"><button class="secondary">Match without a decision</button></p></form>`;
+}
+
+function ignoring({ address, token, form }: Context, line: KeptLine, faults: Faults): Html {
+  return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">No payment is meant</h2>
+<form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}#errors" novalidate>${token}${field(
+    {
+      name: 'reason',
+      label: 'Reason',
+      hint: `For administrators. At most ${IGNORE_REASON_MAXIMUM} characters.`,
+      value: form.get('reason') ?? '',
+      fault: faults.reason,
+      lines: 2,
+      attributes: { 'data-key': 'i' },
+    },
+  )}<p class="actions"><button class="secondary">Ignore the line</button></p></form></section>`;
+}
+
+const pairOf = ({ params, form }: Context): LinePair => ({
+  line_id: params.line_id!,
+  payment_id: form.get('payment') ?? '',
+  version: Number(form.get('version')),
+});
+
+const backToList = ({ address, params }: Context): Outcome => ({
+  to: address(STATEMENTS_PATH, { done: params.line_id }),
+});
+
+export async function takeAccept(context: Context): Promise<Outcome> {
+  const { journal, principal, request } = context;
+  const pair = pairOf(context);
+  await journal.commit(
+    (transaction) => acceptLine(transaction, principal, pair, request.id),
+    pair.payment_id,
+  );
+  return { to: addressOfPayment(context, pair.payment_id) };
+}
+
+export async function takeApproval(context: Context): Promise<Outcome> {
+  const { journal, principal, request, fourEyesAbove, form } = context;
+  const pair = pairOf(context);
+  const line = await lineNamed(context);
+  const proposals = await proposalsFor(context, line);
+  const place = proposals.findIndex(({ payment }) => payment.id === pair.payment_id);
+  if (place < 0 && line.state === 'open')
+    throw new OperationalError('conflict', 'The payment is not proposed any more. Look at the line again.');
+  const parsed = parseApproval({ note: form.get('note') ?? undefined });
+  const isOdd = proposals[place]?.case !== 'exact';
+  const missing = isOdd && 'value' in parsed && parsed.value.note === null;
+  const fault =
+    'faults' in parsed ? Object.values(parsed.faults)[0] : missing && 'Say why it is accepted as paid';
+  if (place >= 0 && fault) return linePage(context, { [`${prefixOf(place)}note`]: fault });
+  const note = 'value' in parsed ? parsed.value.note : null;
+  await journal.commit(
+    (transaction) => approveLine(transaction, principal, pair, fourEyesAbove, request.id, note),
+    pair.payment_id,
+  );
+  return backToList(context);
+}
+
+export async function takeIgnore(context: Context): Promise<Outcome> {
+  const { journal, principal, request, params, form } = context;
+  const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
+  const fault = ignoreReasonFault(reason);
+  if (fault) return linePage(context, { reason: fault });
+  await journal.commit((transaction) =>
+    ignoreLine(transaction, principal, params.line_id!, reason, request.id),
+  );
+  return backToList(context);
+}

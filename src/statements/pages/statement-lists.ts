@@ -1,0 +1,166 @@
+// The lists of the lines of statements: the open credits with what is proposed, those in another state, and what a search finds.
+
+import { said } from '../../administrators/pages/parts.ts';
+import type { Context } from '../../administrators/pages/route.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { addressOfPayment } from '../../review/pages/panel.ts';
+import { dayInWords } from '../../review/told.ts';
+import { pager, records } from '../../web/markup/table.ts';
+import { isLineId, type KeptLine, type LineState } from '../kept.ts';
+import { findLine, listLines } from '../line-queries.ts';
+import type { Proposal } from '../matching/judge-line.ts';
+import { type BankLine, bankLine } from '../matching/line-evidence.ts';
+import { SEARCHED_MAXIMUM, searchLines } from '../matching/line-search.ts';
+import { certainPairs, OPEN_MAXIMUM, openLines } from '../matching/open-lines.ts';
+import { pastedLines } from '../pasted-queries.ts';
+
+export const STATEMENTS_PATH = '/statements';
+const SHOWN = 50;
+
+export const STATE_NAMES: Record<LineState, string> = {
+  open: 'To look at',
+  matched: 'Matched',
+  ignored: 'Ignored',
+  split: 'Matched in parts',
+  replaced: 'Replaced by other lines',
+};
+
+const LEVEL_NAMES: Record<Proposal['level'], string> = {
+  certain: 'Certain',
+  likely: 'Likely',
+  possible: 'Possible',
+};
+const LEVEL_LOOKS = { certain: 'approved', likely: 'requires_review', possible: 'pending' } as const;
+
+export const levelStamp = ({ level }: Pick<Proposal, 'level'>): Html =>
+  html`<span class="stamp ${LEVEL_LOOKS[level]}">${LEVEL_NAMES[level]}</span>`;
+
+export const addressOfLine = ({ address }: Context, id: string) => address(`${STATEMENTS_PATH}/lines/${id}`);
+
+/** A line's day in words; the bank may name none. */
+export function dayOn({ day }: Pick<KeptLine, 'day'>): Html {
+  if (day === '') return html`<span>No day</span>`;
+  return html`<time class="day" datetime="${day}">${dayInWords(day)}</time>`;
+}
+
+/** A line's amount, a debit with a minus sign. */
+export function lineAmount(
+  { money }: Context,
+  line: Pick<KeptLine, 'amount_minor' | 'currency' | 'direction'>,
+): Html {
+  return html`<bdi>${line.direction === 'debit' && '−'}${money(line.amount_minor, line.currency)}</bdi>`;
+}
+
+export async function openList(context: Context, mayDecide: boolean): Promise<Html> {
+  const { database, address, query, money } = context;
+  const all = await openLines(database, context);
+  if (all.length === 0) return html`<p>There are none.</p>`;
+  const certain = certainPairs(all);
+  const from = Math.max(0, all.findIndex(({ line }) => line.id === query.get('after')) + 1);
+  const shown = all.slice(from, from + SHOWN);
+  const sums = [...Map.groupBy(certain, ({ line }) => line.currency)].map(([currency, pairs]) =>
+    money(
+      pairs.reduce((sum, { line }) => sum + line.amount_minor, 0),
+      currency,
+    ),
+  );
+  return html`${
+    mayDecide &&
+    certain.length > 0 &&
+    html`<p class="actions"><a class="primary" href="${address(`${STATEMENTS_PATH}/certain`)}" data-key="a">Approve the certain ones</a>
+<span>${certain.length} of ${all.length}, <bdi>${sums.join(', ')}</bdi></span></p>`
+  }
+${records(
+  [
+    ...lineColumns(context, await pastedLines(database, idsOf(shown))),
+    ['Proposed', ({ proposals: [best] }) => (best ? html`${levelStamp(best)}` : html`<span>Nothing</span>`)],
+    [
+      'For',
+      ({ proposals: [best] }) =>
+        best ? html`${said(best.payment.merchant_reference ?? best.payment.merchant_name)}` : '–',
+    ],
+    [
+      'What is odd',
+      ({ proposals: [best] }) =>
+        best && best.level !== 'certain' ? html`<span>${best.sentence}</span>` : '–',
+    ],
+  ],
+  shown,
+)}
+${
+  all.filter(({ line }) => line.direction === 'credit').length >= OPEN_MAXIMUM &&
+  html`<p class="muted">The newest ${OPEN_MAXIMUM} are shown. Older ones follow when these are done.</p>`
+}
+${pager(
+  from > 0 && ['First', address(STATEMENTS_PATH)],
+  from + SHOWN < all.length && ['Next', address(STATEMENTS_PATH, { after: shown.at(-1)!.line.id })],
+)}`;
+}
+
+type Row = { line: BankLine; proposals: readonly Proposal[] };
+
+const idsOf = (rows: readonly Row[]) => rows.map(({ line }) => line.id);
+
+/** The columns of every list. `pasted` says of lines without a statement who pasted them. */
+function lineColumns(context: Context, pasted: ReadonlyMap<string, string>) {
+  return [
+    [
+      'Day',
+      ({ line }: Row) =>
+        html`<a class="plain" href="${addressOfLine(context, line.id)}" data-key-row>${dayOn(line)}</a>`,
+    ],
+    ['Amount', ({ line }: Row) => lineAmount(context, line), 'number'],
+    [
+      'From',
+      ({ line: { id, counterparty } }: Row) =>
+        html`${counterparty.name ? said(counterparty.name) : '–'}${
+          pasted.has(id) && html`<div class="muted">${pasted.get(id)}</div>`
+        }`,
+    ],
+    [
+      'Text',
+      ({ line }: Row) => said(line.references.creditor ?? line.text.replaceAll('\n', ' ').slice(0, 140)),
+    ],
+  ] as const;
+}
+
+export async function otherList(
+  context: Context,
+  state: LineState,
+  after: string | undefined,
+): Promise<Html> {
+  const { database, address } = context;
+  const place = after !== undefined && isLineId(after) ? await findLine(database, after) : undefined;
+  const found = await listLines(database, { state }, place, SHOWN + 1);
+  const shown = found.slice(0, SHOWN);
+  if (shown.length === 0) return html`<p>There are none.</p>`;
+  return html`${await linesTable(context, shown)}
+${pager(
+  after !== undefined && ['First', address(STATEMENTS_PATH, { state })],
+  found.length > SHOWN && ['Next', address(STATEMENTS_PATH, { state, after: shown.at(-1)!.id })],
+)}`;
+}
+
+export async function foundList(context: Context, text: string): Promise<Html> {
+  const found = await searchLines(context.database, text, SHOWN);
+  return html`${found.length === 0 ? html`<p>No line matches this search.</p>` : await linesTable(context, found)}
+<p class="muted">At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.</p>`;
+}
+
+/** Lines with what became of each. */
+async function linesTable(context: Context, lines: readonly KeptLine[]): Promise<Html> {
+  const rows = lines.map((row) => ({ line: bankLine(row), proposals: [], row }));
+  return records<(typeof rows)[number]>(
+    [
+      ...lineColumns(context, await pastedLines(context.database, idsOf(rows))),
+      [
+        'What became of it',
+        ({ row }) =>
+          row.payment_id === null
+            ? html`${row.note === null ? html`<span>${STATE_NAMES[row.state]}</span>` : said(row.note)}`
+            : html`<a href="${addressOfPayment(context, row.payment_id)}">The payment</a>`,
+      ],
+    ],
+    rows,
+  );
+}

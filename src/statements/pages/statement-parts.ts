@@ -1,0 +1,75 @@
+// A bank line for several payments: the form that matches it with all of them, and what its parts are then.
+
+import { said, statusStamp } from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { type Html, hidden, html } from '../../lib/html.ts';
+import type { Payment } from '../../payments/payment.ts';
+import { addressOfPayment } from '../../review/pages/panel.ts';
+import { records } from '../../web/markup/table.ts';
+import type { KeptLine } from '../kept.ts';
+import { findLine, partsOfLine } from '../line-queries.ts';
+import type { Proposal } from '../matching/judge-line.ts';
+import { reopenLine } from '../matching/line-acts.ts';
+import { acceptParts, reopenParts, severalOf } from '../matching/line-parts.ts';
+import { addressOfLine, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+
+/** The payments that a line is proposed for together, and the button that matches it with all of them; nothing if there are none. */
+export function severalForm(context: Context, line: KeptLine, proposals: readonly Proposal[]): Html {
+  const payments = severalOf(line, proposals);
+  if (payments.length === 0) return html``;
+  const { address, token, money, now } = context;
+  const pairs = payments.map(({ id, version }) => `${id} ${version}`).join(',');
+  return html`<div class="block">
+<p><strong>The transfer names ${payments.length} payments, which come to its amount.</strong></p>
+${records<Payment>(
+  [
+    [
+      'Payment',
+      ({ id, merchant_reference, merchant_name }) =>
+        html`<a href="${addressOfPayment(context, id)}">${said(merchant_reference ?? merchant_name)}</a>`,
+    ],
+    ['Status', (payment) => statusStamp(payment, now)],
+    ['Amount', ({ amount_minor, currency }) => html`<bdi>${money(amount_minor, currency)}</bdi>`, 'number'],
+  ],
+  payments,
+)}
+<form method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/split`)}">${token}${hidden({ pairs })}
+<p class="actions"><button class="primary" autofocus>Match with these ${payments.length} payments</button>
+<span>${lineAmount(context, line)}</span></p></form>
+</div>`;
+}
+
+/** The parts of a line that was split, each with its payment. */
+export async function partsShown(context: Context, line: KeptLine): Promise<Html> {
+  const parts = await partsOfLine(context.database, line);
+  return html`<p>It is the money of several payments:</p>
+<ul>${parts.map(
+    (part) =>
+      html`<li><a href="${addressOfLine(context, part.id)}">${lineAmount(context, part)}</a>${
+        part.payment_id === null
+          ? ' is to look at again'
+          : html` for <a href="${addressOfPayment(context, part.payment_id)}">this payment</a>`
+      }</li>\n`,
+  )}</ul>`;
+}
+
+export async function takeParts(context: Context): Promise<Outcome> {
+  const { journal, principal, request, params, form } = context;
+  const pairs = (form.get('pairs') ?? '').split(',').map((pair) => {
+    const [payment_id = '', version] = pair.split(' ');
+    return { payment_id, version: Number(version) };
+  });
+  const id = params.line_id!;
+  await journal.commit((transaction) => acceptParts(transaction, principal, id, pairs, request.id));
+  return { to: addressOfLine(context, id) };
+}
+
+/** Takes back what became of a line, or of all parts of one that was split. */
+export async function takeReopen(context: Context): Promise<Outcome> {
+  const { database, journal, principal, request, params } = context;
+  const id = params.line_id!;
+  const isSplit = (await findLine(database, id))?.state === 'split';
+  const reopen = isSplit ? reopenParts : reopenLine;
+  await journal.commit((transaction) => reopen(transaction, principal, id, request.id));
+  return { to: addressOfLine(context, id) };
+}

@@ -1,0 +1,91 @@
+// Lines of statements as a file, for the books: asked for by account and days, and told in the history before the first byte.
+
+import { askedOf, dayFields, filterChoice } from '../../administrators/pages/filters.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { dateIn, dayBounds } from '../../lib/time.ts';
+import {
+  EXPORT_TYPES,
+  type ExportFormat,
+  SEPARATOR_NAMES,
+  type Separator,
+  separatorOf,
+} from '../../web/row-writer.ts';
+import { lineSums } from '../line-queries.ts';
+import { linesStream } from '../matching/lines-export.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
+
+const TEXT_MAXIMUM = 100;
+/** What entries about these exports are about. */
+const EXPORT_SUBJECT = 'statement_lines';
+const SEPARATOR_LABELS: Record<Separator, string> = {
+  comma: 'Commas',
+  semicolon: 'Semicolons',
+  tab: 'Tabs',
+};
+
+/** The choice of what separates the cells for a spreadsheet. */
+export const separatorChoice = (): Html =>
+  filterChoice(
+    'separator',
+    'For a spreadsheet, separated by',
+    [...SEPARATOR_NAMES.map((one) => [one, SEPARATOR_LABELS[one]] as const), ['', 'For a program instead']],
+    'semicolon',
+    undefined,
+    'separator',
+    null,
+  );
+
+export async function exportPage(context: Context): Promise<Outcome> {
+  const { address, database } = context;
+  const accounts = [...new Set((await lineSums(database)).map(({ account }) => account))];
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>Download lines</h1>
+<p>Every line with what became of it: its payment, who decided and when, or why it is ignored. A debit has a negative amount.
+Separated by semicolons, amounts have a decimal comma.</p>
+<form class="narrow" method="get" action="${address(`${STATEMENTS_PATH}/lines.csv`)}">
+${filterChoice(
+  'account',
+  'Account',
+  accounts.map((one) => [one, one] as const),
+  undefined,
+)}${dayFields({}, {})}${separatorChoice()}<p class="actions"><button class="primary" autofocus>Download CSV</button></p></form>`;
+  return { title: 'Download lines', content, place: STATEMENTS_PATH };
+}
+
+export async function downloadLines(context: Context, format: ExportFormat): Promise<Outcome> {
+  const { account, from, to, separator } = await recordedExport(context, format);
+  return {
+    stream: linesStream(context.database, { format, separator, filter: { account, from, to } }),
+    type: EXPORT_TYPES[format],
+    name: nameOfExport(context, 'statement-lines', format),
+  };
+}
+
+/** What an address asks of lines to download. An entry tells it before the first byte. Throws `validation_failed`. */
+export async function recordedExport(
+  context: Context,
+  format: ExportFormat,
+): Promise<{ account?: string; from?: string; to?: string; separator: Separator | undefined }> {
+  const { journal, act, query } = context;
+  const asked = askedOf(query, ['account', 'from', 'to', 'separator'], TEXT_MAXIMUM);
+  const { account, from, to } = asked;
+  for (const [name, day] of Object.entries({ From: from, To: to }))
+    if (day !== undefined && !dayBounds(day, 'UTC'))
+      throw new OperationalError('validation_failed', `${name} must be a date like 2026-11-20.`);
+  const separator = separatorOf(asked.separator);
+  await journal.commit((transaction) =>
+    transaction.record({
+      ...act,
+      action: 'statement_lines.exported',
+      subject: EXPORT_SUBJECT,
+      facts: { format, from: from ?? null, to: to ?? null },
+    }),
+  );
+  return { ...(account && { account }), ...(from && { from }), ...(to && { to }), separator };
+}
+
+/** The name of a file that is downloaded today. */
+export const nameOfExport = ({ timeZone, now }: Context, name: string, format: ExportFormat): string =>
+  `${name}-${dateIn(timeZone, now)}.${format}`;

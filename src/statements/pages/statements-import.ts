@@ -1,0 +1,120 @@
+// Importing bank statements by a form: several files at once, and what came of each.
+
+import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { attributes, type Html, html } from '../../lib/html.ts';
+import { FilesForm } from '../../web/pages/files-form.ts';
+import { type Imported, importedText } from '../import.ts';
+import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
+import { readBeside } from '../read-beside.ts';
+import type { ReadStatements } from '../reading/read.ts';
+import { rememberedLayouts } from '../remembered.ts';
+import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
+import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
+
+/** What came of one file. `imported` is undefined if nothing was imported because of its faults. */
+interface FileOutcome {
+  file: string;
+  imported: Imported[] | undefined;
+  faults: FileFault[];
+}
+
+/** Faults of one file that are shown. */
+const FAULTS_SHOWN = 20;
+
+interface Shown {
+  outcomes?: readonly FileOutcome[];
+  /** CSV files that are to be looked at first. */
+  previews?: readonly CsvPreview[];
+  fault?: string;
+}
+
+export function importPage(context: Context, { outcomes = [], previews = [], fault }: Shown = {}): Outcome {
+  const { address, token } = context;
+  const isImported = outcomes.some(({ imported }) => imported);
+  const faults: Faults = fault ? { files: fault } : previewFaults(previews);
+  const fields =
+    previews.length > 0 ? previewFields(context, previews, faults) : filesField(outcomes.length === 0, fault);
+  const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>Import statements</h1>
+${outcomes.map((one) => outcomeShown(one))}
+${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
+<form${attributes({
+    class: previews.length === 0 && 'narrow',
+    method: 'post',
+    action: `${address(`${STATEMENTS_PATH}/import`)}#errors`,
+    enctype: 'multipart/form-data',
+    novalidate: true,
+  })}>${token}
+${fields}<div class="radio"><input type="checkbox" id="despite" name="despite" value="yes">
+<label for="despite">Import what is right of a file although something in it is wrong</label></div>
+<p class="actions"><button class="primary">Import</button>${
+    previews.length > 0 && html` <button class="secondary" name="act" value="look">Read again</button>`
+  }</p></form>
+<p class="muted">A file again, or one that overlaps, adds nothing twice.</p>`;
+  return {
+    title: 'Import statements',
+    content,
+    place: STATEMENTS_PATH,
+    ...(hasFaults(faults) && { faults }),
+  };
+}
+
+function filesField(isFirst: boolean, fault: string | undefined): Html {
+  const described = fault && html` aria-invalid="true" aria-describedby="files-error"`;
+  return html`<div class="field${fault && ' wrong'}"><label for="files">Files of your bank</label>
+<p class="hint" id="files-hint">CAMT.052, 053 or 054, MT940, MT942, OFX or CSV, also in a ZIP archive. At most 64 MB together.</p>
+${fault && html`<p class="error" id="files-error">${fault}</p>\n`}<input id="files" name="files" type="file"
+multiple${described}${isFirst && html` autofocus`}></div>
+`;
+}
+
+function outcomeShown({ file, imported, faults }: FileOutcome): Html {
+  const shown = faults.slice(0, FAULTS_SHOWN);
+  const wrong =
+    faults.length > 0 &&
+    html`<ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
+${faults.length > shown.length && html`<p>${faults.length - shown.length} more.</p>`}`;
+  if (!imported?.length)
+    return notice(html`<p><strong>${literal(file)} was not imported.</strong></p>${wrong}`, 'warn');
+  const lines = imported.map((one) => html`<p>${literal(one.account)}: ${importedText(one)}.</p>`);
+  return notice(
+    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}`,
+    faults.length > 0 ? 'warn' : 'status',
+  );
+}
+
+export async function takeFiles(context: Context): Promise<Outcome> {
+  const { database, form } = context;
+  const chosen = form instanceof FilesForm ? form.files : [];
+  const uploads: Upload[] = await lookedAt(form);
+  for (const file of chosen)
+    uploads.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()), said: undefined });
+  if (uploads.length === 0) return importPage(context, { fault: 'Choose at least one file' });
+  const remembered = await rememberedLayouts(database);
+  const outcomes: FileOutcome[] = [];
+  const previews: CsvPreview[] = [];
+  for (const upload of uploads) {
+    const { name, bytes, said } = upload;
+    const read = await readBeside(bytes, name, { ...said, remembered });
+    const seen = read.csv?.find(({ file }) => file === name);
+    const isLook = form.get('act') === 'look' || (seen && mustBeLookedAt(seen, said));
+    const outcome = seen && isLook ? undefined : await importOne(context, read, upload);
+    if (outcome) outcomes.push(outcome);
+    if (seen && !outcome?.imported) previews.push({ ...upload, read, content: await packed(bytes) });
+  }
+  return importPage(context, { outcomes, previews });
+}
+
+async function importOne(
+  context: Context,
+  read: ReadStatements,
+  { name, said }: Upload,
+): Promise<FileOutcome> {
+  const { form, journal, act, offer } = context;
+  const checked = checkFile(read, offer.settings);
+  if (said) checked.confirmed = layoutsOf(read, checked.statements);
+  const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
+  return { file: name, imported: await importFile(journal, checked, act, options), faults: checked.faults };
+}

@@ -1,0 +1,221 @@
+// The report of an account over some days: a page to print, and the same as a file.
+
+import { askedOf, dayFields, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
+import { type Faults, literal, notice, rows, said } from '../../administrators/pages/parts.ts';
+import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { OperationalError } from '../../lib/errors.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { dayBounds } from '../../lib/time.ts';
+import { addressOfPayment } from '../../review/pages/panel.ts';
+import { dayInWords } from '../../review/told.ts';
+import { records } from '../../web/markup/table.ts';
+import { EXPORT_TYPES, type ExportFormat } from '../../web/row-writer.ts';
+import type { Money } from '../balance-queries.ts';
+import { lineSums } from '../line-queries.ts';
+import { type ReportLine, reportLines, reportStream } from '../matching/period-report.ts';
+import { type BookedDay, balanceSentence, type Period, periodOf } from '../period.ts';
+import { addressOfLine, dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
+import { nameOfExport, recordedExport, separatorChoice } from './statements-export.ts';
+
+export const REPORT_PATH = `${STATEMENTS_PATH}/report`;
+const TEXT_MAXIMUM = 100;
+/** Lines on the page; a file has them all. */
+const LINES_SHOWN = 1000;
+const TITLE = 'Report of an account';
+
+/** An account in one currency as an address names it: `DE75512108001245126199 EUR`. */
+export const accountName = ({ account, currency }: Money): string => `${account} ${currency}`;
+
+/** The accounts that have lines, each with its newest day. */
+async function accountsOf({ database }: Context): Promise<Map<string, Money & { last_day: string }>> {
+  const accounts = new Map<string, Money & { last_day: string }>();
+  for (const { account, currency, last_day } of await lineSums(database)) {
+    const name = accountName({ account, currency });
+    const before = accounts.get(name)?.last_day ?? '';
+    accounts.set(name, { account, currency, last_day: last_day > before ? last_day : before });
+  }
+  return accounts;
+}
+
+export async function reportPage(context: Context): Promise<Outcome> {
+  const { address, database, query } = context;
+  const accounts = await accountsOf(context);
+  const asked = askedOf(query, ['account', 'from', 'to'], TEXT_MAXIMUM);
+  const chosen = asked.account ?? accounts.keys().next().value;
+  const money = chosen === undefined ? undefined : accounts.get(chosen);
+  const month = money && money.last_day !== '' ? money.last_day.slice(0, 8) : undefined;
+  const { from = month && `${month}01`, to = money?.last_day } = asked;
+  const faults = faultsOf({ from, to });
+  const isAsked = money !== undefined && from && to && Object.keys(faults).length === 0;
+  const fields = html`${filterChoice(
+    'account',
+    'Account',
+    [...accounts.keys()].map((name) => [name, name] as const),
+    chosen,
+    undefined,
+    'account',
+    null,
+  )}${dayFields({ ...(from && { from }), ...(to && { to }) }, faults)}`;
+  const content = html`<p class="screen"><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
+<h1>${TITLE}</h1>
+<div class="screen">${filterBar(context, REPORT_PATH, {}, { fields, button: 'Show' })}</div>
+${
+  isAsked
+    ? await report(context, await periodOf(database, money, from, to))
+    : html`<p>${chosen === undefined ? 'No statement has been imported yet.' : 'Choose an account and two days.'}</p>`
+}`;
+  const status = Object.keys(faults).length > 0 ? 422 : 200;
+  return { status, title: TITLE, content, place: STATEMENTS_PATH };
+}
+
+function faultsOf(days: { from: string | undefined; to: string | undefined }): Faults {
+  const faults: Record<string, string> = {};
+  for (const [name, day] of Object.entries(days))
+    if (day !== undefined && !dayBounds(day, 'UTC')) faults[name] = 'Must be a date like 2026-11-20';
+  if (days.from && days.to && days.from > days.to) faults.to = 'The last day is before the first';
+  return faults;
+}
+
+async function report(context: Context, period: Period): Promise<Html> {
+  const { account, currency, from, to, closing, bank } = period;
+  const shown: ReportLine[] = [];
+  for await (const page of reportLines(context.database, period)) {
+    shown.push(...page);
+    if (shown.length > LINES_SHOWN) break;
+  }
+  const isWhole = shown.length <= LINES_SHOWN;
+  const made = `${context.principal.name}, ${context.moment(context.now)}`;
+  return html`<section class="block" aria-labelledby="sums-heading">
+<h2 id="sums-heading">${literal(account)} ${currency}, ${dayInWords(from)} to ${dayInWords(to)}</h2>
+${notice(html`<p>${balanceSentence(period)}</p>`, closing !== undefined && bank !== undefined && closing !== bank ? 'warn' : 'status')}
+${rows(sumsOf(context, period))}
+<p class="muted">Made by ${made}.</p>
+</section>
+<section class="block" aria-labelledby="days-heading"><h2 id="days-heading">Day by day</h2>
+${dayTable(context, period)}</section>
+<section class="block" aria-labelledby="report-lines-heading"><h2 id="report-lines-heading">Lines</h2>
+${shown.length === 0 ? html`<p>There are none.</p>` : lineTable(context, currency, shown.slice(0, LINES_SHOWN))}
+${!isWhole && html`<p><strong>Only the first ${LINES_SHOWN.toLocaleString('en')} lines are shown.</strong> The file has them all.</p>`}
+</section>
+${downloadForm(context, period)}`;
+}
+
+/** The sums of lines in a state and a direction, in words. */
+const STATES = [
+  ['Matched', 'credit', 'matched'],
+  ['To look at', 'credit', 'open'],
+  ['Ignored', 'credit', 'ignored'],
+  ['Money out', 'debit', undefined],
+] as const;
+
+function sumsIn(days: readonly BookedDay[], [, direction, state]: (typeof STATES)[number]) {
+  const sums = days
+    .flatMap((one) => one.sums)
+    .filter((one) => one.direction === direction && (state === undefined || one.state === state));
+  return {
+    count: sums.reduce((all, { count }) => all + count, 0),
+    minor: sums.reduce((all, { sum_minor }) => all + sum_minor, 0) * (direction === 'debit' ? -1 : 1),
+  };
+}
+
+/** An amount with its sign; a dash for one that is unknown. */
+function signed({ money }: Context, minor: number | undefined, currency: string): Html {
+  if (minor === undefined) return html`<span>–</span>`;
+  return html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
+}
+
+function sumsOf(context: Context, period: Period) {
+  const { opening, closing, bank, days, currency } = period;
+  return [
+    ['Opening balance', signed(context, opening, currency)],
+    ...STATES.map((one): [string, Html] => {
+      const { count, minor } = sumsIn(days, one);
+      return [one[0], html`${signed(context, minor, currency)} <span class="muted">(${count})</span>`];
+    }),
+    ['Closing balance', signed(context, closing, currency)],
+    ['Closing balance of the bank', signed(context, bank, currency)],
+  ] as [string, Html][];
+}
+
+function dayTable(context: Context, { days, currency }: Period): Html {
+  if (days.length === 0) return html`<p>Nothing was booked.</p>`;
+  const sum = (one: (typeof STATES)[number]) => (day: BookedDay) => {
+    const { count, minor } = sumsIn([day], one);
+    return count === 0 ? html`<span>–</span>` : html`${signed(context, minor, currency)}`;
+  };
+  return records<BookedDay>(
+    [
+      ['Day', (day) => dayOn(day)],
+      ...STATES.map((one) => [one[0], sum(one), 'number'] as const),
+      ['Balance', ({ balance }) => signed(context, balance, currency), 'number'],
+      [
+        'Of the bank',
+        ({ bank, balance }) =>
+          html`${signed(context, bank, currency)}${bank !== undefined && balance !== bank && html` <strong>differs</strong>`}`,
+        'number',
+      ],
+    ],
+    days,
+  );
+}
+
+function lineTable(context: Context, currency: string, lines: readonly ReportLine[]): Html {
+  return records<ReportLine>(
+    [
+      [
+        'Day',
+        ({ line }) => html`<a class="plain" href="${addressOfLine(context, line.id)}">${dayOn(line)}</a>`,
+      ],
+      ['Amount', ({ line }) => lineAmount(context, line), 'number'],
+      ['From or to', ({ row }) => (row.name === null ? '–' : said(row.name))],
+      ['Bank reference', ({ row }) => (row.bank_reference === null ? '–' : literal(row.bank_reference))],
+      ['What became of it', (one) => fateOf(context, one)],
+      ['Balance', ({ balance }) => signed(context, balance, currency), 'number'],
+    ],
+    lines,
+  );
+}
+
+/** What became of a line: its payment with who decided and when, or why it is ignored. */
+function fateOf(context: Context, { line, row, statement }: ReportLine): Html {
+  const note = row.note !== null && html`<div class="muted">${said(row.note)}</div>`;
+  if (line.payment_id !== null) {
+    const name = row.merchant_reference ?? line.payment_id;
+    const decided =
+      row.decided_by !== null &&
+      html`, ${row.payment_status} by ${row.decided_by}, ${row.decided_at!.slice(0, 10)}`;
+    return html`<div><a href="${addressOfPayment(context, line.payment_id)}">${said(name)}</a>${decided}${note}</div>`;
+  }
+  const state =
+    line.booked === 0
+      ? 'Pending'
+      : line.direction === 'debit' && line.state === 'open'
+        ? '–'
+        : STATE_NAMES[line.state];
+  const pasted = statement?.format === 'pasted' && html`<div class="muted">${statement.file}</div>`;
+  return html`<div>${state}${note}${pasted}</div>`;
+}
+
+function downloadForm({ address }: Context, { account, currency, from, to }: Period): Html {
+  return html`<form class="screen narrow" method="get" action="${address(`${REPORT_PATH}.csv`)}">
+<h2>As a file</h2>
+<input type="hidden" name="account" value="${accountName({ account, currency })}">
+<input type="hidden" name="from" value="${from}"><input type="hidden" name="to" value="${to}">
+${separatorChoice()}<p class="actions"><button class="primary">Download CSV</button></p></form>`;
+}
+
+export async function downloadReport(context: Context, format: ExportFormat): Promise<Outcome> {
+  const money = (await accountsOf(context)).get(context.query.get('account') ?? '');
+  const { from, to, separator } = await recordedExport(context, format);
+  if (!money || !from || !to)
+    throw new OperationalError(
+      'validation_failed',
+      'A report needs an account with its currency, and the days from and to.',
+    );
+  const period = await periodOf(context.database, money, from, to);
+  return {
+    stream: reportStream(context.database, period, { format, separator }),
+    type: EXPORT_TYPES[format],
+    name: nameOfExport(context, 'report', format),
+  };
+}

@@ -1,0 +1,61 @@
+// Amounts, days, accounts and references as banks write them, read by their text.
+import { isCurrency, MAXIMUM_MINOR } from '../../lib/money.ts';
+
+/**
+ * Hundredths of an unsigned decimal number: `1234.5` gives 123450. `decimalMark` is `.` or `,`. Zeros behind the second decimal are
+ * dropped. Returns undefined for any other text: more decimals, groups, signs, and more than `MAXIMUM_MINOR`.
+ */
+export function hundredths(text: string, decimalMark: '.' | ','): number | undefined {
+  const [whole = '', fraction = '', ...more] = text.split(decimalMark);
+  if (more.length > 0 || !/^\d{1,18}$/.test(whole) || !/^\d{0,2}0{0,16}$/.test(fraction)) return undefined;
+  const minor = Number(whole + fraction.slice(0, 2).padEnd(2, '0'));
+  return minor <= MAXIMUM_MINOR ? minor : undefined;
+}
+
+/** The currency's code in upper case, or undefined if ISO 4217 has none of this name. */
+export function currencyCode(text: string | undefined): string | undefined {
+  const code = text?.trim().toUpperCase();
+  return code !== undefined && isCurrency(code) ? code : undefined;
+}
+
+/** YYYY-MM-DD of a year, month and day, or undefined if the calendar has no such day. */
+export function dayOf(year: number, month: number, day: number): string | undefined {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
+  if (days === undefined || day < 1 || day > days || year < 1900 || year > 2199) return undefined;
+  return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+}
+
+/** The day of an ISO 8601 date or date and time, as written there: no time zone moves it. */
+export function isoDay(text: string | undefined): string | undefined {
+  const [, year, month, day] = /^\s*(\d{4})-?(\d\d)-?(\d\d)(?!\d{3}$)/.exec(text ?? '') ?? [];
+  return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
+}
+
+/** An IBAN without spaces in upper case, or undefined if the text has not the form of one. Check digits are not looked at. */
+export function ibanOf(text: string | undefined): string | undefined {
+  const joined = text?.replace(/\s+/g, '').toUpperCase();
+  return joined !== undefined && /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(joined) ? joined : undefined;
+}
+
+/** Words that banks write where there is no reference. */
+const PLACEHOLDER = /^(?:NOT ?PROVIDED|NON ?REF|NOREF|EREF|N\/?A|NONE|0+|-+|\.)$/i;
+
+/** A reference without white space around it, or undefined for an empty one and a placeholder. Leading zeros are kept. */
+export function referenceOf(text: string | undefined): string | undefined {
+  const reference = text?.trim();
+  return reference === undefined || reference === '' || PLACEHOLDER.test(reference) ? undefined : reference;
+}
+
+/** `undefined` for an empty text, else the text with white space folded to single spaces. */
+export function folded(text: string | undefined): string | undefined {
+  const one = text?.replace(/\s+/g, ' ').trim();
+  return one === '' ? undefined : one;
+}
+
+/** An object without the members that are undefined. */
+export function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,25 @@
+// The visitor's colour theme, stored in a cookie so that no script is needed.
+import { boundCookie, boundName, valueIn } from '../../lib/cookie.ts';
+
+export const THEMES = ['light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const COOKIE_NAME = 'counterfoil_theme';
+const YEAR_S = 365 * 24 * 60 * 60;
+
+/** The choice in a Cookie header that came to the site at `baseUrl`. */
+export function themeOf(cookies: string | undefined, baseUrl: string): Theme | undefined {
+  const chosen = valueIn(cookies, boundName(COOKIE_NAME, baseUrl));
+  return THEMES.find((theme) => theme === chosen);
+}
+
+/** The cookie that keeps a choice for a year, for the whole host of the site at `baseUrl`; `auto` forgets it. */
+export function themeCookie(choice: string, baseUrl: string): string {
+  const kept = THEMES.find((theme) => theme === choice);
+  return preferenceCookie(COOKIE_NAME, kept, baseUrl);
+}
+
+/** A cookie that keeps a choice for a year; undefined forgets it. It counts on links from other sites: payments are opened from mails. */
+export function preferenceCookie(name: string, value: string | undefined, baseUrl: string): string {
+  return boundCookie(name, value ?? '', baseUrl, value === undefined ? 0 : YEAR_S, 'Lax');
+}

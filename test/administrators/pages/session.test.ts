@@ -1,0 +1,121 @@
+// Sessions of the console: what their cookie may do, when they end, and that no secret outlives a sign-in.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { openSessionsOf } from '../../../src/administrators/queries.ts';
+import {
+  codeOf,
+  createAccount,
+  formOf,
+  MANY_SIGN_INS,
+  newClient,
+  signIn,
+  signInAs,
+} from '../../support/console.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('in development, over http', () => {
+  let harness: Harness;
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
+  });
+  after(() => harness.close());
+
+  test('a session ends after a quarter of an hour without a click, and each click moves that on.', async () => {
+    const client = await signIn(harness);
+    for (let i = 0; i < 3; i++) {
+      harness.clock.advance(14 * MINUTE_MS);
+      const page = await client.get('/account');
+      assert.equal(page.h1, 'Your account');
+      assert.match(page.headers.get('set-cookie')!, /^counterfoil_session=/);
+      assert.equal((await client.get('/account')).headers.get('set-cookie'), null, 'at most once a minute');
+    }
+    harness.clock.advance(16 * MINUTE_MS);
+    assert.equal((await client.get('/account')).h1, 'Sign in');
+  });
+
+  test('a session ends after eight hours, however busy.', async () => {
+    const client = await signIn(harness);
+    for (let minutes = 0; minutes < 8 * 60; minutes += 14) {
+      assert.equal((await client.get('/account')).h1, 'Your account');
+      harness.clock.advance(14 * MINUTE_MS);
+    }
+    assert.equal((await client.get('/account')).h1, 'Sign in');
+  });
+
+  test('each sign-in has a secret of its own, and none that was there before it counts.', async () => {
+    const account = await createAccount(harness);
+    const client = newClient(harness);
+    const planted = `${'A'.repeat(43)}.1.${'A'.repeat(43)}`;
+    client.cookies.set('counterfoil_session', planted);
+    assert.equal((await client.get('/account')).h1, 'Sign in');
+    await signInAs(harness, account, client);
+    const first = client.cookies.get('counterfoil_session')!;
+    assert.notEqual(first, planted);
+    harness.clock.advance(20 * MINUTE_MS);
+    await signInAs(harness, account, client);
+    const sessions = await openSessionsOf(
+      harness.service.database,
+      account.administrator.id,
+      harness.clock.now(),
+    );
+    assert.equal(sessions.length, 2, 'the one from setting up, and the last: that before it is over');
+    harness.clock.advance(30_000);
+    const { client: other } = await signInAs(harness, account);
+    assert.notEqual(other.cookies.get('counterfoil_session')!.split('.')[0], first.split('.')[0]);
+  });
+
+  test('a cookie that somebody moved on is worth nothing.', async () => {
+    const client = await signIn(harness);
+    const [secret, seen, seal] = client.cookies.get('counterfoil_session')!.split('.');
+    harness.clock.advance(20 * MINUTE_MS);
+    client.cookies.set('counterfoil_session', `${secret}.${Number(seen) + 1200}.${seal}`);
+    assert.equal((await client.get('/account')).h1, 'Sign in');
+  });
+});
+
+test('in production, over https, its cookies are bound to this host, to https and to our own pages.', async () => {
+  const harness = await startHarness('sqlite', { environment: 'production' });
+  try {
+    const account = await createAccount(harness);
+    const client = newClient(harness);
+    const lines: string[] = [];
+    const form = await client.get('/sign-in');
+    lines.push(...form.headers.getSetCookie());
+    const factor = await client.send(form, { email: account.email, password: account.password });
+    const { action, values } = formOf(factor);
+    const entered = await client.post(
+      action,
+      { ...values, code: codeOf(harness, account) },
+      { follow: false },
+    );
+    lines.push(...entered.headers.getSetCookie());
+    assert.equal(entered.headers.get('location'), '/api/console#main');
+    assert.equal(lines.length, 3);
+    const names = ['__Host-counterfoil_form', '__Host-counterfoil_session', '__Host-counterfoil_device'];
+    const ends = ['', '', '; Max-Age=15552000'];
+    for (const [i, line] of lines.entries())
+      assert.match(
+        line,
+        new RegExp(`^${names[i]}=[^;]+; Path=/; HttpOnly; SameSite=Strict; Secure${ends[i]}$`),
+      );
+    const alone = newClient(harness);
+    alone.cookies.set(names[2]!, client.cookies.get(names[2]!)!);
+    assert.equal((await alone.get('/account')).h1, 'Sign in', 'a known browser has no rights');
+    const shown = await client.get('/account');
+    assert.equal(shown.h1, 'Your account');
+    assert.match(shown.text, /data-keys/);
+    for (const choice of ['keys=off', 'theme=dark']) {
+      const chosen = await client.get(`/account?${choice}`, { follow: false });
+      const bound = `__Host-counterfoil_${choice}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000`;
+      assert.ok(chosen.headers.getSetCookie().includes(bound), choice);
+    }
+    const { text } = await client.get('/account');
+    assert.doesNotMatch(text, /data-keys/);
+    assert.match(text, /data-theme="dark"/);
+    assert.equal(entered.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains');
+  } finally {
+    await harness.close();
+  }
+});

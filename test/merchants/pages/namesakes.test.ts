@@ -1,0 +1,35 @@
+// Merchants that are called the same, in the console's list: each says so, and with which id it may be taken for another.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MANY_SIGN_INS, signIn } from '../../support/console.ts';
+import { startHarness } from '../../support/harness.ts';
+import { invited, register } from '../registration/applicant.ts';
+
+test('merchants whose names look alike are marked, others are not.', async (context) => {
+  const harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
+  context.after(() => harness.close());
+  const ids: string[] = [];
+  for (const business_name of ['Straße Shop', 'ＳＴＲＡＳＳＥ shop', 'Other Shop Ltd'])
+    ids.push(
+      (await register(harness, { business_name, email: 'a@b.example', invite: await invited(harness) })).json
+        .data.merchant.id as string,
+    );
+  const { text } = await (await signIn(harness)).get('/merchants');
+  const rowOf = (id: string) => text.split('<tr>').find((row) => row.includes(`/merchants/${id}"`))!;
+  assert.match(rowOf(ids[0]!), new RegExp(`same name as <[^>]*>${ids[1]}`));
+  assert.match(rowOf(ids[1]!), new RegExp(`same name as <[^>]*>${ids[0]}`));
+  assert.doesNotMatch(rowOf(ids[2]!), /same name as/);
+});
+
+test('a name full of markup stands as text in the list and on the page of its merchant.', async (context) => {
+  const harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
+  context.after(() => harness.close());
+  const business_name = `<img src=x onerror=ran()>"'><script>ran()</script> & Co`;
+  const { json } = await register(harness, { business_name, email: 'a@b.example' });
+  const client = await signIn(harness);
+  for (const path of ['/merchants', '/merchants?q=onerror', `/merchants/${json.data.merchant.id}`]) {
+    const { text } = await client.get(path);
+    assert.match(text, /&lt;img src=x onerror=ran\(\)&gt;&quot;/, path);
+    assert.doesNotMatch(text, /<img|<script>ran/, path);
+  }
+});

@@ -1,0 +1,291 @@
+// counterfoil administrators: beside a server that runs, on both engines, as an operator types it and reads it.
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { findPrincipal } from '../../../src/administrators/session.ts';
+import { findBySetUpLink } from '../../../src/administrators/set-up.ts';
+import { findTokenPrincipal } from '../../../src/administrators/token.ts';
+import { addPerson, type Person, partsOf } from '../../administrators/people.ts';
+import { type Folder, run, temporaryFolder } from '../../support/command.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { type ServerProcess, startServerProcess } from '../../support/server-process.ts';
+import { ENGINES, type Store, temporaryStore } from '../../support/stores.ts';
+
+const ANA = ['--email', 'Ana@Example.org', '--name', 'Ana Example', '--role', 'administrator'];
+
+for (const engine of ENGINES) {
+  describe(`administrators on ${engine}`, () => {
+    let harness: Harness;
+    let env: Record<string, string>;
+    let boss: Person;
+    const administrators = (...args: string[]) => run(['administrators', ...args], { env });
+    const now = () => harness.clock.now();
+
+    before(async () => {
+      harness = await startHarness(engine);
+      const { storage, database_url } = harness.store;
+      env = {
+        COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
+        COUNTERFOIL_STORAGE: storage,
+        DATABASE_URL: database_url ?? '',
+      };
+      boss = await addPerson(partsOf(harness), { email: 'boss@example.org', name: 'Boss' });
+    });
+    after(async () => {
+      await harness.verify();
+      await harness.close();
+    });
+
+    test('create prints a link alone on standard output, which the running server knows at once', async () => {
+      const { code, stdout, stderr } = await administrators('create', ...ANA);
+      assert.equal(code, 0);
+      assert.match(stdout, /^http:\/\/127\.0\.0\.1:\d+\/console\/set-up\?link=[0-9a-z]{26}\n$/);
+      const secret = stdout.trim().split('=')[1]!;
+      await pause(120);
+      const found = await findBySetUpLink(harness.service.database, secret, now());
+      assert.deepEqual(
+        [found?.email, found?.name, found?.role],
+        ['ana@example.org', 'Ana Example', 'administrator'],
+      );
+      assert.match(
+        stderr,
+        /Ana Example \(ana@example\.org, administrator\) is added\.\nThe link works once, until .*\nNext: /,
+      );
+      assert.ok(!stderr.includes(secret));
+      const again = await administrators('create', ...ANA);
+      assert.deepEqual([again.code, again.stdout], [1, '']);
+      assert.equal(
+        again.stderr,
+        'counterfoil: there is an administrator with the e-mail address ana@example.org already\n',
+      );
+    });
+
+    test('what is wrong is told in one line, all of it', async () => {
+      const faulty = await administrators('create', '--email', 'ana', '--name', ' ', '--role', 'auditor');
+      assert.deepEqual([faulty.code, faulty.stdout], [2, '']);
+      assert.match(
+        faulty.stderr,
+        /--email <address>' argument 'ana' is invalid\. It must be an e-mail address\./,
+      );
+      const blank = await administrators(
+        'create',
+        '--email',
+        'a@b.example',
+        '--name',
+        ' ',
+        '--role',
+        'auditor',
+      );
+      assert.deepEqual([blank.code, blank.stdout], [2, '']);
+      assert.match(blank.stderr, /--name <name>' argument ' ' is invalid\. It must not be empty\./);
+      const boss = await administrators('create', '--email', 'a@b.example', '--name', 'A', '--role', 'boss');
+      assert.equal(boss.code, 2);
+      assert.match(boss.stderr, /Allowed choices are administrator, reviewer, auditor/);
+      const nobody = await administrators('disable', 'nobody@example.org');
+      assert.equal(nobody.code, 1);
+      assert.match(
+        nobody.stderr,
+        /^counterfoil: there is no administrator "nobody@example\.org"; there are: .*boss@/,
+      );
+    });
+
+    test('list tells who may what and how they prove who they are, and nothing that proves it', async () => {
+      const { code, stdout } = await administrators('list');
+      assert.equal(code, 0);
+      assert.match(
+        stdout,
+        /^boss@example\.org +Boss +administrator +active +authenticator app, 10 recovery codes$/m,
+      );
+      assert.match(stdout, /^ana@example\.org +Ana Example +administrator +not set up +link until 20/m);
+      const listed = await administrators('list', '--json');
+      for (const secret of [boss.totpSecret, boss.administrator.password!, boss.administrator.salt])
+        assert.ok(!listed.stdout.includes(secret));
+      const [first] = JSON.parse(listed.stdout).administrators;
+      assert.deepEqual(
+        [first.email, first.state, first.authenticator_app, first.recovery_codes],
+        ['boss@example.org', 'active', true, 10],
+      );
+    });
+
+    test('disable ends the sessions that the running server knows; enable, role and reset do what they say', async () => {
+      const bo = await addPerson(partsOf(harness), { email: 'bo@example.org', name: 'Bo', role: 'reviewer' });
+      const isIn = async () =>
+        (await findPrincipal(harness.service.database, bo.secret, now())) !== undefined;
+      assert.equal(await isIn(), true);
+      const disabled = await administrators('disable', 'bo@example.org');
+      assert.deepEqual(
+        [disabled.code, disabled.stdout],
+        [0, 'Bo (bo@example.org) is disabled. 1 session ended.\n'],
+      );
+      await pause(120);
+      assert.equal(await isIn(), false);
+      assert.match((await administrators('disable', 'bo@example.org')).stderr, /is disabled already\n$/);
+      assert.match(
+        (await administrators('reset', 'bo@example.org')).stderr,
+        /disabled\. Enable them first\n$/,
+      );
+      assert.equal(
+        (await administrators('enable', 'BO@example.org')).stdout,
+        'Bo (bo@example.org) may sign in again.\n',
+      );
+      const role = await administrators('role', 'bo@example.org', 'auditor', '--json');
+      assert.deepEqual([role.code, JSON.parse(role.stdout).role], [0, 'auditor']);
+      const reset = await administrators('reset', 'bo@example.org', '--json');
+      const { setup_url } = JSON.parse(reset.stdout);
+      await pause(120);
+      const found = await findBySetUpLink(harness.service.database, setup_url.split('=')[1], now());
+      assert.deepEqual([found?.email, found?.password], ['bo@example.org', null]);
+    });
+
+    test('the last who can do everything is kept', async () => {
+      for (const args of [
+        ['disable', 'boss@example.org'],
+        ['role', 'boss@example.org', 'reviewer'],
+      ]) {
+        const { code, stderr } = await administrators(...args);
+        assert.equal(code, 1);
+        assert.match(stderr, /^counterfoil: the last administrator who is set up .* Add another first\n$/);
+      }
+    });
+
+    test('a token is printed once, lasts 90 days, and is gone when it is revoked', async () => {
+      const args = ['--email', 'boss@example.org', '--name', 'Nightly export', '--role', 'auditor'];
+      const { code, stdout, stderr } = await administrators('token', 'create', ...args);
+      assert.equal(code, 0);
+      assert.match(stdout, /^cfa_\w{49}\n$/);
+      const token = stdout.trim();
+      const [, id] = /Token (tok_\w+) acts for Boss \(boss@example\.org\) as auditor until/.exec(stderr)!;
+      assert.match(stderr, /only this once[\s\S]*Next: /);
+      await pause(120);
+      assert.equal(
+        (await findTokenPrincipal(harness.service.database, token, now())).principal?.role,
+        'auditor',
+      );
+      const [listed] = JSON.parse((await administrators('token', 'list', '--json')).stdout).tokens;
+      assert.deepEqual([listed.id, listed.state], [id, 'active']);
+      assert.equal(
+        Math.round((Date.parse(listed.expires_at) - Date.parse(listed.created_at)) / 86_400_000),
+        90,
+      );
+      assert.equal(
+        (await administrators('token', 'revoke', id!)).stdout,
+        `Revoked ${id} (Nightly export).\n`,
+      );
+      await pause(120);
+      assert.equal((await findTokenPrincipal(harness.service.database, token, now())).principal, undefined);
+      assert.match((await administrators('token', 'list')).stdout, /Nightly export +revoked 20/);
+      assert.match(
+        (await administrators('token', 'revoke', id!)).stderr,
+        /the token tok_\w+ was revoked already, on 20/,
+      );
+      const long = await administrators('token', 'create', ...args, '--expires-in-days', '401');
+      assert.deepEqual([long.code, long.stdout], [2, '']);
+    });
+  });
+
+  test(`on ${engine} commands and a server under load write one history side by side`, async () => {
+    const store: Store = await temporaryStore(engine);
+    let server: ServerProcess | undefined;
+    try {
+      const config = writeConfiguration(store);
+      const { storage, database_url } = store;
+      server = await startServerProcess({ config, port: await freePort(), storage, database_url });
+      const env = {
+        COUNTERFOIL_CONFIG: config,
+        COUNTERFOIL_STORAGE: storage,
+        DATABASE_URL: database_url ?? '',
+      };
+      let going = true;
+      let created = 0;
+      const { origin, ready } = server;
+      const client = async () => {
+        while (going) {
+          const response = await fetch(`${origin}/v1/payments`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${ready.development_key}`, 'content-type': 'application/json' },
+            body: '{"amount": 1}',
+          });
+          assert.equal(response.status, 201);
+          created++;
+        }
+      };
+      const clients = Array.from({ length: 8 }, client);
+      const made = await Promise.all(
+        Array.from({ length: 6 }, (_, i) =>
+          run(
+            ['administrators', 'create', '--email', `a${i}@example.org`, '--name', 'A', '--role', 'reviewer'],
+            { env },
+          ),
+        ),
+      );
+      going = false;
+      await Promise.all(clients);
+      assert.deepEqual(
+        made.map(({ code }) => code),
+        [0, 0, 0, 0, 0, 0],
+        JSON.stringify(made),
+      );
+      const verified = await run(['audit', 'verify', '--json'], { env });
+      const { administrators, payments } = JSON.parse(verified.stdout);
+      assert.deepEqual(
+        [verified.code, administrators, payments],
+        [0, 7, created],
+        'six, and the one of development',
+      );
+    } finally {
+      if (server) assert.equal(await server.end('SIGTERM'), 0);
+      await store.drop();
+    }
+  });
+}
+
+describe('serve in development', () => {
+  let folder: Folder;
+  before(() => {
+    folder = temporaryFolder();
+  });
+  after(() => folder.remove());
+
+  test('its ready line has a new set-up link at each start, until somebody is set up or it is not wanted', async () => {
+    const options = { config: folder.config, storage: `${folder.path}/storage` };
+    const seen = new Set<unknown>();
+    /** What a start says of setting up; the server is gone again by then. */
+    async function setUpAtStart(): Promise<unknown> {
+      const server = await startServerProcess({ ...options, port: await freePort() });
+      await server.end('SIGTERM');
+      return String(server.ready.setup_url).replace(server.origin, '');
+    }
+    for (let i = 0; i < 2; i++) {
+      if (i === 1) await run(['administrators', 'create', ...ANA], { cwd: folder.path });
+      const link = await setUpAtStart();
+      assert.match(String(link), /^\/console\/set-up\?link=[0-9a-z]{26}$/);
+      seen.add(link);
+    }
+    assert.equal(seen.size, 2);
+    const { stdout } = await run(['administrators', 'list'], { cwd: folder.path });
+    assert.match(stdout, /^admin@localhost +Administrator +administrator +not set up/);
+    await run(['administrators', 'disable', 'admin@localhost'], { cwd: folder.path });
+    assert.equal(await setUpAtStart(), 'null');
+  });
+
+  test('before there is a store, commands say how to make one', async () => {
+    const empty = temporaryFolder();
+    try {
+      const { code, stderr } = await run(['administrators', 'list'], { cwd: empty.path });
+      assert.equal(code, 1);
+      assert.match(stderr, /^counterfoil: there is no store in \.\/storage: .*counterfoil migrate\n$/);
+      await run(['migrate'], { cwd: empty.path });
+      assert.match(
+        (await run(['administrators', 'list'], { cwd: empty.path })).stdout,
+        /^There are no administrators\. Add the first:\n/,
+      );
+      appendFileSync(empty.config, 'base_url: https://pay.example/shop\n');
+      const made = await run(['administrators', 'create', ...ANA], { cwd: empty.path });
+      assert.match(made.stdout, /^https:\/\/pay\.example\/shop\/console\/set-up\?link=/);
+    } finally {
+      empty.remove();
+    }
+  });
+});

@@ -1,0 +1,542 @@
+// counterfoil doctor: what it finds of a running installation, of one that does not run, and of one that shows too much.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { createAdministrator } from '../../../src/administrators/manage.ts';
+import { Journal } from '../../../src/journal/journal.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, systemClock } from '../../../src/lib/time.ts';
+import { changeMerchantState } from '../../../src/merchants/suspend.ts';
+import { expiryVerdict } from '../../../src/operate/checks/certificate-checks.ts';
+import type { Subject, Verdict } from '../../../src/operate/checks/check.ts';
+import { CHECKS } from '../../../src/operate/checks/checks.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { migrate } from '../../../src/store/migrate.ts';
+import { openDatabase } from '../../../src/store/open.ts';
+import {
+  ANSI,
+  COMMAND,
+  hasTerminal,
+  ROOT,
+  type Running,
+  run,
+  start,
+  startOnTerminal,
+} from '../../support/command.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { type Installation, installation, SAFE } from '../../support/production.ts';
+import { temporaryStore } from '../../support/stores.ts';
+import { eventually } from '../../support/waiting.ts';
+
+interface Found {
+  id: string;
+  outcome: string;
+  says: string;
+  where: string | null;
+  fix: string | null;
+}
+
+const isRoot = process.getuid?.() === 0;
+
+let undo: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const step of undo.reverse()) await step();
+  undo = [];
+});
+
+function place(text?: string): Installation {
+  const made = installation(text);
+  undo.push(() => made.remove());
+  return made;
+}
+
+/** What doctor finds, by the checks' names, and its exit code. */
+async function examine(at: Installation, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await run(['doctor', '--json'], { cwd: at.folder, env });
+  assert.notEqual(stdout, '', stderr);
+  const { findings, counts } = JSON.parse(stdout);
+  const found = Object.fromEntries(findings.map((one: Found) => [one.id, one])) as Record<string, Found>;
+  const outcomes = Object.values(found).map(({ outcome }) => outcome);
+  for (const [outcome, count] of Object.entries(counts))
+    assert.equal(outcomes.filter((one) => one === outcome).length, count);
+  assert.equal(code, counts.failed > 0 ? 1 : 0);
+  return found;
+}
+
+/** The safe configuration at another address, with more lines. */
+const at = (url: string, more = '') => SAFE.replace('https://127.0.0.1:1', url) + more;
+
+async function store(of: Installation) {
+  const database = await openDatabase({ storage: of.storage, database_url: null }, (error) => {
+    throw error;
+  });
+  await migrate(database);
+  return database;
+}
+
+const hasOpenssl = (() => {
+  try {
+    return /OpenSSL [3-9]|OpenSSL 1\.1\.1/.test(execFileSync('openssl', ['version'], { encoding: 'utf8' }));
+  } catch {
+    return false;
+  }
+})();
+
+describe('a production installation that speaks https itself', { skip: !hasOpenssl && 'no openssl' }, () => {
+  let made: Installation;
+  let port: number;
+  let serving: Running;
+  const certificate = (days: number) => {
+    const [cert, key] = [join(made.folder, 'cert.pem'), join(made.folder, 'key.pem')];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key];
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+    const args = ['req', '-x509', '-days', String(days), ...kind, '-out', cert, ...names];
+    execFileSync('openssl', args, { stdio: 'ignore' });
+    chmodSync(key, 0o600);
+  };
+  const trusting = () => ({ NODE_EXTRA_CA_CERTS: join(made.folder, 'cert.pem') });
+
+  before(async () => {
+    made = installation();
+    port = await freePort();
+    certificate(90);
+    mkdirSync(join(made.folder, 'backups'));
+    writeFileSync(join(made.folder, 'backups', 'counterfoil.dump'), 'x');
+    made.write(
+      at(
+        `https://localhost:${port}`,
+        `host: localhost\nport: ${port}\nbackups: ./backups\ntls: { certificate: cert.pem, key: key.pem }\nconsole: { base_url: 'https://127.0.0.1:${port}' }\n`,
+      ).replace(/trust_proxy.*\n/, ''),
+    );
+    serving = start(process.execPath, [COMMAND, 'serve'], { cwd: made.folder });
+    await serving.until(/^\{"event":"ready".*\n/);
+  });
+  after(async () => {
+    serving.child.kill('SIGTERM');
+    await serving.ended;
+    made.remove();
+  });
+
+  test('starts, answers at its own addresses, and hands out no private file', async () => {
+    const found = await examine(made, trusting());
+    for (const id of [
+      ...['transport', 'reach_api', 'reach_checkout', 'storage_served', 'backups', 'console_apart'],
+      ...['certificate_file', 'certificate_presented', 'store', 'schema', 'durability', 'disk_space'],
+    ])
+      assert.equal(found[id]!.outcome, 'ok', JSON.stringify(found[id]));
+    assert.equal(found.administrators!.outcome, 'warning');
+    assert.equal(found.verification!.fix, 'Run counterfoil audit verify.');
+  });
+
+  test('is told that browsers do not trust its certificate, where they do not', async () => {
+    const found = await examine(made);
+    assert.equal(found.certificate_presented!.outcome, 'failed');
+    assert.match(found.certificate_presented!.says, /signed by no authority that is trusted here\.$/);
+    assert.match(found.reach_api!.says, /its certificate is signed by no authority that is trusted here\.$/);
+    for (const id of ['certificate_presented', 'reach_api'])
+      assert.match(found[id]!.fix!, /NODE_EXTRA_CA_CERTS, for the service and for doctor\.$/);
+  });
+
+  test('is told of a certificate in its file that ends soon, and of one that is not there', async () => {
+    const shown = readFileSync(join(made.folder, 'cert.pem'));
+    try {
+      certificate(10);
+      assert.deepEqual(
+        [(await examine(made)).certificate_file!].map(({ outcome, says }) => [outcome, says])[0],
+        ['warning', 'The certificate ends in 9 days.'],
+      );
+      writeFileSync(join(made.folder, 'cert.pem'), 'none');
+      const found = await examine(made);
+      assert.equal(found.certificate_file!.outcome, 'skipped');
+      assert.equal(found.key_pair!.outcome, 'failed');
+      assert.match(found.key_pair!.says, /cert\.pem holds no certificate that can be used/);
+    } finally {
+      writeFileSync(join(made.folder, 'cert.pem'), shown);
+    }
+  });
+});
+
+test('a certificate is warned of three weeks before its end, and fails three days before', () => {
+  const now = Date.parse('2026-11-21T00:00:00Z');
+  const isAt = (days: number) => expiryVerdict(now + days * DAY_MS, now, 'x').is;
+  assert.deepEqual([21, 20.9, 3, 2.9, -1].map(isAt), ['ok', 'warning', 'warning', 'failed', 'failed']);
+  assert.match(expiryVerdict(now - 1, now, 'x').says, /^The certificate ended at 2026-11-20T23:59:59/);
+});
+
+/** A web server that answers some paths with files, and else says that there is nothing. */
+async function webServer(files: Record<string, string>): Promise<string> {
+  const server: Server = createServer(({ url }, response) => {
+    const file = files[url!];
+    response.writeHead(file === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(file);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  undo.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('another web server in the service’s place', () => {
+  const shown: [what: string, path: string, content: string][] = [
+    ['the database', '/storage/counterfoil.sqlite', 'SQLite format 3\0 and more'],
+    ['the configuration', '/counterfoil.yaml', '# Ours\nenvironment: production\n'],
+    ['the checkpoints', '/shop/storage/checkpoints.jsonl', '{"seal":1,"last_entry":1}\n'],
+    ['the repository', '/.git/config', '[core]\n\tbare = false\n'],
+  ];
+  for (const [what, path, content] of shown)
+    test(`that hands out ${what} is found`, async () => {
+      const url = await webServer({ [path]: content });
+      const found = await examine(place(at(`${url}/shop`)));
+      assert.equal(found.storage_served!.outcome, 'failed');
+      assert.equal(found.storage_served!.where, url + path);
+      assert.match(found.storage_served!.says, /^A private file is handed out to anybody\.$/);
+    });
+
+  test('that answers everything with a page of its own is a warning, and no API', async () => {
+    const page = '<!doctype html><title>Shop</title>';
+    const url = await webServer({ '/.git/config': page, '/health': page, '/payment.php': page });
+    const found = await examine(place(at(url)));
+    assert.equal(found.storage_served!.outcome, 'warning');
+    assert.match(found.reach_api!.says, /another program answers \(200\)/);
+    assert.match(found.reach_checkout!.says, /another program answers \(200\)/);
+    assert.match(found.reach_console!.says, /the answer is 404/);
+  });
+
+  test('that never answers is given up', async () => {
+    let isGivenUp = false;
+    let late = 0;
+    const silent = createServer((request) => {
+      if (isGivenUp) late++;
+      request.socket.once('close', () => (isGivenUp = true));
+    });
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    undo.push(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const found = await examine(place(at(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)));
+    assert.match(found.reach_api!.says, /nothing came within 5 s/);
+    await eventually(() => isGivenUp); // the silent side hears of it a moment later
+    assert.equal(late, 0, 'all that is asked there is waited for at once');
+  });
+});
+
+test('backups are looked at in their folder: none, empty ones, an old one, a new one, and one from a time to come', async () => {
+  const made = place(`${SAFE}backups: ./backups\n`);
+  const { at, backups, put } = backupsOf(made);
+  const folder = join(made.folder, 'backups');
+  assert.deepEqual(await backups(), ['skipped', 'There is no backup yet, and nothing to back up.']);
+  const database = await store(made);
+  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'without an entry');
+  await enter(database, 25 * HOUR_MS);
+  assert.deepEqual(await backups(), ['warning', 'There is no backup yet.'], 'within the first day');
+  await database.close();
+  rmSync(made.storage, { recursive: true });
+  await servedSinceYesterday(made);
+  assert.deepEqual(await backups(), ['failed', 'The folder is not there.']);
+  mkdirSync(folder);
+  writeFileSync(join(folder, '.hidden.dump'), 'x');
+  assert.deepEqual(await backups(), ['failed', 'There is no backup.']);
+  put('empty.dump', '');
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+  mkdirSync(join(folder, 'empty'));
+  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  put('later.dump');
+  at('later.dump', -HOUR_MS);
+  assert.deepEqual(await backups(), ['failed', 'Every backup bears a time that is yet to come.']);
+  put('a.dump.gz');
+  at('a.dump.gz', 27 * HOUR_MS);
+  assert.deepEqual(await backups(), ['failed', 'The newest backup is 27 h old.']);
+  at('a.dump.gz', 10 * DAY_MS);
+  assert.deepEqual(await backups(), ['failed', 'The newest backup is 10 days old.']);
+  put('empty/counterfoil.dump');
+  assert.deepEqual(await backups(), ['ok', 'The newest backup is 0 h old.']);
+  made.write(SAFE);
+  assert.equal((await backups())[0], 'warning', 'nobody says where they are');
+});
+
+test('only what is a backup counts as one: not a file that the runbook puts beside them, not one that was not verified', async () => {
+  const made = place(`${SAFE}backups: ./backups\n`);
+  const { at, backups, put } = backupsOf(made);
+  await servedSinceYesterday(made);
+  mkdirSync(join(made.folder, 'backups'));
+  put('checkpoints-of-what-was-lost.jsonl');
+  put('counterfoil-keys.sealed');
+  put('replaced-2026-11-21T041700Z/checkpoints.jsonl');
+  put('SHA256SUMS');
+  assert.deepEqual(await backups(), ['failed', 'Nothing in the folder is a backup.']);
+  put('2026-11-21T041701Z/backup.json', '{"unverified":"a row is not what it was"}');
+  put('2026-11-21T041702Z/backup.json', '{"made');
+  assert.deepEqual(await backups(), ['failed', 'No backup is verified.']);
+  for (const backup of [
+    '2026-11-20T041700Z/backup.json',
+    '2026-11-20T041700Z.tar.age',
+    'base/backup_manifest',
+  ]) {
+    put(backup, '{}');
+    const [name] = backup.split('/');
+    at(name!, 27 * HOUR_MS);
+    assert.deepEqual(await backups(), ['failed', 'The newest verified backup is 27 h old.'], backup);
+    rmSync(join(made.folder, 'backups', name!), { recursive: true });
+  }
+});
+
+/** Writes an entry with a clock that is `agoMs` behind. */
+async function enter(database: Database, agoMs: number): Promise<void> {
+  const journal = new Journal(database, { now: () => Date.now() - agoMs });
+  const by = { actor: 'operator', by: 'operator', request_id: null };
+  await changeMerchantState(journal, 'mer_shop', 'suspended', by, 'For the test.');
+  await journal.close();
+}
+
+/** Makes a store whose first backup is overdue. */
+async function servedSinceYesterday(made: Installation): Promise<void> {
+  const database = await store(made);
+  await enter(database, 27 * HOUR_MS);
+  await database.close();
+}
+
+/** Puts things into the folder of backups that `made` names, and asks what is said of them. */
+function backupsOf(made: Installation) {
+  const folder = join(made.folder, 'backups');
+  return {
+    put(path: string, content = 'x') {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    },
+    at(name: string, agoMs: number) {
+      const then = (Date.now() - agoMs) / 1000;
+      utimesSync(join(folder, name), then, then);
+    },
+    async backups() {
+      const { outcome, says } = (await examine(made)).backups!;
+      return [outcome, says];
+    },
+  };
+}
+
+test('backups in storage are lost with it', async () => {
+  for (const folder of ['./storage', './storage/backups', './link']) {
+    const made = place(`${SAFE}backups: ${folder}\n`);
+    mkdirSync(join(made.storage, 'backups'), { recursive: true, mode: 0o700 });
+    symlinkSync(made.storage, join(made.folder, 'link'));
+    writeFileSync(join(made.storage, 'backups', 'a.tar'), 'x', { mode: 0o600 });
+    const { outcome, says } = (await examine(made)).backups!;
+    assert.deepEqual(
+      [outcome, says],
+      ['failed', 'Backups are put into storage, and are lost with it.'],
+      folder,
+    );
+  }
+});
+
+test('a folder of backups that takes too long is given up, and not asked again until it has answered', async () => {
+  const made = place();
+  const folder = join(made.folder, 'backups');
+  mkdirSync(folder);
+  for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}.dump`), 'x');
+  const settings = { backups: folder, storage: made.storage, written: { place: () => 'x' } };
+  const check = CHECKS.find(({ id }) => id === 'backups')!;
+  const look = async (deadlineMs: number, now = Date.now()) =>
+    check.look({ settings, deadlineMs, clock: { now: () => now } } as unknown as Subject);
+  const first = await look(1);
+  assert.deepEqual([first.is, first.says], ['failed', 'The folder did not answer within 0.001 s']);
+  // A day later by its own clock, and yet told what the look that is under way comes to.
+  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'ok');
+  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'failed');
+});
+
+test('more backups than anybody looks at are a warning', async () => {
+  const made = place(`${SAFE}backups: ./backups\n`);
+  mkdirSync(join(made.folder, 'backups'));
+  for (let i = 0; i <= 10_000; i++) writeFileSync(join(made.folder, 'backups', `${i}`), '');
+  const { outcome, says } = (await examine(made)).backups!;
+  assert.equal(outcome, 'warning');
+  assert.match(says, /more than 10,000 files/);
+});
+
+test('administrators are looked at: nobody, nobody set up, somebody without a second factor, and all well', async () => {
+  const made = place();
+  const database = await store(made);
+  const journal = new Journal(database, systemClock);
+  undo.push(async () => {
+    await journal.close();
+    await database.close();
+  });
+  const people = async () => {
+    const { administrators, second_factors } = await examine(made);
+    return [administrators!.outcome, second_factors!.outcome, administrators!.says, second_factors!.says];
+  };
+  assert.deepEqual((await people()).slice(0, 3), [
+    'warning',
+    'ok',
+    'Payments cannot be reviewed: there are no administrators.',
+  ]);
+  const who = { email: 'ana@example.org', name: 'Ana', role: 'administrator' as const };
+  const act = { actor: 'operator', request_id: null };
+  await journal.commit((transaction) => createAdministrator(transaction, who, act));
+  assert.equal((await people())[2], 'No administrator has set up a password yet.');
+  await database.script("update administrators set password = 'x'");
+  assert.deepEqual(await people(), [
+    'ok',
+    'failed',
+    '1 person may sign in to the console.',
+    'ana@example.org has no second factor.',
+  ]);
+  await database.script("update administrators set totp_secret = 'x'");
+  assert.deepEqual((await people()).slice(0, 2), ['ok', 'ok']);
+});
+
+test('entries that no checkpoint vouches for are told when they are older than five minutes', async () => {
+  const made = place();
+  const database = await store(made);
+  const commitAt = async (ago: number) => {
+    const journal = new Journal(database, { now: () => Date.now() - ago });
+    const who = { email: `a${ago}@example.org`, name: 'Ana', role: 'auditor' as const };
+    const act = { actor: 'operator', request_id: null };
+    await journal.commit((transaction) => createAdministrator(transaction, who, act));
+    await journal.close();
+  };
+  await commitAt(6 * MINUTE_MS);
+  const found = (await examine(made)).checkpoint!;
+  assert.deepEqual(
+    [found.outcome, found.says],
+    ['warning', 'The newest entries are 6 min old and no checkpoint vouches for them.'],
+  );
+  await commitAt(0);
+  assert.equal((await examine(made)).checkpoint!.outcome, 'ok');
+  await database.close();
+});
+
+test('a store that is not there, or behind, is told as that, and is not made', async () => {
+  const made = place();
+  const before = await examine(made);
+  assert.equal(before.store!.outcome, 'skipped');
+  assert.equal(before.store!.says, 'There is no store yet: the first start makes it.');
+  assert.throws(() => readFileSync(join(made.storage, 'counterfoil.sqlite')));
+  const gone = await examine(made, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
+  assert.equal(gone.store!.outcome, 'failed');
+  assert.match(gone.store!.says, /^The store cannot be opened: .*ECONNREFUSED/);
+  const postgres = await temporaryStore('postgres');
+  undo.push(() => postgres.drop());
+  const behind = await examine(made, { DATABASE_URL: postgres.database_url! });
+  assert.equal(behind.schema!.outcome, 'warning');
+  assert.match(behind.schema!.says, /^The schema lacks \d+ steps\.$/);
+  assert.deepEqual([behind.database_clock!.outcome, behind.history_clock!.outcome], ['ok', 'ok']);
+});
+
+test('a PostgreSQL that does not let the service in, or not write, is a failure, never an empty store', async () => {
+  const postgres = await temporaryStore('postgres');
+  undo.push(() => postgres.drop());
+  const client = new pg.Client(postgres.database_url!);
+  await client.connect();
+  const database = await openDatabase(postgres, () => {});
+  await migrate(database);
+  await database.close();
+  const name = new URL(postgres.database_url!).pathname.slice(1);
+  const roles = ['stranger', 'visitor', 'reader'].map((role) => `${name}_${role}`);
+  const [stranger, visitor, reader] = roles as [string, string, string];
+  for (const role of roles) await client.query(`create role ${role} login password 'right'`);
+  undo.push(async () => {
+    for (const role of roles) await client.query(`drop owned by ${role}; drop role ${role}`);
+    await client.end();
+  });
+  await client.query(`grant select on all tables in schema public to ${visitor}`);
+  await client.query(`grant select, insert, update on all tables in schema public to ${reader}`);
+  await client.query(`alter role ${reader} set default_transaction_read_only = on`);
+  const as = (username: string, more: { password?: string; pathname?: string } = {}) => ({
+    DATABASE_URL: Object.assign(new URL(postgres.database_url!), { username, password: 'right', ...more })
+      .href,
+  });
+  const made = place();
+  const unlet = as(stranger);
+  for (const [env, said] of [
+    [as(reader, { password: 'incorrect' }), /^The store cannot be opened: password authentication failed/],
+    [as(reader, { pathname: '/nothing' }), /^The store cannot be opened: database "nothing" does not exist/],
+    [unlet, /^The account that database_url names may not select, insert, update in the table \w+\.$/],
+    [as(visitor), /^The account that database_url names may not insert, update in the table \w+\.$/],
+    [as(reader), /^The account that database_url names may not write: its transactions are read-only\.$/],
+  ] as const) {
+    const found = await examine(made, env);
+    assert.equal(found.store!.outcome, 'failed', JSON.stringify(found.store));
+    assert.match(found.store!.says, said);
+    assert.doesNotMatch(JSON.stringify(found), /has not this program's tables|incorrect|schema lacks/);
+    if (env === unlet) assert.equal(found.history_clock!.outcome, 'failed', 'nobody knows that it is empty');
+  }
+});
+
+test('storage that this account may not read is a failure', { skip: !isRoot && 'needs root' }, async () => {
+  const made = place(SAFE.replace('allow_root: true\n', ''));
+  await (await store(made)).close();
+  execFileSync('chown', ['65534:65534', made.folder, made.config]);
+  const account = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+  const running = start('setpriv', [...account, process.execPath, COMMAND, 'doctor', '--json'], {
+    cwd: made.folder,
+  });
+  assert.equal((await running.ended).code, 1);
+  const { findings } = JSON.parse(running.stdout) as { findings: Found[] };
+  const { outcome, says, where } = findings.find(({ id }) => id === 'store')!;
+  assert.deepEqual(
+    [outcome, says, where],
+    ['failed', 'This account may not read and write it (EACCES).', made.storage],
+  );
+});
+
+test('a connection in the clear to another machine is a warning, on this one it is none', async () => {
+  const outcome = (host: string, parameters = '') => {
+    const url = `postgres://somebody@${host}:1/x${parameters}`;
+    const check = CHECKS.find(({ id }) => id === 'database_url')!;
+    const settings = { database_url: url, written: { place: () => 'x' } };
+    return (check.look({ settings } as unknown as Subject) as Verdict).is;
+  };
+  for (const host of ['db.example', '10.0.0.5', '[2001:db8::1]']) {
+    assert.equal(outcome(host), 'warning', host);
+    assert.equal(outcome(host, '?sslmode=disable'), 'warning', host);
+    assert.equal(outcome(host, '?sslmode=verify-full'), 'ok', host);
+  }
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Frun%2Fpostgresql'])
+    assert.equal(outcome(host, '?sslmode=disable'), 'ok', host);
+});
+
+test('as text it is a page without colours where nobody sees them, every sentence within a hundred characters', async () => {
+  const made = place();
+  await (await store(made)).close(); // it was started, and nothing answers
+  const { code, stdout, stderr } = await run(['doctor'], { cwd: made.folder });
+  assert.deepEqual([code, stderr], [1, '']);
+  assert.doesNotMatch(stdout, ANSI);
+  assert.match(stdout, /^counterfoil doctor {2}production · \.\/counterfoil\.yaml\n\n/);
+  assert.match(stdout, /\n {2}failed {3}The API +https:\/\/127\.0\.0\.1:1\/health: It does not answer/);
+  assert.match(
+    stdout,
+    /\n\d+ ok, \d+ warnings, \d+ failed, \d+ skipped\. What each means: docs\/doctor\.md\.\n$/,
+  );
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 100, `too wide: ${line}`);
+});
+
+test('on a terminal it is coloured', { skip: !hasTerminal && 'no util-linux script' }, async () => {
+  const made = place();
+  const running = startOnTerminal(`'${process.execPath}' '${COMMAND}' doctor`, { cwd: made.folder });
+  await running.ended;
+  assert.match(running.stdout, ANSI);
+});
+
+test('a configuration that cannot be read is told as every command tells it', async () => {
+  const made = place('environment: production\nprot: 1\n');
+  const { code, stdout, stderr } = await run(['doctor', '--json'], { cwd: made.folder });
+  assert.deepEqual([code, stdout], [78, '']);
+  assert.equal(stderr, 'counterfoil: counterfoil.yaml:2: prot is not a setting; did you mean port?\n');
+});
+
+test('docs/doctor.md explains every check, in the order of the list, and no other', () => {
+  const page = readFileSync(join(ROOT, 'docs/doctor.md'), 'utf8');
+  const explained = [...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, id]) => id);
+  assert.deepEqual(
+    explained,
+    CHECKS.map(({ id }) => id),
+  );
+});

@@ -1,0 +1,244 @@
+// counterfoil init: asks or is told, writes a file that production starts with, overwrites nothing, and shows a key once.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
+import { parseConfiguration } from '../../../src/operate/config.ts';
+import {
+  ANSI,
+  COMMAND,
+  hasTerminal,
+  plainEnvironment,
+  run,
+  start,
+  startOnTerminal,
+} from '../../support/command.ts';
+import { installation } from '../../support/production.ts';
+
+let folder: string;
+beforeEach(() => {
+  const { folder: made, config } = installation();
+  folder = made;
+  rmSync(config);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = () => join(folder, 'counterfoil.yaml');
+const init = (...args: string[]) => run(['init', ...args], { cwd: folder });
+const written = () => parseConfiguration(readFileSync(file(), 'utf8'), file(), {});
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+const EVERYTHING = [
+  ...['--base-url', 'https://pay.example', '--proxy', '10.0.0.1, 10.0.0.2', '--registration', 'invite'],
+  ...['--merchant', `Brother's: "Café" #1`, '--iban', 'DE75 5121 0800 1245 1261 99', '--holder', 'Café GmbH'],
+  ...['--support', 'help@cafe.example'],
+  ...['--storage', './private', '--administrator', 'ana@example.org', '--allow-root', '--yes'],
+];
+
+test('from flags it writes a configuration that says what was said, readable by its owner alone', async () => {
+  const { code, stdout, stderr } = await init(...EVERYTHING);
+  assert.equal(code, 0, stderr);
+  const key = stdout.trim();
+  assert.ok(isWholeKey(key) && key.startsWith('cfk_live_'));
+  assert.deepEqual([mode(file()), mode(join(folder, 'private'))], ['600', '700']);
+  const settings = written();
+  assert.deepEqual(
+    [settings.environment, settings.base_url, settings.trust_proxy, settings.registration.mode],
+    ['production', 'https://pay.example', ['10.0.0.1', '10.0.0.2'], 'invite'],
+  );
+  assert.deepEqual([settings.storage, settings.database_url], [join(folder, 'private'), null]);
+  const [merchant] = settings.merchants;
+  assert.deepEqual([merchant!.name, merchant!.support], [`Brother's: "Café" #1`, 'help@cafe.example']);
+  assert.deepEqual(
+    merchant!.keys.map(({ digest, mode }) => [digest, mode]),
+    [[keyDigest(key), 'live']],
+  );
+  assert.deepEqual(
+    settings.methods.map(({ type, accounts }) => [type, accounts[0]!.iban, accounts[0]!.holder]),
+    [['bank_transfer', 'DE75512108001245126199', 'Café GmbH']],
+  );
+  assert.ok(!(stderr + readFileSync(file(), 'utf8')).includes(key), 'the key stands nowhere else');
+  assert.match(stderr, /shown only this once[\s\S]*Nothing in it keeps the service from starting\.\nNext:\n/);
+  assert.doesNotMatch(stdout + stderr, ANSI);
+});
+
+test('every setting that it writes has a comment above it', async () => {
+  await init(...EVERYTHING);
+  const blocks = readFileSync(file(), 'utf8').trimEnd().split('\n\n');
+  assert.ok(blocks.length >= 7);
+  for (const block of blocks) assert.match(block, /^# .+\n[^#]/, block);
+});
+
+test('what it writes starts, and its next steps work as pasted', async () => {
+  const { code, stderr } = await init('--yes', '--base-url', 'https://127.0.0.1:1', '--allow-root');
+  assert.equal(code, 0, stderr);
+  const steps = [...stderr.matchAll(/^ {2}(\S.*)$/gm)].map(([, step]) => step!);
+  assert.equal(steps.length, 3);
+  const options = { cwd: folder, env: { PORT: '0' } };
+  const serving = start('sh', ['-c', `exec ${steps[0]}`], options);
+  await serving.until(/"event":"ready"/);
+  try {
+    const env = plainEnvironment();
+    const link = execFileSync('sh', ['-c', steps[1]!], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
+    assert.match(link, /^https:\/\/127\.0\.0\.1:1\/console\/set-up\?link=\w+\n$/);
+    const doctor = start('sh', ['-c', steps[2]!], options);
+    await doctor.ended;
+    assert.match(doctor.stdout, /^counterfoil doctor {2}production/);
+  } finally {
+    serving.child.kill('SIGTERM');
+    await serving.ended;
+  }
+});
+
+test('as root it says how to give the files to the account that shall serve', {
+  skip: process.getuid?.() !== 0 && 'needs root',
+}, async () => {
+  const { code, stderr } = await init('--yes', '--base-url', 'https://pay.example');
+  assert.equal(code, 0, stderr);
+  assert.ok(stderr.includes(`  chown -R counterfoil: ${file()} ${join(folder, 'storage')}\n`), stderr);
+});
+
+test('with a certificate of its own it listens for everybody, on the port of the address', async () => {
+  const certificate = ['--certificate', 'tls/cert.pem', '--key', 'tls/key.pem'];
+  const { code, stderr } = await init('--yes', '--base-url', 'https://pay.example:8443', ...certificate);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /Before it starts:\n {2}counterfoil\.yaml:\d+: tls\.certificate: \/.*tls\/cert\.pem does not exist: put/,
+  );
+  const { tls, host, port, trust_proxy } = written();
+  assert.deepEqual([tls!.certificate, host, port], [join(folder, 'tls/cert.pem'), '0.0.0.0', 8443]);
+  assert.deepEqual(trust_proxy, []);
+});
+
+test('--json is one document, with the key, and what is wrong', async () => {
+  const served = join(folder, 'public');
+  mkdirSync(served);
+  const config = ['--config', join(served, 'pay.yaml')];
+  const { code, stdout, stderr } = await init(...EVERYTHING, '--json', ...config);
+  assert.deepEqual([code, stderr], [1, '']);
+  const told = JSON.parse(stdout);
+  assert.ok(isWholeKey(told.key));
+  assert.deepEqual(
+    told.failed.map(({ id }: { id: string }) => id),
+    ['served_folder'],
+  );
+  assert.equal(told.next.length, 3);
+});
+
+test('it never writes over a file, unless told to, and then all of it', async () => {
+  writeFileSync(file(), 'mine: yes\n', { mode: 0o644 });
+  const refused = await init(...EVERYTHING);
+  assert.deepEqual([refused.code, refused.stdout], [1, '']);
+  assert.match(
+    refused.stderr,
+    /^counterfoil: \.\/counterfoil\.yaml is there already: name another .* --force\n$/,
+  );
+  assert.equal(readFileSync(file(), 'utf8'), 'mine: yes\n');
+  assert.equal((await init(...EVERYTHING, '--force')).code, 0);
+  assert.deepEqual([mode(file()), mode(`${file()}.old`)], ['600', '600']);
+  assert.equal(readFileSync(`${file()}.old`, 'utf8'), 'mine: yes\n');
+  assert.equal(written().environment, 'production');
+});
+
+test('a storage folder that cannot be made costs neither a file nor a key', async () => {
+  writeFileSync(join(folder, 'occupied'), '');
+  const told = await init(...EVERYTHING, '--storage', './occupied/private');
+  assert.equal(told.code, 1);
+  assert.equal(told.stdout, '');
+  assert.match(
+    told.stderr,
+    /occupied\/private cannot be made \(ENOTDIR\), and nothing was written: .*--storage\n$/,
+  );
+  assert.ok(!existsSync(file()));
+});
+
+test('it makes the folder of the file, for its owner alone', async () => {
+  const config = join(folder, 'etc/pay/counterfoil.yaml');
+  assert.equal((await init(...EVERYTHING, '--config', config)).code, 0);
+  assert.deepEqual([mode(dirname(config)), mode(join(dirname(config), 'private'))], ['700', '700']);
+});
+
+describe('where nobody can be asked, a usage error', () => {
+  const url = ['--base-url', 'https://pay.example'];
+  const wrong: [args: string[], said: RegExp][] = [
+    [[], /^error: there is no terminal to ask at: give --base-url, and --yes for the defaults/],
+    [['--yes'], /^error: there is no terminal to ask at: give --base-url\n/],
+    [url, /^error: there is no terminal to ask at: give --certificate, and --yes/],
+    [[...url, '--yes', '--certificate', 'a.pem'], /give --key\n/],
+    [[...url, '--yes', '--iban', 'DE75 5121 0800 1245 1261 99'], /give --holder\n/],
+    [['--yes', '--base-url', 'http://pay.example'], /^error: --base-url must be an https URL in production/],
+    [[...url, '--yes', '--proxy', 'everybody'], /^error: --proxy must be an IP address or a network/],
+    [[...url, '--yes', '--proxy', '0.0.0.0/1'], /^error: --proxy is so large that strangers are in it/],
+    [[...url, '--yes', '--database-url', 'mysql://x'], /^error: --database-url must begin with postgres/],
+    [
+      [...url, '--yes', '--registration', 'maybe'],
+      /^error: --registration must be one of open, invite, closed/,
+    ],
+    [[...url, '--yes', '--iban', 'DE00 1'], /^error: --iban must be an IBAN whose check digits are right/],
+    [[...url, '--yes', '--merchant', 'x'.repeat(121)], /^error: --merchant must be at most 120 characters/],
+    [[...url, '--yes', '--merchant', 'A', '--support', 'x'], /^error: --support must be /],
+    [[...url, '--yes', '--administrator', 'ana'], /^error: --administrator must be an e-mail address/],
+    [[...url, '--yes', '--proxy', '::1', '--certificate', 'a.pem'], /exclude one another/],
+  ];
+  for (const [args, said] of wrong)
+    test(`says what is missing or wrong: init ${args.join(' ').slice(0, 70)}`, async () => {
+      const { code, stdout, stderr } = await init(...args);
+      assert.deepEqual([code, stdout], [2, ''], stderr);
+      assert.match(stderr, said);
+      assert.ok(!existsSync(file()), 'nothing is written');
+    });
+});
+
+describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
+  const INIT = `'${process.execPath}' '${COMMAND}' init --allow-root`;
+
+  test('it asks one question after another, again where an answer cannot be taken', async () => {
+    const terminal = startOnTerminal(INIT, { cwd: folder });
+    terminal.child.setMaxListeners(0); // each wait for a question listens
+    const answer = async (question: RegExp, text: string) => {
+      await terminal.until(question);
+      terminal.child.stdin!.write(`${text}\r`);
+    };
+    await answer(/Where will it be reached\? .*: /, 'http://pay.example');
+    await terminal.until(/It must be an https URL in production/);
+    await answer(/https URL in production[\s\S]*reached\? .*: /, 'https://pay.example');
+    await answer(/Certificate file.*: /, '');
+    await answer(/Addresses of the proxies.* \[127\.0\.0\.1\]: /, '');
+    await answer(/PostgreSQL connection string.*: /, '');
+    await answer(/Private folder.* \[\.\/storage\]: /, 'private');
+    await answer(/Who may register.* \[closed\]: /, 'open');
+    await answer(/Business name.*: /, 'Corner Shop');
+    await answer(/Where its customers get help.*: /, '');
+    await answer(/IBAN.*: /, 'CH9300762011623852957');
+    await answer(/Holder.*: /, 'Corner Shop AG');
+    await answer(/Its currency \[CHF\]: /, '');
+    await answer(/E-mail address.*: /, 'ana@example.org');
+    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
+    const settings = written();
+    assert.deepEqual(
+      [settings.base_url, settings.trust_proxy, settings.registration.mode, settings.merchants[0]!.name],
+      ['https://pay.example', ['127.0.0.1'], 'open', 'Corner Shop'],
+    );
+    assert.equal(settings.methods[0]!.accounts[0]!.currency, 'CHF');
+    const [key] = /cfk_live_\w+/.exec(terminal.stdout)!;
+    assert.equal(settings.merchants[0]!.keys[0]!.digest, keyDigest(key));
+    assert.match(terminal.stdout, /administrators create .* --email ana@example\.org --name ana /);
+  });
+
+  for (const [name, typed] of [
+    ['Ctrl-C', '\x03'],
+    ['Ctrl-D', '\x04'],
+  ] as const)
+    test(`${name} leaves nothing behind`, async () => {
+      const terminal = startOnTerminal(INIT, { cwd: folder });
+      await terminal.until(/reached\? .*: /);
+      terminal.child.stdin!.write(typed);
+      const { code } = await terminal.ended;
+      assert.equal(code, 1);
+      assert.match(terminal.stdout, /counterfoil: nothing was written\r\n$/);
+      assert.ok(!existsSync(file()));
+    });
+});

@@ -1,0 +1,153 @@
+// counterfoil invites: beside a server that runs, on both engines, as an operator types it and reads it.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Applicant, CORNER_SHOP, register } from '../../merchants/registration/applicant.ts';
+import { run } from '../../support/command.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { ENGINES, type Engine } from '../../support/stores.ts';
+
+const INVITES = 'registration:\n  mode: invite\n';
+
+interface Place {
+  harness: Harness;
+  invites(...args: string[]): ReturnType<typeof run>;
+}
+
+async function startPlace(
+  engine: Engine,
+  configuration = INVITES,
+  environment: 'development' | 'production' = 'development',
+): Promise<Place> {
+  const harness = await startHarness(engine, { configuration, environment });
+  const { storage, database_url } = harness.store;
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(harness.store, environment, configuration),
+    COUNTERFOIL_STORAGE: storage,
+    DATABASE_URL: database_url ?? '',
+  };
+  return { harness, invites: (...args) => run(['invites', ...args], { env }) };
+}
+
+for (const engine of ENGINES) {
+  describe(`invites on ${engine}`, () => {
+    let place: Place;
+    before(async () => {
+      place = await startPlace(engine);
+    });
+    after(async () => {
+      await place.harness.verify();
+      await place.harness.close();
+    });
+
+    test('list says when there are none.', async () => {
+      const { code, stdout } = await place.invites('list');
+      assert.deepEqual([code, stdout.split('.')[0]], [0, 'There are no invitations']);
+    });
+
+    test('create prints a link alone on standard output, which registers one merchant.', async () => {
+      const { code, stdout, stderr } = await place.invites('create', '--note', 'Corner Shop');
+      assert.equal(code, 0);
+      assert.match(stdout, /^http:\/\/127\.0\.0\.1:\d+\/register\?invite=cfi_[0-9A-Za-z]{49}\n$/);
+      assert.match(
+        stderr,
+        /^\nInvitation inv_\w{36} makes one merchant with a test key, until \d{4}-.*\+00:00\.\n/,
+      );
+      const invite = stdout.trim().split('=')[1]!;
+      assert.ok(!stderr.includes(invite));
+      const ana = new Applicant(place.harness.origin);
+      const form = await ana.open({ invite });
+      assert.equal(form.forms[0]!.values.invite, invite);
+      assert.equal((await ana.send(form, CORNER_SHOP)).status, 201);
+      assert.equal((await register(place.harness, { ...CORNER_SHOP, invite })).status, 422);
+    });
+
+    test('list tells what became of each, newest first, and no code; revoke ends one at once.', async () => {
+      const { json } = await listed(place);
+      const made = JSON.parse((await place.invites('create', '--json', '--expires-in-days', '2')).stdout);
+      assert.deepEqual(Object.keys(made), ['link', 'code', 'id', 'mode', 'note', 'expires_at']);
+      assert.equal(made.link.split('=')[1], made.code);
+      const open = (await listed(place)).json.invites;
+      assert.deepEqual([open.length, open[0].id, open[0].state], [json.invites.length + 1, made.id, 'open']);
+      assert.deepEqual(await place.invites('revoke', made.id), {
+        code: 0,
+        stdout: `Revoked ${made.id}.\n`,
+        stderr: '',
+      });
+      await pause(120);
+      assert.equal((await register(place.harness, { ...CORNER_SHOP, invite: made.code })).status, 422);
+      const { text, json: after } = await listed(place);
+      assert.deepEqual(
+        after.invites.map(({ state }: { state: string }) => state),
+        ['revoked', 'used'],
+      );
+      assert.doesNotMatch(text, /cfi_/);
+      assert.match(
+        text,
+        /^inv_\w+ {2}test {2} {13}revoked \S+\ninv_\w+ {2}test {2}Corner Shop {2}used by mer_\w+ on \S+\n$/,
+      );
+    });
+  });
+}
+
+async function listed({ invites }: Place) {
+  const [text, json] = [await invites('list'), await invites('list', '--json')];
+  return { text: text.stdout, json: JSON.parse(json.stdout) };
+}
+
+test('no command writes to a host whose history ends before a checkpoint of this node.', async (context) => {
+  const place = await startPlace('postgres');
+  context.after(() => place.harness.close());
+  await place.harness.create();
+  await place.harness.stop(); // which signs a checkpoint
+  const stale = await startPlace('postgres'); // stands for a primary that was left behind
+  context.after(() => stale.harness.close());
+  const [silent] = await freePorts(1);
+  const { host, pathname } = new URL(stale.harness.store.database_url!);
+  const two = `postgres://postgres:postgres@${host},127.0.0.1:${silent}${pathname}`;
+  const env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(place.harness.store, 'development', INVITES),
+    COUNTERFOIL_STORAGE: place.harness.store.storage,
+    DATABASE_URL: two,
+  };
+  for (const args of [['invites', 'create'], ['migrate'], ['erase', '--payment', `pay_${'0'.repeat(36)}`]]) {
+    const { code, stdout, stderr } = await run(args, { env });
+    assert.deepEqual([code, stdout], [1, ''], stderr);
+    assert.match(stderr, /has a history that ends before the newest seal this node knows/);
+  }
+  assert.match((await stale.invites('list')).stdout, /^There are no invitations/);
+});
+
+test('in production a live invitation is made; where registration is closed, what to set is told.', async (context) => {
+  const { harness, invites } = await startPlace('sqlite', '', 'production');
+  context.after(() => harness.close());
+  const { code, stdout, stderr } = await invites('create', '--live');
+  assert.equal(code, 0);
+  assert.match(stdout, /^https:\/\/pay\.example\/api\/register\?invite=cfi_/);
+  assert.match(stderr, /with a live key/);
+  assert.match(
+    stderr,
+    /\nRegistration is closed: set registration\.mode to invite, and restart the server\.\n/,
+  );
+});
+
+test('what is wrong is told in one line.', async (context) => {
+  const { harness, invites } = await startPlace('sqlite');
+  context.after(() => harness.close());
+  for (const [args, code, line] of [
+    [
+      ['revoke', 'inv_unknown'],
+      1,
+      /^counterfoil: (there is no invitation inv_unknown; counterfoil invites list shows all|the invitation was (used already, by mer_\w+|revoked already)|the invitation is over)\n$/,
+    ],
+    [['create', '--live'], 1, /^counterfoil: in development all keys make test payments; .*\n$/],
+    [['create', '--note', 'x'.repeat(201)], 1, /^counterfoil: --note: must be at most 200 characters\n$/],
+    [['create', '--expires-in-days', '91'], 2, /It must be a whole number from 1 to 90\./],
+    [['create', '--expires-in-days', '0'], 2, /It must be a whole number from 1 to 90\./],
+  ] as const) {
+    const told = await invites(...args);
+    assert.deepEqual([told.code, told.stdout], [code, ''], args.join(' '));
+    assert.match(told.stderr, line);
+  }
+});

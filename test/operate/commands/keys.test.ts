@@ -1,0 +1,260 @@
+// counterfoil keys: a key is shown once, its digest goes into the file, and nothing else in the file changes.
+import assert from 'node:assert/strict';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
+import { readConfiguration } from '../../../src/operate/config.ts';
+import {
+  ANSI,
+  COMMAND,
+  DEVELOPMENT,
+  type Folder,
+  hasTerminal,
+  run,
+  startOnTerminal,
+  temporaryFolder,
+} from '../../support/command.ts';
+
+const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+const text = () => readFileSync(folder.config, 'utf8');
+const create = (...args: string[]) => run(['keys', 'create', ...args], { cwd: folder.path });
+
+test('a key for a merchant that is there is printed alone on standard output and kept as a digest', async () => {
+  const { code, stdout, stderr } = await create('--merchant', 'Development Shop');
+  assert.equal(code, 0);
+  const key = stdout.trim();
+  assert.equal(stdout, `${key}\n`);
+  assert.ok(isWholeKey(key) && key.startsWith('cfk_test_'));
+  assert.match(stderr, new RegExp(`${keyId(keyDigest(key))} of Development Shop \\(mer_development\\)`));
+  assert.match(stderr, /only this once[\s\S]*SIGHUP/);
+  assert.ok(!stderr.includes(key) && !text().includes(key), 'the key stands nowhere else');
+  assert.doesNotMatch(stdout + stderr, ANSI);
+  const entry = `      - key_sha256: ${keyDigest(key)}\n        mode: test\n`;
+  assert.equal(text(), DEVELOPMENT + entry, 'comments and all else are as they were');
+});
+
+test('a merchant may be named by its id, and a name that is not there adds one', async () => {
+  assert.equal((await create('--merchant', 'mer_development')).code, 0);
+  assert.equal((await create('--merchant', 'Corner Shop')).code, 0);
+  assert.equal((await create('--merchant', 'Corner Shop')).code, 0);
+  const { merchants } = readConfiguration(folder.config, {});
+  assert.deepEqual(
+    merchants.map(({ name, keys }) => [name, keys.length]),
+    [
+      ['Development Shop', 2],
+      ['Corner Shop', 2],
+    ],
+  );
+  assert.match(merchants[1]!.id, /^mer_[0-9a-z]{20}$/);
+});
+
+test('an id that is not there makes no merchant of that name', async () => {
+  const { code, stderr } = await create('--merchant', 'mer_developmnet');
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    'counterfoil: there is no merchant mer_developmnet; did you mean Development Shop (mer_development)?\n',
+  );
+  assert.equal(text(), DEVELOPMENT);
+});
+
+test('a name that two merchants have is not guessed at', async () => {
+  folder.remove();
+  folder = temporaryFolder(
+    'environment: development\nmerchants:\n  - {id: mer_a, name: Shop}\n  - {id: mer_b, name: Shop}\n',
+  );
+  const { code, stderr } = await create('--merchant', 'Shop');
+  assert.equal(code, 1);
+  assert.match(stderr, /2 merchants are called "Shop": name one by its id \(mer_a, mer_b\)/);
+});
+
+test('--json gives one document, --expires an end', async () => {
+  const before = Date.now();
+  const { stdout, stderr } = await create('--merchant', 'Corner Shop', '--expires', '90d', '--json');
+  assert.equal(stderr, '');
+  const { key, id, mode, merchant, expires_at, file } = JSON.parse(stdout);
+  assert.equal(id, keyId(keyDigest(key)));
+  assert.deepEqual([mode, merchant.name, file], ['test', 'Corner Shop', folder.config]);
+  assert.ok(Math.abs(Date.parse(expires_at) - before - 90 * 86_400_000) < 60_000);
+  assert.match(text(), new RegExp(`expires_at: ${expires_at.replace('+', '\\+')}`));
+  const exact = await create('--merchant', 'Corner Shop', '--expires', '2099-01-31T00:00:00+02:00', '--json');
+  assert.equal(JSON.parse(exact.stdout).expires_at, '2099-01-30T22:00:00+00:00');
+});
+
+test('a live key needs production, where it is written as live', async () => {
+  const refused = await create('--merchant', 'Corner Shop', '--live');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /^counterfoil: in development all keys make test payments; .*\n$/);
+  assert.equal(text(), DEVELOPMENT);
+  folder.remove();
+  folder = temporaryFolder(PRODUCTION);
+  const { stdout } = await create('--merchant', 'Corner Shop', '--live');
+  assert.match(stdout, /^cfk_live_/);
+  const [merchant] = readConfiguration(folder.config, {}).merchants;
+  assert.deepEqual(
+    merchant!.keys.map(({ mode }) => mode),
+    ['live'],
+  );
+});
+
+test('mode and owner of the file stay, and a link to it stays a link', async () => {
+  chmodSync(folder.config, 0o640);
+  const link = join(folder.path, 'link.yaml');
+  symlinkSync(folder.config, link);
+  const { uid, gid } = statSync(folder.config);
+  assert.equal((await create('--merchant', 'Corner Shop', '--config', link)).code, 0);
+  const after = statSync(folder.config);
+  assert.deepEqual([after.mode & 0o777, after.uid, after.gid], [0o640, uid, gid]);
+  assert.match(text(), /Corner Shop/);
+});
+
+test('a name that checkout could not show changes nothing', async () => {
+  const { code, stderr } = await create('--merchant', 'x'.repeat(121));
+  assert.equal(code, 78);
+  assert.match(
+    stderr,
+    /^counterfoil: .*counterfoil.yaml:\d+: merchants\[1\]\.name must be at most 120 characters\n$/,
+  );
+  assert.equal(text(), DEVELOPMENT);
+});
+
+test('keys list shows ids, modes, merchants and ends, never a key', async () => {
+  const key = (await create('--merchant', 'Corner Shop', '--expires', '12h', '--name', 'Till')).stdout.trim();
+  const { code, stdout } = await run(['keys', 'list'], { cwd: folder.path });
+  assert.equal(code, 0);
+  const lines = stdout.trimEnd().split('\n');
+  assert.match(
+    lines[0]!,
+    /^key_[0-9a-f]{16} {2}cfk_test_… {2}Development Shop {2}mer_development +– +in the configuration {2}never used {2}does not expire$/,
+  );
+  assert.match(lines[1]!, new RegExp(`^${keyId(keyDigest(key))} {2}cfk_test_… {2}Corner Shop .* expires 20`));
+  assert.doesNotMatch(stdout, /cfk_test_\w/);
+  assert.doesNotMatch(stdout, ANSI);
+  const { keys } = JSON.parse((await run(['keys', 'list', '--json'], { cwd: folder.path })).stdout);
+  assert.deepEqual(
+    keys.map((one: { merchant_id: string; expires_at: string | null; status: string }) => [
+      one.merchant_id,
+      one.expires_at !== null,
+      one.status,
+    ]),
+    [
+      ['mer_development', false, 'active'],
+      [readConfiguration(folder.config, {}).merchants[1]!.id, true, 'active'],
+    ],
+  );
+  const one = await run(['keys', 'list', '--merchant', 'Corner Shop'], { cwd: folder.path });
+  assert.equal(one.stdout.trimEnd().split('\n').length, 1);
+  assert.deepEqual(
+    keys.map(({ name }: { name: string | null }) => name),
+    [null, 'Till'],
+    'the file keeps a name',
+  );
+});
+
+test('a new merchant is said to be new, and one that looks like a slip wants --new', async () => {
+  const first = await create('--merchant', 'Corner Shop');
+  assert.match(
+    first.stderr,
+    /^\nCorner Shop is a new merchant: mer_[0-9a-z]{20}, in \.\/counterfoil\.yaml\.\nKey key_/,
+  );
+  assert.doesNotMatch((await create('--merchant', 'Corner Shop')).stderr, /new merchant/);
+  const before = text();
+  for (const slip of ['Corner Shpo', 'corner shop', 'Corner  Shop', 'Corner-Shops']) {
+    const { code, stdout, stderr } = await create('--merchant', slip);
+    assert.deepEqual([code, stdout], [1, ''], slip);
+    assert.match(
+      stderr,
+      new RegExp(
+        `^counterfoil: ${slip} is new: there is no merchant of that name\\. Did you mean Corner Shop \\(mer_\\w+\\)\\? No key was made\\. To make a new merchant all the same, add --new\n$`,
+      ),
+    );
+  }
+  assert.equal(text(), before);
+  assert.equal((await create('--merchant', 'Corner Shpo', '--new')).code, 0);
+  assert.equal(readConfiguration(folder.config, {}).merchants.length, 3);
+});
+
+test('names that count are no slips of one another, nor are names of which half differs', async () => {
+  for (const name of ['Shop 1', 'Shop 2', 'Corner Shop', 'Other Shop'])
+    assert.equal((await create('--merchant', name)).code, 0, name);
+});
+
+test('on a terminal a name that looks like a slip is asked about, and nothing but yes makes a merchant', {
+  skip: !hasTerminal,
+}, async () => {
+  await create('--merchant', 'Corner Shop');
+  for (const [answer, code, merchants] of [
+    ['\n', 1, 2],
+    ['no\n', 1, 2],
+    ['\x04', 1, 2],
+    ['y\n', 0, 3],
+  ] as const) {
+    const terminal = startOnTerminal(
+      `'${process.execPath}' '${COMMAND}' keys create --merchant 'Corner Shpo'`,
+      {
+        cwd: folder.path,
+      },
+    );
+    await terminal.until(/Make a new merchant called Corner Shpo\? \[y\/N\]/);
+    terminal.child.stdin!.write(answer);
+    assert.equal((await terminal.ended).code, code, `${JSON.stringify(answer)}: ${terminal.stdout}`);
+    assert.equal(readConfiguration(folder.config, {}).merchants.length, merchants);
+  }
+});
+
+test('a name for a key that it may not have is refused before anything is made', async () => {
+  const { code, stderr } = await create('--merchant', 'Corner Shop', '--name', 'x'.repeat(81));
+  assert.equal(code, 1);
+  assert.match(stderr, /--name: .*at most 80 characters/);
+  assert.equal(text(), DEVELOPMENT);
+});
+
+test('keys that are made at once all stand in the file, and one that cannot be written is not printed', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 6 }, () => create('--merchant', 'mer_development', '--json')),
+  );
+  const kept = readConfiguration(folder.config, {}).merchants[0]!.keys.map(({ id }) => id);
+  for (const { code, stdout, stderr } of made) {
+    assert.equal(code, 0, stderr);
+    assert.ok(kept.includes(JSON.parse(stdout).id));
+  }
+  assert.equal(kept.length, 7);
+  writeFileSync(`${folder.config}.new`, '');
+  const before = text();
+  const { code, stdout, stderr } = await create('--merchant', 'mer_development');
+  assert.deepEqual([code, stdout, text()], [1, '', before]);
+  assert.match(stderr, /^counterfoil: \.\/counterfoil\.yaml\.new is there: another command writes .*\n$/);
+});
+
+test('a merchant is named by its id before another by its name', async () => {
+  folder.remove();
+  folder = temporaryFolder(
+    'environment: development\nmerchants:\n  - {id: mer_a, name: mer_b}\n  - {id: mer_b, name: Shop}\n',
+  );
+  const { code, stderr } = await run(['keys', 'list', '--merchant', 'mer_b'], { cwd: folder.path });
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match((await create('--merchant', 'mer_b')).stderr, /of Shop \(mer_b\)/);
+});
+
+test('keys list says how to make the first', async () => {
+  folder.remove();
+  folder = temporaryFolder('environment: development\n');
+  const { stdout } = await run(['keys', 'list'], { cwd: folder.path });
+  assert.match(stdout, /^There are no keys\. Make one: counterfoil keys create /);
+});
+
+test('a live key is made for a production configuration that still holds what production refuses', async () => {
+  folder.remove();
+  folder = temporaryFolder(DEVELOPMENT.replace('environment: development', 'environment: production'));
+  const { code, stdout, stderr } = await create('--merchant', 'mer_development', '--live');
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^cfk_live_/);
+  assert.ok(text().includes(keyDigest(stdout.trim())));
+});

@@ -1,0 +1,181 @@
+// counterfoil listen and trigger: events of a test key arrive on the developer's machine, signed, each once, also across a lost connection.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import { COMMAND, type Running, run, start } from '../../support/command.ts';
+import { freePort } from '../../support/free-ports.ts';
+import { type Harness, LIVE_KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { eventually } from '../../support/waiting.ts';
+
+interface Posted {
+  headers: IncomingHttpHeaders;
+  body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
+  event: any;
+}
+
+describe('counterfoil listen and trigger', () => {
+  let service: Harness;
+  let receiver: Server;
+  let hook: string;
+  let posted: Posted[];
+  let answers: number[];
+
+  before(async () => {
+    service = await startHarness('sqlite');
+    receiver = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray()).toString();
+      posted.push({ headers: request.headers, body, event: JSON.parse(body) });
+      response.writeHead(answers.shift() ?? 204, { location: '/elsewhere' }).end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  });
+  beforeEach(() => {
+    posted = [];
+    answers = [];
+  });
+  after(async () => {
+    receiver.close();
+    await service.close();
+  });
+
+  /** An address where nothing listens. */
+  const nobody = async () => `http://127.0.0.1:${await freePort()}`;
+
+  async function listening(...more: string[]): Promise<Running> {
+    const args = [COMMAND, 'listen', '--forward-to', hook, '--url', service.origin, ...more];
+    return start(process.execPath, args, { endWithinMs: 60_000 });
+  }
+  const trigger = (...args: string[]) => run(['trigger', ...args, '--url', service.origin]);
+  const stop = async ({ child, ended }: Running) => {
+    child.kill('SIGINT');
+    await ended;
+  };
+
+  test('each event is posted once, in order, signed with the secret that is printed, and has a line.', async () => {
+    const listener = await listening();
+    const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
+    answers = [200, 500, 302];
+    const other = await service.create({}, { key: OTHER_KEY });
+    const { code, stdout } = await trigger('payment.approved');
+    assert.equal(code, 0);
+    const [, id] = /^payment\.approved {2}(pay_\w+) is approved\n$/.exec(stdout)!;
+    await listener.until(/payment\.created {9}pay_\w+ {2}200 in \d+ ms\n/);
+    await listener.until(/payment\.submitted {7}pay_\w+ {2}500 in \d+ ms\n/);
+    await listener.until(/payment\.approved {8}pay_\w+ {2}302 in \d+ ms\n/);
+    assert.deepEqual(
+      posted.map(({ event }) => [event.type, event.data.payment_id, event.data.version]),
+      [
+        ['payment.created', id, 1],
+        ['payment.submitted', id, 2],
+        ['payment.approved', id, 3],
+      ],
+    );
+    assert.ok(!listener.stdout.includes(other.id));
+    const verifier = new Webhook(secret!);
+    for (const { headers, body, event } of posted) {
+      assert.equal(headers['webhook-id'], event.id);
+      verifier.verify(body, headers as Record<string, string>);
+      assert.throws(() => verifier.verify(body.replace('EUR', 'USD'), headers as Record<string, string>));
+    }
+    await stop(listener);
+  });
+
+  test('when the connection breaks it goes on behind the last event, and nothing comes twice.', async () => {
+    const listener = await listening('--json');
+    await listener.until(/"secret":"whsec_/);
+    const { id: first } = await service.create();
+    await eventually(() => posted.length === 1);
+    const { server } = service.service.app;
+    server.closeAllConnections();
+    const { id: missed } = await service.create();
+    await eventually(() => posted.length === 2);
+    assert.deepEqual(
+      posted.map(({ event }) => event.data.payment_id),
+      [first, missed],
+    );
+    await listener.until(new RegExp(`"payment_id":"${missed}"`));
+    assert.match(listener.stderr, /connection was lost .*connecting again\n.*connected again\n$/);
+    const lines = listener.stdout
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.map(({ type, payment_id, status }) => [type, payment_id, status]),
+      [first, missed].map((id) => ['payment.created', id, 204]),
+    );
+    await stop(listener);
+  });
+
+  test('every type that can be triggered ends in its event; the event comes though nothing takes it.', async () => {
+    const away = await start(process.execPath, [
+      COMMAND,
+      ...['listen', '--forward-to', await nobody(), '--url', service.origin],
+    ]);
+    await away.until(/Signing secret/);
+    for (const name of ['created', 'submitted', 'approved', 'rejected', 'cancelled', 'expired']) {
+      const { stdout } = await trigger(`payment.${name}`, '--json');
+      const { type, payment_id } = JSON.parse(stdout);
+      assert.equal(type, `payment.${name}`);
+      const { data } = (await service.request(`/v1/payments/${payment_id}/events`)).json;
+      assert.equal(data.at(-1).type, type);
+    }
+    await away.until(/payment\.expired {9}pay_\w+ {2}no answer \(ECONNREFUSED\)\n/);
+    await stop(away);
+  });
+
+  test('events are signed with the secret that --secret gives, which must be one.', async () => {
+    const given = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const listener = await listening('--secret', given);
+    const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
+    assert.equal(secret, given);
+    await service.create();
+    await eventually(() => posted.length === 1);
+    new Webhook(given).verify(posted[0]!.body, posted[0]!.headers as Record<string, string>);
+    await stop(listener);
+    const wrong = await run(['listen', '--forward-to', hook, '--secret', 'whsec_short']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /It must be whsec_ and 24 to 64 bytes in base64\./);
+  });
+
+  test('a service that does not know the development key asks for another, and one with a wrong key is not told so.', async () => {
+    const strict = createServer((_, response) =>
+      response.writeHead(401).end('{"error":{"message":"The API key is missing or invalid."}}'),
+    ).listen(0, '127.0.0.1');
+    await once(strict, 'listening');
+    const url = `http://127.0.0.1:${(strict.address() as AddressInfo).port}`;
+    const advice = / It does not know the development key: give a test key of it with --key\.\n$/;
+    assert.match((await run(['trigger', 'payment.created', '--url', url])).stderr, advice);
+    const own = await run(['trigger', 'payment.created', '--url', url, '--key', OTHER_KEY]);
+    assert.match(own.stderr, /answered 401: The API key is missing or invalid\.\n$/);
+    strict.close();
+  });
+
+  test('live keys, addresses without https, wrong keys and a service that is away are refused in a line.', async () => {
+    for (const [args, code, line] of [
+      [['--key', LIVE_KEY], 2, /--key takes test keys alone/],
+      [['--url', 'http://pay.example'], 2, /--url must be an https URL/],
+      [['--key', `${OTHER_KEY.slice(0, -1)}A`], 1, /answered 401: The API key is mistyped/],
+      [
+        ['--url', await nobody()],
+        1,
+        /cannot be reached \(ECONNREFUSED\): see whether the service runs there, or name its address with --url$/m,
+      ],
+    ] as const)
+      for (const command of [
+        ['listen', '--forward-to', hook],
+        ['trigger', 'payment.created'],
+      ]) {
+        const result = await run([...command, '--url', service.origin, ...args]);
+        assert.equal(result.code, code, result.stderr);
+        assert.match(result.stderr, line);
+        assert.equal(result.stderr.trimEnd().split('\n').length, 1, result.stderr);
+        assert.ok(!result.stderr.includes(LIVE_KEY));
+      }
+  });
+});

@@ -1,0 +1,124 @@
+// counterfoil statements import and match, as an operator types them: what they print, what is kept, and how they end.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { ACCOUNT, camt, TRANSFERS, today } from '../../support/camt.ts';
+import { run, temporaryFolder } from '../../support/command.ts';
+import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+
+let service: Harness;
+let env: Record<string, string>;
+before(async () => {
+  service = await startHarness('sqlite', { configuration: TRANSFERS });
+  const { storage } = service.store;
+  env = {
+    COUNTERFOIL_CONFIG: writeConfiguration(service.store, 'development', TRANSFERS),
+    COUNTERFOIL_STORAGE: storage,
+  };
+});
+const folder = temporaryFolder();
+after(async () => {
+  folder.remove();
+  await service.close();
+});
+
+const file = (name: string, bytes: Uint8Array) => {
+  const path = join(folder.path, name);
+  writeFileSync(path, bytes);
+  return path;
+};
+const command = (...args: string[]) => run(['statements', 'import', ...args], { env });
+const match = (...args: string[]) => run(['statements', 'match', ...args], { env });
+const ONE = { amount: '49.90', bank: 'A1' };
+const TWO = { amount: '10.00', bank: 'A2' };
+
+test('files are imported beside a server that runs, and a second time add nothing', async () => {
+  const path = file('november.xml', camt([ONE, TWO], { number: '34', balances: ['0.00', '59.90'] }));
+  const dry = await command(path, '--dry-run');
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal(
+    dry.stdout,
+    `november.xml\n  ${ACCOUNT}, number 34: 2 new lines\nNothing was imported: this was a dry run.\n`,
+  );
+  const first = await command(path);
+  assert.equal(first.stdout, `november.xml\n  ${ACCOUNT}, number 34: 2 new lines\n`);
+  const again = await command(path);
+  assert.equal(again.stdout, `november.xml\n  ${ACCOUNT}, number 34: imported before\n`);
+  service.service.database.refresh();
+  await service.verify();
+});
+
+test('what is wrong is said with its line, and nothing is imported unless asked', async () => {
+  const path = file('wrong.xml', camt([{ amount: '5.00', bank: 'B1' }], { balances: ['0.00', '7.00'] }));
+  const refused = await command(path);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stdout,
+    /^wrong\.xml\n {2}wrong\.xml:\d+: The balances do not add up.*\n {2}Not imported\. To import what is right: --despite-faults\n$/,
+  );
+  const forced = await command(path, '--despite-faults', '--json');
+  assert.equal(forced.code, 1);
+  const { dry_run, files } = JSON.parse(forced.stdout);
+  assert.equal(dry_run, false);
+  assert.deepEqual(
+    files[0].statements.map(({ added, known }: Record<string, number>) => [added, known]),
+    [[1, 0]],
+  );
+});
+
+test('a file of another account says how to put that right, and offers nothing else', async () => {
+  const path = file('other.xml', camt([ONE], { account: 'DE02120300000000202051' }));
+  for (const flags of [[], ['--despite-faults']]) {
+    const { code, stdout } = await command(path, ...flags);
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^other\.xml\n {2}other\.xml:\d+: The account DE02120300000000202051 is in no .* If it is yours, add it under methods\.\n {2}Not imported\. Put that right, and import the file again\.\n$/,
+    );
+  }
+});
+
+test('a CSV file that does not name its account says how to name it', async () => {
+  const path = join(import.meta.dirname, '../../statements/corpus/csv-comdirect.csv');
+  const { code, stdout } = await command(path);
+  assert.equal(code, 1);
+  assert.match(stdout, /does not name its account\.\n {2}Not imported\. Say the account with --account\.\n$/);
+});
+
+test('match says which payment a line is for and why, of a file and of what was imported', async () => {
+  const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
+  const { salt } = (await findPayment(service.service.database, payment.id))!;
+  const text = creditorReference({ id: payment.id, salt });
+  const path = file(
+    'match.xml',
+    camt([{ amount: '81.50', bank: 'M1', text, name: 'Anna Berg', day: today() }]),
+  );
+  const { stdout, code } = await match(path);
+  assert.equal(code, 0);
+  assert.match(
+    stdout,
+    /^\d{4}-\d\d-\d\d {2}EUR 81\.50 {2}Anna Berg {2}RF\w+\n {2}certain +A-1001 +Nothing is odd about it\. Accept it\. The line carries/,
+  );
+  assert.match(stdout, /\n1 line: 1 certain, 0 likely, 0 possible, 0 without a proposal\.\n$/);
+  await command(path);
+  const { lines } = JSON.parse((await match('--json')).stdout);
+  const kept = lines.find((one: { amount: number }) => one.amount === 81.5);
+  assert.deepEqual([kept.proposals[0].payment_id, kept.proposals[0].level], [payment.id, 'certain']);
+});
+
+test('match reads CSV as check does, and says what it does not know', async () => {
+  const payment = await service.create({ amount: 82.5, currency: 'EUR', merchant_reference: 'A-1002' });
+  const { salt } = (await findPayment(service.service.database, payment.id))!;
+  const day = today().split('-').reverse().join('.');
+  const rows = `Booked;Amount;Currency;Text\n${day};82,50;EUR;${creditorReference({ id: payment.id, salt })}\n`;
+  const path = file('match.csv', Buffer.from(rows));
+  const asked = await match(path, '--account', ACCOUNT);
+  assert.equal(asked.code, 1);
+  assert.match(asked.stdout, /^match\.csv:1: Say how money out is marked/);
+  const { stdout, code } = await match(path, '--account', ACCOUNT, '--csv', 'sign=signed');
+  assert.equal(code, 0);
+  assert.match(stdout, /EUR 82\.50.*\n {2}certain +A-1002/);
+});

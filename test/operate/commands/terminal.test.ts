@@ -1,0 +1,149 @@
+// What a person at a terminal sees and types: the banner, links and a command that work, Ctrl-C, and an old Node.
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import {
+  ANSI,
+  COMMAND,
+  type Folder,
+  hasTerminal,
+  oldNode,
+  plainEnvironment,
+  plainText,
+  ROOT,
+  type Running,
+  start,
+  startOnTerminal,
+  temporaryFolder,
+} from '../../support/command.ts';
+import { KEY } from '../../support/harness.ts';
+
+const CTRL_C = '\x03';
+const SERVE = `'${process.execPath}' '${COMMAND}' serve`;
+let folder: Folder;
+let running: Running[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  running = [];
+});
+afterEach(async () => {
+  for (const { child, ended } of running) {
+    child.kill('SIGTERM');
+    await ended;
+  }
+  folder.remove();
+});
+
+async function onTerminal(line: string, env: Record<string, string> = {}, cwd = folder.path) {
+  const terminal = startOnTerminal(line, { cwd, env: { PORT: '0', ...env } });
+  running.push(terminal);
+  await terminal.until(/Ctrl-C stops it/);
+  return terminal;
+}
+
+describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
+  test('the banner tells version, environment, addresses, key and where the data lies, in colour', async () => {
+    const terminal = await onTerminal(SERVE);
+    assert.match(terminal.stdout, ANSI);
+    const banner = plainText(terminal.stdout);
+    assert.match(banner, /counterfoil \d+\.\d+\.\d+ {2}ready in \d+\.\d s {2}development · 127\.0\.0\.1/);
+    assert.match(banner, /API +http:\/\/127\.0\.0\.1:\d+\/v1\n/);
+    assert.match(banner, new RegExp(`API key +${KEY}\n`));
+    assert.match(banner, /Register +http:\/\/127\.0\.0\.1:\d+\/register\n/);
+    assert.match(banner, /Review it +http:\S+\/console\/set-up\?link=\w+\n +one-time set-up, 30 min\n/);
+    assert.match(banner, /Data +\.\/storage \(SQLite; private, never served\)/);
+    assert.match(banner, /Settings +\.\/counterfoil\.yaml/);
+    for (const line of banner.split('\n')) assert.ok(line.length <= 100, `too wide: ${line}`);
+  });
+
+  test('its payment link opens, its addresses answer, and its command works as pasted', async () => {
+    const terminal = await onTerminal(SERVE);
+    const banner = plainText(terminal.stdout);
+    const links = [...banner.matchAll(/^ {2}\w+ +(http\S+)$/gm)].map(([, link]) => link!);
+    assert.equal(links.length, 4);
+    for (const link of links.filter((one) => !one.endsWith('/v1')))
+      assert.equal((await fetch(link)).status, 200, link);
+    const [command] = /^curl [\s\S]*?[^\\]$/m.exec(banner)!;
+    const answer = execFileSync('sh', ['-c', command], { env: plainEnvironment(), encoding: 'utf8' });
+    const { data } = JSON.parse(answer);
+    assert.deepEqual([data.status, data.amount, data.currency], ['pending', '49.90', 'EUR']);
+    assert.equal((await fetch(data.checkout_url)).status, 200);
+    await terminal.until(/201.*POST.*\/v1\/payments/);
+  });
+
+  test('the second start shows the same sample payment', async () => {
+    const link = /http\S+payment_id=(\w+)/;
+    const seen: string[] = [];
+    for (let i = 0; i < 2; i++) {
+      const terminal = await onTerminal(SERVE);
+      seen.push(link.exec(plainText(terminal.stdout))![1]!);
+      terminal.child.stdin!.write(CTRL_C);
+      assert.deepEqual(await terminal.ended, { code: 0, signal: null });
+    }
+    assert.equal(seen[0], seen[1]);
+  });
+
+  test('NO_COLOR and a dumb terminal get no escape sequences', async () => {
+    for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }] as Record<string, string>[]) {
+      const terminal = await onTerminal(SERVE, env);
+      assert.doesNotMatch(terminal.stdout, ANSI);
+      terminal.child.stdin!.write(CTRL_C);
+      await terminal.ended;
+    }
+  });
+
+  test('Ctrl-C stops it cleanly', async () => {
+    const terminal = await onTerminal(SERVE);
+    terminal.child.stdin!.write(CTRL_C);
+    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
+    assert.match(terminal.stdout, /Stopped\. What was accepted is on disk\./);
+  });
+
+  test('Ctrl-C through npm start stops it cleanly', async () => {
+    const line = `npm start --ignore-scripts -- --config '${folder.config}'`;
+    const terminal = await onTerminal(line, {}, ROOT);
+    terminal.child.stdin!.write(CTRL_C);
+    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
+    assert.match(terminal.stdout, /Stopped\. What was accepted is on disk\./);
+    await assert.rejects(fetch(/http:\/\/127\.0\.0\.1:\d+/.exec(terminal.stdout)![0]));
+  });
+});
+
+const hasNamespaces = spawnSync('unshare', ['-rpf', 'true']).status === 0;
+test('a signal ends a command midway, as process 1 of a container too', {
+  skip: !hasNamespaces && 'this system gives its users no namespaces (unshare -rpf)',
+}, () => {
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const) {
+    const program = `const { tellInterrupted } = await import('${ROOT}/src/commands/terminal.ts');
+      setTimeout(() => process.kill(process.pid, '${signal}'), 10);
+      await tellInterrupted('a line', () => new Promise((done) => setTimeout(done, 60_000)));`;
+    const args = ['--input-type=module', '--eval', program];
+    const asFirst = spawnSync('unshare', ['-rpf', process.execPath, ...args], { encoding: 'utf8' });
+    assert.deepEqual([asFirst.status, asFirst.stderr], [status, 'counterfoil: interrupted: a line\n']);
+    assert.equal(spawnSync(process.execPath, args).signal, signal);
+  }
+});
+
+describe('under an old Node', { skip: !oldNode && 'this machine has no old Node' }, () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`the wrapper passes ${signal} on and exits as the server does`, async () => {
+      const wrapper = start(oldNode!, [COMMAND, 'serve'], { cwd: folder.path, env: { PORT: '0' } });
+      running.push(wrapper);
+      const [line] = await wrapper.until(/^\{"event":"ready".*\n/);
+      const { base_url } = JSON.parse(line);
+      assert.equal((await fetch(`${base_url}/health`)).status, 200);
+      wrapper.child.kill(signal);
+      assert.deepEqual(await wrapper.ended, { code: 0, signal: null });
+      await assert.rejects(fetch(`${base_url}/health`));
+    });
+  }
+
+  test('the wrapper hands on arguments, output and the exit code', async () => {
+    const wrong = start(oldNode!, [COMMAND, 'keys', 'list', '--config', 'none.yaml'], { cwd: folder.path });
+    assert.deepEqual(await wrong.ended, { code: 78, signal: null });
+    assert.match(wrong.stderr, /^counterfoil: none\.yaml: does not exist/);
+  });
+});

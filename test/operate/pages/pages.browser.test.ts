@@ -1,0 +1,96 @@
+// The console's review pages in a real browser: by keys alone, and without scripts.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { people, startReview, statusOf, waiting } from '../../review/pages/review-stage.ts';
+import { loaded, startChromium, tabTo } from '../../support/chromium.ts';
+import type { Client } from '../../support/console.ts';
+import type { Harness } from '../../support/harness.ts';
+import { createAt } from '../../support/shop.ts';
+
+let harness: Harness;
+let browser: Browser;
+let who: Awaited<ReturnType<typeof people>>;
+before(async () => {
+  harness = await startReview();
+  who = await people(harness);
+  await waiting(harness);
+  await waiting(harness);
+  browser = await startChromium();
+});
+after(async () => {
+  await browser?.close();
+  await harness.close();
+});
+
+/** A page of whoever `client` is. */
+async function pageOf(client: Client, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  await context.addCookies(
+    [...client.cookies].map(([name, value]) => ({ name, value, url: harness.origin })),
+  );
+  return context.newPage();
+}
+
+test('By keys alone a payment is approved from the queue with its button, which Enter in the bank reference does not press, and the next is open.', async () => {
+  const page = await pageOf(who.ana);
+  await page.goto(`${harness.origin}/console/queue`);
+  await page.keyboard.press('j');
+  const focused = await page.evaluate('document.activeElement.href');
+  const id = new URL(String(focused)).searchParams.get('open')!;
+  await Promise.all([page.waitForURL(/open=/), page.keyboard.press('o')]);
+  await Promise.all([page.waitForURL(/\/approve/), page.keyboard.press('a')]);
+  assert.equal(await statusOf(harness, id), 'requires_review');
+  // `autofocus` comes with the first frame, which may be after the load.
+  await page.locator('#bank_reference:focus').waitFor();
+  await page.keyboard.type('2026-11-23/77');
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(300);
+  assert.match(page.url(), /\/approve/);
+  assert.equal(await statusOf(harness, id), 'requires_review');
+  for (const _ of ['note', 'button']) await page.keyboard.press('Tab');
+  await Promise.all([page.waitForURL(/done=/), page.keyboard.press('Enter')]);
+  assert.equal(await statusOf(harness, id), 'approved');
+  assert.match(await page.locator('.notice[role=status]').innerText(), /^Approved by you/);
+  await page.context().close();
+});
+
+for (const javaScriptEnabled of [true, false])
+  test(`By keys alone money is recorded on a pending payment, ${javaScriptEnabled ? 'with' : 'without'} scripts.`, async () => {
+    const { id } = await createAt(harness, 'transfer');
+    const page = await pageOf(who.bob, { javaScriptEnabled });
+    await page.goto(`${harness.origin}/console/payments/${id}`);
+    await loaded(page, async () => {
+      if (javaScriptEnabled) return page.keyboard.press('m');
+      await tabTo(page, 'a[data-key="m"]');
+      return page.keyboard.press('Enter');
+    });
+    await tabTo(page, '#amount');
+    await page.keyboard.type('49.90');
+    await tabTo(page, '#received_on');
+    await page.keyboard.type('11202024');
+    await tabTo(page, 'button.primary');
+    await loaded(page, () => page.keyboard.press('Enter'));
+    assert.match(
+      await page.locator('main').innerText(),
+      /To review[\s\S]*Money that arrived\s+Amount\s+€49\.90\s+Day\s+20 Nov 2024/,
+    );
+    assert.equal(await statusOf(harness, id), 'requires_review');
+    await page.context().close();
+  });
+
+test('Without scripts a payment is rejected with a preview on the way.', async () => {
+  const id = await waiting(harness);
+  const page = await pageOf(who.ana, { javaScriptEnabled: false });
+  await page.goto(`${harness.origin}/console/queue?open=${id}`);
+  await loaded(page, () => page.getByRole('link', { name: 'Reject…' }).click());
+  await page.getByLabel('Duplicate').check();
+  await page.getByLabel('Message to the customer').fill('You paid already.');
+  await loaded(page, () => page.getByRole('button', { name: 'Preview the message' }).click());
+  assert.match(await page.locator('.message').innerText(), /Message from Corner Shop\s+You paid already\./);
+  assert.equal(await statusOf(harness, id), 'requires_review');
+  assert.ok(await page.getByLabel('Duplicate').isChecked());
+  await loaded(page, () => page.getByRole('button', { name: /^Reject/ }).click());
+  assert.equal(await statusOf(harness, id), 'rejected');
+  await page.context().close();
+});

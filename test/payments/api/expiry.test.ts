@@ -1,0 +1,166 @@
+// Expiry: from its moment on nobody sees or moves the payment as pending, whether the sweeper has written so or not.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { expireDuePayments } from '../../../src/payments/expire.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { transition } from '../../../src/payments/transition.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { heldUp } from '../../support/journal.ts';
+import { ENGINES } from '../../support/stores.ts';
+
+const LIFETIME_S = 300;
+/** In which a sweeper fails twice more. */
+const ROUNDS_MS = 2200;
+const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
+
+for (const engine of ENGINES) {
+  describe(`expiry on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+    });
+    after(() => service.close());
+
+    /** Keeps the journal busy, so that the sweeper cannot write, while `work` runs. */
+    async function beforeTheSweeper<T>(work: () => Promise<T>): Promise<T> {
+      const { go } = await heldUp(service.service.journal);
+      try {
+        return await work();
+      } finally {
+        go();
+      }
+    }
+
+    const create = (merchant_reference: string) =>
+      service.create({ expires_in: LIFETIME_S, merchant_reference });
+    const pass = () => service.clock.advance(LIFETIME_S * 1000 + 1);
+    const writtenStatus = async (id: string) => (await findPayment(service.service.database, id))!.status;
+
+    /** All that can be seen of a payment that has expired. */
+    async function assertExpired(created: {
+      id: string;
+      expires_at: string;
+      merchant_reference: string;
+      checkout_url: string;
+    }): Promise<string> {
+      const read = await service.request(`/v1/payments/${created.id}`);
+      const { status, status_reason, updated_at } = read.json.data;
+      assert.deepEqual([status, status_reason, updated_at], ['cancelled', 'expired', created.expires_at]);
+      const list = async (query: string) =>
+        (await service.request(`/v1/payments?merchant_reference=${created.merchant_reference}${query}`)).json
+          .data;
+      assert.deepEqual(await list(''), [read.json.data]);
+      assert.deepEqual(await list('&status=cancelled'), [read.json.data]);
+      assert.deepEqual(await list('&status=pending'), []);
+      const page = await fetch(created.checkout_url);
+      assert.equal(page.status, 410);
+      assert.match(await page.text(), /This payment link has expired/);
+      return read.text;
+    }
+
+    test('reads, lists and checkout show the same before and after the sweeper wrote it.', async () => {
+      const created = await create('seen');
+      const before = await beforeTheSweeper(async () => {
+        pass();
+        const text = await assertExpired(created);
+        assert.equal(await writtenStatus(created.id), 'pending');
+        return text;
+      });
+      await expireDuePayments(service.service.journal);
+      assert.equal(await writtenStatus(created.id), 'cancelled');
+      assert.equal(await assertExpired(created), before);
+    });
+
+    test('a cancel that comes after that moment is 409, though the sweeper has not been there.', async () => {
+      const { id } = await create('late');
+      const cancel = await beforeTheSweeper(async () => {
+        pass();
+        return {
+          answer: service.request(`/v1/payments/${id}/cancel`, { method: 'POST' }),
+          queued: await service.request('/openapi.json'),
+        };
+      });
+      const { status, json } = await cancel.answer;
+      assert.equal(status, 409);
+      assert.equal(json.error.code, 'invalid_status');
+      assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status_reason, 'expired');
+    });
+
+    test('the guard stands in the statement: no move from pending passes after that moment.', async () => {
+      for (const move of ['submit', 'cancel'] as const) {
+        const { id } = await create(`guard ${move}`);
+        const act = { actor: 'customer', request_id: null };
+        let moved: Promise<unknown> | undefined;
+        await beforeTheSweeper(async () => {
+          pass();
+          moved = service.service.journal
+            .commit((transaction) => transition(transaction, TENANT, id, move, act, {}))
+            .catch((error) => error.code);
+        });
+        assert.equal(await moved, 'invalid_status');
+      }
+    });
+
+    test('a cancel after the sweeper is 409 as well.', async () => {
+      const { id } = await create('swept');
+      pass();
+      await expireDuePayments(service.service.journal);
+      const { status, json } = await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+      assert.deepEqual([status, json.error.code], [409, 'invalid_status']);
+    });
+
+    test('until its moment a payment is pending.', async () => {
+      const { id } = await create('still');
+      service.clock.advance((LIFETIME_S - 5) * 1000);
+      assert.equal(await expireDuePayments(service.service.journal), 0);
+      assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status, 'pending');
+      assert.equal(
+        (await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' })).json.data.status_reason,
+        'cancelled_by_merchant',
+      );
+    });
+
+    test('what awaits review never expires.', async () => {
+      const { id } = await create('review');
+      const act = { actor: 'customer', request_id: null };
+      await service.service.journal.commit((transaction) =>
+        transition(transaction, TENANT, id, 'submit', act, {}),
+      );
+      pass();
+      await expireDuePayments(service.service.journal);
+      assert.equal((await service.request(`/v1/payments/${id}`)).json.data.status, 'requires_review');
+    });
+
+    test('what expired is in a history that verifies.', async () => {
+      assert.ok((await service.verify()).payments! >= 6);
+    });
+
+    test('a sweeper that fails each second says so once, and that it works again', async () => {
+      const lines = (text: string) => service.logged.filter((line) => line.includes(text)).length;
+      const rename = async (from: string, to: string) => {
+        if (engine === 'sqlite') {
+          const database = new DatabaseSync(join(service.store.storage, 'counterfoil.sqlite'), {
+            timeout: 5000,
+          });
+          database.exec(`alter table ${from} rename to ${to}`);
+          database.close();
+          return;
+        }
+        const client = new pg.Client(service.store.database_url!);
+        await client.connect();
+        await client.query(`alter table ${from} rename to ${to}`);
+        await client.end();
+      };
+      await rename('payments', 'payments_away');
+      while (lines('the sweeper will try again') === 0) await pause(50);
+      await pause(ROUNDS_MS);
+      await rename('payments_away', 'payments');
+      while (lines('the sweeper works again') === 0) await pause(50);
+      assert.deepEqual([lines('the sweeper will try again'), lines('the sweeper works again')], [1, 1]);
+    });
+  });
+}

@@ -1,0 +1,45 @@
+// A store whose stretches are not listed yet, as after an upgrade: reads say so until a worker has been through it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Journal } from '../../../src/journal/journal.ts';
+import { createPayment } from '../../../src/payments/create.ts';
+import { historyOf, listFullStretches } from '../../../src/payments/history.ts';
+import { parsePaymentRequest } from '../../../src/payments/request.ts';
+import { openDatabase } from '../../../src/store/open.ts';
+import { KEY, startHarness } from '../../support/harness.ts';
+import { ENGINES } from '../../support/stores.ts';
+
+const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
+const UNLISTED = 20_000;
+
+for (const engine of ENGINES)
+  test(`more than 20,000 entries that are not listed yet are a 503, and are read once they are listed, on ${engine}.`, async () => {
+    const service = await startHarness(engine);
+    const caller = service.service.directory.find(KEY, service.clock.now())!;
+    await service.stop();
+    const database = await openDatabase(service.store, () => {}); // without the worker that lists
+    try {
+      const journal = new Journal(database, service.clock);
+      const act = { actor: caller.actor, request_id: null };
+      const create = (count: number) =>
+        journal.commit((of) => {
+          for (let i = 0; i < count; i++) createPayment(of, caller, act, WANTED, 86_400);
+        });
+      const [{ entries }] = (await database.query<{ entries: number }>(
+        'select entries from journal_head',
+      )) as [{ entries: number }];
+      for (let made = entries; made < UNLISTED; made += 500) await create(Math.min(500, UNLISTED - made));
+      const tenant = { merchant_id: caller.merchant.id, mode: caller.key.mode };
+      const read = () => historyOf(database, tenant, 0, 3);
+      await database.script('delete from payment_stretches');
+      assert.equal((await read()).length, 3, 'exactly as many as are looked through');
+      await create(1);
+      await assert.rejects(read, { code: 'unavailable', retryAfterS: 1 });
+      while ((await listFullStretches(database, journal)) > 0) {}
+      assert.equal((await read()).length, 3);
+    } finally {
+      await database.close();
+      await service.start();
+      await service.close();
+    }
+  });

@@ -1,0 +1,106 @@
+// Each account gets the codes that serve its currency, and faults of its configuration are named.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isCreditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import {
+  type Account,
+  accountFault,
+  quickPayments,
+  transferReference,
+} from '../../../src/payments/methods/transfer/quick-pay.ts';
+
+const address = { street: 'Rue du Lac', postal_code: '2501', city: 'Biel', country: 'CH' };
+const SWISS = 'CH5800791123000889012';
+const QR_IBAN = 'CH4431999123000889012';
+const GERMAN = 'DE89370400440532013000';
+const HOLDER = { holder: 'Muster AG' };
+
+const payment = (currency: string, amount_minor = 4990) => ({
+  id: 'pay_01k5zzzzzzabcdefghjkmnpqrstvwxyz012345',
+  salt: 'salt',
+  amount_minor,
+  currency,
+  merchant_reference: null,
+});
+const schemes = (account: Omit<Account, 'holder'>, amount_minor?: number) =>
+  quickPayments({ ...HOLDER, ...account }, payment(account.currency, amount_minor)).map(
+    ({ scheme }) => scheme,
+  );
+
+test('currency and account decide which code there is', () => {
+  assert.deepEqual(schemes({ currency: 'EUR', iban: GERMAN }), ['epc']);
+  assert.deepEqual(schemes({ currency: 'EUR', iban: SWISS, bic: 'POFICHBEXXX', address }), ['epc']);
+  assert.deepEqual(schemes({ currency: 'EUR', iban: SWISS, address }), ['swiss']);
+  assert.deepEqual(schemes({ currency: 'EUR', iban: QR_IBAN, bic: 'POFICHBEXXX', address }), ['swiss']);
+  assert.deepEqual(schemes({ currency: 'CHF', iban: SWISS, address }), ['swiss']);
+  assert.deepEqual(schemes({ currency: 'CHF', iban: SWISS }), []);
+  assert.deepEqual(schemes({ currency: 'USD', iban: GERMAN }), []);
+  assert.deepEqual(schemes({ currency: 'EUR', iban: 'BR1800360305000010009795493C1' }), []);
+  assert.deepEqual(schemes({ currency: 'INR', upi_id: 'a@ybl' }), ['upi']);
+  assert.deepEqual(schemes({ currency: 'BRL', pix_key: '52998224725' }), []);
+  assert.deepEqual(schemes({ currency: 'BRL', pix_key: '52998224725', city: 'Natal' }), ['pix']);
+  assert.deepEqual(schemes({ currency: 'EUR', iban: GERMAN }, 100_000_000_000), []);
+  assert.deepEqual(quickPayments({ ...HOLDER, currency: 'CHF', iban: GERMAN }, payment('EUR')), []);
+});
+
+test('only PIX is copied, only UPI is a link, and each carries the reference that is shown', () => {
+  const upi: Account = { ...HOLDER, currency: 'INR', upi_id: 'a@ybl' };
+  const pix: Account = { ...HOLDER, currency: 'BRL', pix_key: '52998224725', city: 'Natal' };
+  const [tap] = quickPayments(upi, payment('INR'));
+  assert.deepEqual([tap?.copyable, tap?.link], [false, tap?.payload]);
+  const [copy] = quickPayments(pix, payment('BRL'));
+  assert.deepEqual([copy?.copyable, copy?.link], [true, undefined]);
+  assert.ok(tap?.payload.includes(transferReference(upi, payment('INR'))));
+  assert.ok(copy?.payload.includes(transferReference(pix, payment('BRL'))));
+});
+
+test('a QR-IBAN gets a QR reference, every other account one of ISO 11649', () => {
+  const of = (iban: string) => transferReference({ ...HOLDER, currency: 'CHF', iban }, payment('CHF'));
+  assert.match(of('CH44 3199 9123 0008 8901 2'), /^\d{27}$/);
+  assert.ok(isCreditorReference(of(SWISS)));
+  assert.ok(isCreditorReference(transferReference({ ...HOLDER, currency: 'USD' }, payment('USD'))));
+  assert.equal(transferReference({ ...HOLDER, currency: 'GBP' }, payment('GBP')).length, 17);
+});
+
+test('no code shows a random character of the id', () => {
+  const { id } = payment('EUR');
+  for (const account of [
+    { currency: 'EUR', iban: GERMAN },
+    { currency: 'CHF', iban: QR_IBAN, address },
+  ])
+    for (const { payload } of quickPayments({ ...HOLDER, ...account }, payment(account.currency)))
+      assert.ok(!payload.toLowerCase().includes(id.slice(14, 19)));
+});
+
+test('a fault of an account names its field and what it must be', () => {
+  const faulty: [field: string, account: Omit<Account, 'holder'>][] = [
+    ['iban', { currency: 'EUR', iban: 'DE89370400440532013001' }],
+    ['iban', { currency: 'EUR', iban: '' }],
+    ['iban', { currency: 'USD', iban: QR_IBAN, address }],
+    ['address', { currency: 'CHF', iban: QR_IBAN }],
+    ['address', { currency: 'CHF', iban: SWISS, address: { ...address, city: 'Биль' } }],
+    ['bic', { currency: 'EUR', iban: GERMAN, bic: 'ABN4NL2A' }],
+    ['upi_id', { currency: 'INR', upi_id: 'a b@ybl' }],
+    ['upi_id', { currency: 'EUR', upi_id: 'a@ybl' }],
+    ['pix_key', { currency: 'BRL', pix_key: '52998224724' }],
+    ['pix_key', { currency: 'EUR', pix_key: '52998224725' }],
+    ['city', { currency: 'BRL', pix_key: '52998224725', city: '東京' }],
+  ];
+  for (const [field, account] of faulty) {
+    const fault = accountFault({ ...HOLDER, ...account });
+    assert.equal(fault?.field, field);
+    assert.match(fault.problem, /^must be /);
+  }
+  assert.equal(accountFault({ holder: 'ООО', currency: 'CHF', iban: SWISS, address })?.field, 'holder');
+});
+
+test('a right account has no fault', () => {
+  for (const account of [
+    { currency: 'EUR', iban: 'DE89 3704 0044 0532 0130 00', bic: 'COBADEFFXXX' },
+    { currency: 'CHF', iban: QR_IBAN, address },
+    { currency: 'INR', upi_id: 'a@ybl' },
+    { currency: 'BRL', pix_key: '52998224725', city: 'São Paulo' },
+    { currency: 'USD', rows: [{ label: 'Account number', value: '1' }] },
+  ])
+    assert.equal(accountFault({ ...HOLDER, ...account }), undefined);
+});

@@ -1,0 +1,219 @@
+// Reading payments under /admin: the queue in its order, all others newest first, and one with everything about it.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { erasePayment } from '../../../src/payments/erase.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { addPerson, claimAs, type Person, post, sentForReview } from '../../support/admin.ts';
+import { type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { ENGINES } from '../../support/stores.ts';
+
+for (const engine of ENGINES) {
+  describe(`payments at /admin on ${engine}`, () => {
+    let service: Harness;
+    let auditor: Person;
+    let reviewer: Person;
+    /** In the order they were made. The second waits longest, since the first was sent last. */
+    let waiting: string[];
+    let pending: string;
+    let other: string;
+
+    before(async () => {
+      service = await startHarness(engine);
+      auditor = await addPerson(service, 'auditor', 'Otto Auditor');
+      reviewer = await addPerson(service, 'reviewer', 'Rita Reviewer');
+      pending = (await service.create({ merchant_reference: 'pending' })).id;
+      waiting = [];
+      for (let i = 0; i < 5; i++) {
+        waiting.push(await sentForReview(service, { amount: 10 + i }));
+        service.clock.advance(1000);
+      }
+      other = await sentForReview(service, {}, { key: OTHER_KEY });
+    });
+    after(() => service.close());
+
+    const get = (path: string, key = auditor.token) => service.request(path, { key });
+    const list = (query = '') => get(`/admin/payments${query}`);
+    const ids = (answer: { json: { data: { id: string }[] } }) => answer.json.data.map(({ id }) => id);
+
+    /** All pages of a list, `limit` at a time. */
+    async function pages(query: string, limit: number): Promise<string[]> {
+      const found: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const answer = await list(`?${query}&limit=${limit}${cursor && `&cursor=${cursor}`}`);
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.json.has_more, answer.json.next_cursor !== null);
+        assert.ok(answer.json.data.length <= limit);
+        found.push(...ids(answer));
+        cursor = answer.json.next_cursor;
+      }
+      return found;
+    }
+
+    test('the list has the payments of all merchants, newest first.', async () => {
+      const newestFirst = [other, ...waiting.toReversed(), pending];
+      assert.deepEqual(ids(await list()), newestFirst);
+      assert.deepEqual(await pages('', 3), newestFirst);
+      const [first] = (await list()).json.data;
+      assert.equal(first.merchant_id, 'mer_other');
+      assert.equal(first.version, 2);
+      assert.equal(first.awaiting_second, false);
+      assert.equal(first.claim, null);
+      assert.equal(first.decided_at, null);
+      assert.match(first.submitted_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
+      assert.equal(first.submission, undefined);
+    });
+
+    test('what waits for review comes in the order of the queue: the oldest first.', async () => {
+      assert.deepEqual(ids(await list('?status=requires_review')), [...waiting, other]);
+      for (const limit of [1, 2, 4, 6, 100])
+        assert.deepEqual(await pages('status=requires_review', limit), [...waiting, other]);
+    });
+
+    test('it narrows by status, merchant and mode.', async () => {
+      assert.deepEqual(ids(await list('?status=pending')), [pending]);
+      assert.deepEqual(ids(await list('?status=approved')), []);
+      assert.deepEqual(ids(await list('?merchant=mer_other')), [other]);
+      assert.deepEqual(ids(await list('?merchant=mer_nobody')), []);
+      assert.deepEqual(ids(await list('?status=requires_review&merchant=mer_development')), waiting);
+      assert.deepEqual(ids(await list('?livemode=true')), []);
+      assert.deepEqual(ids(await list('?livemode=true&status=requires_review')), []);
+      assert.equal(ids(await list('?livemode=false')).length, 7);
+      assert.deepEqual(ids(await list('?status=requires_review&livemode=false')), [...waiting, other]);
+    });
+
+    test('a reference finds the payment: that of its transfer in any form, and its own.', async () => {
+      const found = async (query: string) => ids(await list(`?reference=${query}`));
+      const payment = (await findPayment(service.service.database, waiting[1]!))!;
+      const reference = creditorReference(payment);
+      for (const text of [reference, reference.toLowerCase().replace(/(.{4})/g, '$1 '), `EREF+${reference}`])
+        assert.deepEqual(await found(encodeURIComponent(text)), [waiting[1]], text);
+      assert.deepEqual(await found('pending'), [pending]);
+      assert.deepEqual(await found(`${reference}&status=requires_review`), [waiting[1]]);
+      assert.deepEqual(await found(`${reference}&status=approved`), []);
+      assert.deepEqual(await found(`${reference}&merchant=mer_other`), []);
+      assert.deepEqual(await found('nothing'), []);
+    });
+
+    test('bad parameters are refused, all at once, and so are those it does not know.', async () => {
+      const bad = '?status=done&merchant=%00&livemode=1&limit=0&cursor=x&stauts=pending';
+      const answer = await list(bad);
+      assert.equal(answer.status, 422);
+      assert.deepEqual(answer.json.error.details, {
+        status: 'Must be one of pending, requires_review, approved, rejected, cancelled.',
+        merchant: 'Must not contain control characters.',
+        livemode: 'Must be one of true, false.',
+        limit: 'Must be a whole number from 1 to 100.',
+        cursor: 'Must be a next_cursor of an earlier answer.',
+        stauts: 'Is not a parameter here.',
+      });
+      const twice = await list('?status=pending&status=pending&limit=1&limit=1');
+      assert.deepEqual(twice.json.error.details, {
+        status: 'Must be given once.',
+        limit: 'Must be given once.',
+      });
+      for (const limit of ['101', '-1', '1.0', '1e1', '', ' 1', '0x1'])
+        assert.equal((await list(`?limit=${limit}`)).status, 422, limit);
+    });
+
+    test('a cursor belongs to the order it came from.', async () => {
+      const newest = (await list('?limit=1')).json.next_cursor;
+      const queue = (await list('?limit=1&status=requires_review')).json.next_cursor;
+      assert.equal((await list(`?cursor=${newest}&status=requires_review`)).status, 422);
+      assert.equal((await list(`?cursor=${queue}`)).status, 422);
+      assert.equal((await list(`?cursor=${newest}A`)).status, 422);
+    });
+
+    test('one payment comes with what was sent, what was written, and its history.', async () => {
+      const id = waiting[0]!;
+      await claimAs(service, reviewer, id);
+      const { data } = (await get(`/admin/payments/${id}`)).json;
+      assert.deepEqual(data.claim.by, { id: reviewer.id, name: 'Rita Reviewer' });
+      assert.equal(data.submission.payer_email, 'ada@example.org');
+      assert.equal(data.payment_details.payer_email, 'a…@example.org');
+      assert.equal(data.merchant_id, 'mer_development');
+      assert.deepEqual(data.review, []);
+      const body = { note: 'Seen on the statement.', bank_reference: 'MT940-1' };
+      assert.equal((await post(service, reviewer, `/admin/payments/${id}/approve`, body)).status, 200);
+      const decided = (await get(`/admin/payments/${id}`)).json.data;
+      assert.equal(decided.status, 'approved');
+      assert.equal(decided.version, data.version + 1);
+      assert.equal(decided.claim, null);
+      const { at, ...act } = decided.review[0];
+      assert.equal(at, decided.decided_at);
+      assert.deepEqual(act, {
+        act: 'approve',
+        by: { id: reviewer.id, name: 'Rita Reviewer' },
+        entry_version: decided.version,
+        note: 'Seen on the statement.',
+        bank_reference: 'MT940-1',
+        amount: null,
+        currency: null,
+        received_on: null,
+        line: null,
+        reason: null,
+        message: null,
+      });
+      const actions = decided.timeline.map(({ action }: { action: string }) => action);
+      assert.equal(actions[0], 'payment.created');
+      assert.equal(actions[1], 'payment.requires_review');
+      assert.equal(actions.at(-1), 'payment.approved');
+      const last = decided.timeline.at(-1);
+      assert.ok(last.sentence.includes('Rita Reviewer'), last.sentence);
+      assert.equal(last.actor, `administrator:${reviewer.id}`);
+      assert.ok(last.seal.number > 0 && last.facts.row);
+      const shown = (await service.request(`/v1/payments/${id}`)).text;
+      assert.ok(!shown.includes('statement') && !shown.includes('MT940') && !shown.includes(reviewer.id));
+    });
+
+    test('of an erased payment the person is gone, and what happened is there.', async () => {
+      const id = waiting[1]!;
+      const body = { reason: 'other', note: 'Ada rang.', message: 'Sorry, Ada.' };
+      assert.equal((await post(service, reviewer, `/admin/payments/${id}/reject`, body)).status, 200);
+      await service.service.journal.commit(
+        (transaction) => erasePayment(transaction, id, { actor: 'operator', request_id: null }),
+        id,
+      );
+      const answer = await get(`/admin/payments/${id}`);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.json.data.submission, null);
+      assert.deepEqual(answer.json.data.review, []);
+      assert.ok(!answer.text.includes('Ada'));
+      const actions = answer.json.data.timeline.map(({ action }: { action: string }) => action);
+      assert.ok(actions.includes('payment.rejected'));
+    });
+
+    test('an id that is unknown, malformed or of something else is not found, in the same bytes.', async () => {
+      const texts = new Set<string>();
+      for (const id of [
+        `pay_${'0'.repeat(36)}`,
+        'x',
+        reviewer.id,
+        `${pending}x`,
+        pending.toUpperCase(),
+        "'",
+        '%00',
+      ]) {
+        for (const path of [`/admin/payments/${id}`]) {
+          const answer = await get(path);
+          assert.equal(answer.status, 404, id);
+          texts.add(answer.text);
+        }
+        for (const act of ['approve', 'reject']) {
+          const body = act === 'reject' ? { reason: 'other' } : {};
+          const answer = await post(service, reviewer, `/admin/payments/${id}/${act}`, body);
+          assert.equal(answer.status, 404, id);
+          texts.add(answer.text);
+        }
+      }
+      assert.deepEqual([...texts], ['{"error":{"code":"not_found","message":"There is no such payment."}}']);
+    });
+
+    test('HEAD is answered as GET, without a body.', async () => {
+      const answer = await service.request('/admin/payments', { key: auditor.token, method: 'HEAD' });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.text, '');
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    });
+  });
+}

@@ -1,0 +1,66 @@
+// The first page over HTTP: what waits, what was decided, links asked anew, and what to look after.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { DAY_MS } from '../../../src/lib/time.ts';
+import { open, send } from '../../support/customer.ts';
+import type { Harness } from '../../support/harness.ts';
+import { strictly } from '../../support/markup.ts';
+import { createAt } from '../../support/shop.ts';
+import { approveAs, people, rejectAs, startReview, waiting } from './review-stage.ts';
+
+let harness: Harness;
+let who: Awaited<ReturnType<typeof people>>;
+before(async () => {
+  harness = await startReview();
+  const { clock } = harness;
+  clock.advance(DAY_MS - (clock.now() % DAY_MS)); // so that what is decided "today" is so some minutes later too
+  who = await people(harness);
+});
+after(() => harness.close());
+
+test('The first page of a new installation says that nothing waits.', async () => {
+  const page = await who.olga.get('/');
+  assert.match(page.body, /To review 0 The queue/);
+  assert.match(page.body, /No customer has asked for a new link/);
+  assert.match(page.text, /aria-label="Decided in the last 30 days: 0 approved, 0 rejected\."/);
+  assert.deepEqual(strictly(page.text).faults, []);
+});
+
+test('It counts what waits with sums and the oldest, what was decided today, and draws thirty days with their table.', async () => {
+  await approveAs(who.ana, await waiting(harness));
+  await approveAs(who.ana, await waiting(harness));
+  await rejectAs(who.ana, await waiting(harness));
+  await waiting(harness, 'transfer', { amount: 49.9 });
+  await waiting(harness, 'transfer', { amount: 0.1 });
+  await waiting(harness, 'transfer', { amount: 7, currency: 'USD' });
+  harness.clock.advance(5 * 60_000);
+  const page = await who.ana.get('/');
+  assert.match(page.body, /To review 3 €50.00 in 2 test payments ?\$7.00 USD in 1 test payment/);
+  assert.match(page.body, /The oldest has waited 5 min\./);
+  assert.match(page.body, /Decided today 3 2 approved ?1 rejected Last decision 5 min ago by you\./);
+  assert.match(
+    page.text,
+    /aria-label="Decided in the last 30 days: 2 approved, 1 rejected; the most on [\d-]+, 3\."/,
+  );
+  assert.equal(page.text.match(/<tr><th scope="row">/g)?.length, 30);
+  assert.match(page.text, /<td class="number">2<\/td><td class="number">1<\/td>/);
+  assert.equal(page.text.match(/<rect/g)?.length, 2);
+  assert.deepEqual(strictly(page.text).faults, []);
+});
+
+test('A link asked for anew is there with its payment and its merchant.', async () => {
+  const { id } = await createAt(harness, 'details', { expires_in: 300 });
+  harness.clock.advance(300_001);
+  await send(await open(harness, id));
+  const page = await who.ana.get('/');
+  assert.match(page.body, /Links asked for anew .*€49\.90 Corner Shop under 1 min ago/);
+  assert.ok(page.link('€49.90').pathname.endsWith(id));
+});
+
+test('It warns where the end of the history is long unsigned, and that no https is spoken.', async () => {
+  const fresh = await who.ana.get('/');
+  assert.match(fresh.body, /reached without https/);
+  assert.doesNotMatch(fresh.body, /no checkpoint vouches/);
+  harness.clock.advance(6 * 60_000);
+  assert.match((await who.ana.get('/')).body, /made 6 min ago and no checkpoint vouches/);
+});

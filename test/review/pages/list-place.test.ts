@@ -1,0 +1,136 @@
+// From a list to a payment and back: the queue's search, and the page with its filters that one is back in after a decision.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Client, ConsolePage } from '../../support/console.ts';
+import type { Harness } from '../../support/harness.ts';
+import { createAt } from '../../support/shop.ts';
+import { people, recordAs, startReview, waiting } from './review-stage.ts';
+
+const SHOWN = 50;
+
+let harness: Harness;
+let who: Awaited<ReturnType<typeof people>>;
+/** Payments under review, those that wait longest first: two pages of the queue. */
+const queued: string[] = [];
+before(async () => {
+  harness = await startReview();
+  queued.push(await waiting(harness, 'cash', { amount: 49.9, merchant_reference: 'ORDER-0' }));
+  queued.push(await waiting(harness, 'transfer', { amount: 1200 }, { payer_name: 'Grace Hopper' }));
+  queued.push(await waiting(harness, 'transfer', { amount: 60 }, { transfer_name: 'Ada Lovelace' }));
+  while (queued.length < SHOWN + 4)
+    queued.push(await waiting(harness, 'details', { merchant_reference: `ORDER-${queued.length}` }));
+  who = await people(harness);
+});
+after(async () => {
+  await harness.verify();
+  await harness.close();
+});
+
+const rowsOf = ({ text }: ConsolePage) =>
+  [...text.matchAll(/<a href="([^"]*)" data-key-row/g)].map(([, address]) =>
+    address!.replaceAll('&amp;', '&'),
+  );
+const idIn = (address: string) => /(?:open=|payments\/)(pay_\w+)/.exec(address)![1]!;
+const found = async (client: Client, q: string, more = '') =>
+  rowsOf(await client.get(`/queue?q=${encodeURIComponent(q)}${more}`)).map(idIn);
+const parametersOf = ({ url }: ConsolePage) => Object.fromEntries(url.searchParams);
+
+test('The queue shows the reference of a transfer, and finds a payment by it, by a line around it, an amount, a name.', async () => {
+  const [cash, transfer] = queued as [string, string];
+  const row = (await who.ana.get('/queue')).text.split('<tr').find((one) => one.includes(transfer))!;
+  const reference = /data-label="Transfer reference"[^>]*><span[^>]*>(RF\d\d[ 0-9A-Z]+)</.exec(row)![1]!;
+  const electronic = reference.replaceAll(' ', '');
+  for (const line of [reference, electronic.toLowerCase(), `EREF+${electronic}`, electronic.slice(0, 12)])
+    assert.ok((await found(who.ana, line)).includes(transfer), line);
+  assert.deepEqual(await found(who.ana, reference), [transfer]);
+  assert.deepEqual(await found(who.ana, reference, '&merchant=mer_cash'), []);
+  assert.deepEqual(await found(who.ana, '1.200,00'), [transfer]);
+  assert.deepEqual(await found(who.ana, 'EUR 1,200.00'), [transfer]);
+  assert.deepEqual(await found(who.ana, 'USD 1,200.00'), []);
+  assert.deepEqual(await found(who.ana, 'ORDER-0'), [cash]);
+  assert.deepEqual(await found(who.ana, cash), [cash]);
+  const { id: elsewhere } = await createAt(harness, 'transfer', { merchant_reference: 'NOT-SENT' });
+  const none = await who.ana.get('/queue?q=NOT-SENT');
+  assert.match(none.body, /Nothing in the queue matches this search\./);
+  const all = await who.ana.get(none.link('Search all payments'));
+  assert.deepEqual(rowsOf(all).map(idIn), [elsewhere]);
+});
+
+test('A decision leads back to the page of the queue that one came from, with its search and filters.', async () => {
+  const page = await who.ana.get((await who.ana.get('/queue?mode=test&q=ada%40example.org')).link('Next'));
+  const { after: begins } = parametersOf(page);
+  assert.ok(begins);
+  const [first, second] = rowsOf(page) as [string, string];
+  const open = await who.ana.get(new URL(first, harness.origin));
+  const done = await who.ana.send(await who.ana.get(open.link('Approve…')), {}, /^Approve/);
+  const kept = { mode: 'test', q: 'ada@example.org', after: begins };
+  assert.deepEqual(parametersOf(done), { ...kept, open: idIn(second), done: idIn(first) });
+  assert.match(done.body, /Approved by you/);
+
+  // By way of the payment's own page too.
+  const own = await who.ana.get(done.link('Payment and its history'));
+  assert.deepEqual(parametersOf(await who.ana.get(own.link('Back to the queue'))), kept);
+  const claimed = await who.ana.send(own, {}, 'Claim');
+  assert.match(claimed.url.pathname, /\/payments\/pay_/);
+  const rejecting = await who.ana.get(claimed.link('Reject…'));
+  const rejected = await who.ana.send(rejecting, { reason: 'duplicate' }, /^Reject/);
+  const [third] = rowsOf(rejected) as [string];
+  assert.deepEqual(parametersOf(rejected), { ...kept, open: idIn(third), done: idIn(second) });
+
+  // Nothing waits behind the last of all: the next is the first of the queue, which stands on its first page.
+  const last = await who.ana.get(new URL(rowsOf(rejected).at(-1)!, harness.origin));
+  const wrapped = await who.ana.send(await who.ana.get(last.link('Approve…')), {}, /^Approve/);
+  assert.deepEqual(parametersOf(wrapped), {
+    mode: 'test',
+    q: 'ada@example.org',
+    open: rowsOf(await who.ana.get('/queue?mode=test&q=ada%40example.org')).map(idIn)[0],
+    done: idIn(rowsOf(rejected).at(-1)!),
+  });
+});
+
+test('A decision leads back to the page of the payments that one came from, by way of a note, a claim and recorded money.', async () => {
+  for (let i = 0; i < SHOWN + 2; i++) await createAt(harness, 'cash', { merchant_reference: `NEW-${i}` });
+  const filters = '/payments?merchant=mer_cash&from=2020-01-01';
+  const page = await who.bob.get((await who.bob.get(filters)).link('Older'));
+  const kept = parametersOf(page);
+  assert.deepEqual(Object.keys(kept).sort(), ['before', 'from', 'merchant']);
+  const row = rowsOf(page)[0]!;
+  const opened = await who.bob.get(new URL(row, harness.origin));
+  assert.deepEqual(parametersOf(await who.bob.get(opened.link('Back to the payments'))), kept);
+  const asking = await who.bob.get(opened.link('Record money…'));
+  assert.equal((await who.bob.get(asking.link('Back'))).url.href, opened.url.href);
+  const typed = { amount: '49.90', received_on: '2024-11-20' };
+  const recorded = await who.bob.send(asking, typed, /^Record/);
+  assert.equal(recorded.url.search, opened.url.search);
+  const noted = await who.bob.send(recorded, { note: 'Came in cash' }, /^Add the note/);
+  const claimed = await who.bob.send(noted, {}, 'Claim');
+  const approving = await who.bob.get(claimed.link('Approve…'));
+  assert.equal((await who.bob.get(approving.link('Back to the payment'))).url.search, opened.url.search);
+  const done = await who.bob.send(approving, {}, /^Approve/);
+  assert.equal(done.url.pathname, '/console/payments');
+  assert.deepEqual(parametersOf(done), { ...kept, done: idIn(row) });
+  assert.match(done.body, /^.*Approved by you/);
+
+  const late = await who.bob.send(approving, {}, /^Approve/);
+  assert.match(late.body, /Nothing was decided by you/);
+  assert.deepEqual(parametersOf(await who.bob.get(late.link('To the payments'))), kept);
+});
+
+test('Whatever an address carries, it leads to the queue or the payments alone, and nothing unknown goes along.', async () => {
+  const { id } = await createAt(harness, 'cash');
+  await recordAs(who.ana, id);
+  for (const list of ['https://evil.example/', '//evil.example', '/account', 'constructor', 'payments/..']) {
+    const strange = new URLSearchParams({
+      list,
+      on: list,
+      to: 'https://evil.example/',
+      next: '//evil.example',
+    });
+    const page = await who.ana.get(`/payments/${id}?${strange}`);
+    assert.equal(page.status, 200);
+    const inside = page.text.slice(page.text.indexOf('<main'), page.text.indexOf('</main>'));
+    assert.doesNotMatch(inside, /evil|Back to the/, list);
+    const claimed = await who.ana.send(page, {}, /^(?:Claim|Release)$/);
+    assert.equal(claimed.url.href, `${harness.origin}/console/payments/${id}#main`);
+  }
+});

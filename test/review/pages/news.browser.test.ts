@@ -1,0 +1,97 @@
+// The queue says that something new waits: by its script without a reload, and by a link without scripts.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { loaded, startChromium } from '../../support/chromium.ts';
+import { type Client, newClient } from '../../support/console.ts';
+import type { Harness } from '../../support/harness.ts';
+import { people, startReview, waiting } from './review-stage.ts';
+
+let harness: Harness;
+let browser: Browser;
+let ana: Client;
+before(async () => {
+  harness = await startReview();
+  ({ ana } = await people(harness));
+  browser = await startChromium();
+});
+after(async () => {
+  await browser?.close();
+  await harness.close();
+});
+
+async function queueOf(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext(options);
+  await context.addCookies([...ana.cookies].map(([name, value]) => ({ name, value, url: harness.origin })));
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(`${harness.origin}/console${path}`);
+  return page;
+}
+
+/** Moves the browser's clock to the moment at which the script asks, and waits for the answer. */
+async function asked(page: Page): Promise<string> {
+  const [response] = await Promise.all([page.waitForResponse(/\/queue\/new\?/), page.clock.runFor(20_000)]);
+  return response.text();
+}
+
+test('A quiet line says how many payments came since the page was sent, by its filters, until it is shown anew.', async () => {
+  const page = await queueOf('/queue');
+  const cash = await queueOf('/queue?merchant=mer_cash');
+  const line = page.locator('[data-news]');
+  assert.equal(await asked(page), '0');
+  assert.equal(await line.innerText(), '');
+  harness.clock.advance(1000);
+  await waiting(harness);
+  assert.equal(await asked(page), '1');
+  await page.getByText('1 new payment waits.', { exact: true }).waitFor();
+  harness.clock.advance(1000);
+  await waiting(harness);
+  assert.equal(await asked(page), '2');
+  await page.getByText('2 new payments wait.', { exact: true }).waitFor();
+  assert.equal(await asked(cash), '0');
+  assert.equal(await cash.locator('[data-news]').innerText(), '');
+  await loaded(page, () => page.getByRole('link', { name: 'Refresh' }).click());
+  assert.match(await page.locator('main').innerText(), /2 payments/);
+  assert.equal(await asked(page), '0');
+  assert.equal(await line.innerText(), '');
+  for (const one of [page, cash]) await one.context().close();
+});
+
+test('Without scripts a link shows the list anew with its count, and keeps its address.', async () => {
+  const page = await queueOf('/queue?mode=test', { javaScriptEnabled: false });
+  const before = await page.locator('.figures strong').innerText();
+  harness.clock.advance(1000);
+  await waiting(harness);
+  await loaded(page, () => page.getByRole('link', { name: 'Refresh' }).click());
+  assert.equal(new URL(page.url()).search, '?mode=test');
+  assert.equal(await page.locator('.figures strong').innerText(), String(Number(before) + 1));
+  await page.context().close();
+});
+
+test('What the script asks keeps no session alive, and is answered to nobody who is not signed in.', async () => {
+  const address = '/queue/new?sent_after=0';
+  harness.clock.advance(5 * 60_000);
+  const [asked, opened] = [await ana.get(address), await newClient(harness).get(address)];
+  assert.deepEqual([asked.text, asked.headers.get('set-cookie')], ['3', null]);
+  assert.match(opened.h1, /Sign in/);
+  assert.match(opened.headers.get('content-type')!, /^text\/html/);
+  assert.match((await ana.get('/queue')).headers.get('set-cookie') ?? '', /session/);
+  for (const wrong of ['', '?sent_after=', '?sent_after=-1', '?sent_after=x'])
+    assert.equal((await ana.get(`/queue/new${wrong}`)).status, 422, wrong);
+});
+
+test('The line goes on asking after an answer of 429.', async () => {
+  const page = await queueOf('/queue');
+  await page.route(
+    /\/queue\/new\?/,
+    (route) => route.fulfill({ status: 429, contentType: 'text/html', body: 'Too many' }),
+    { times: 1 },
+  );
+  assert.equal(await asked(page), 'Too many');
+  harness.clock.advance(1000);
+  await waiting(harness);
+  assert.equal(await asked(page), '1');
+  await page.getByText('1 new payment waits.', { exact: true }).waitFor();
+  await page.context().close();
+});

@@ -1,0 +1,203 @@
+// Recording money in the console over HTTP: where it is offered, what is asked, what is refused and kept, and what is then read of it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { cancelByCustomer } from '../../../src/payments/submit.ts';
+import { erase } from '../../campaigns/history.ts';
+import { open } from '../../support/customer.ts';
+import type { Harness } from '../../support/harness.ts';
+import { strictly } from '../../support/markup.ts';
+import { createAt } from '../../support/shop.ts';
+import { approveAs, people, recordAs, rejectAs, startReview, statusOf, waiting } from './review-stage.ts';
+
+let harness: Harness;
+let who: Awaited<ReturnType<typeof people>>;
+before(async () => {
+  harness = await startReview();
+  who = await people(harness);
+});
+after(async () => {
+  await harness.verify();
+  await harness.close();
+});
+
+const cancel = (id: string) =>
+  harness.service.journal.commit((transaction) => cancelByCustomer(transaction, id, 'req_c'), id);
+const made = async (fields: object = {}): Promise<string> => (await createAt(harness, 'transfer', fields)).id;
+/** The reference that a transfer for a payment carries, as checkout shows it. */
+const referenceOf = async (id: string) =>
+  /RF\d\d(?: \w{4}){3} \w{3}/.exec((await open(harness, id)).body)![0];
+
+test('A pending payment’s page tells the reference to look for and leads to the page that records money.', async () => {
+  const id = await made({ merchant_reference: 'ORDER-77' });
+  const page = await who.bob.get(`/payments/${id}`);
+  const reference = await referenceOf(id);
+  assert.ok(page.body.includes(`Reference to look for${reference}`), reference);
+  assert.match(page.body, /Account holderCorner Shop GmbH IBANDE89 3704 0044 0532 0130 00/);
+  const target = page.link('Record money…');
+  const asking = await who.bob.get(target);
+  for (const part of [
+    reference,
+    'DE89 3704 0044 0532 0130 00',
+    '€49.90',
+    'ORDER-77',
+    'Amount that arrived, in EUR',
+  ])
+    assert.ok(asking.body.includes(part), part);
+  assert.deepEqual(strictly(asking.text).faults, []);
+  const done = await who.bob.send(asking, { amount: '49,90', received_on: '2024-11-20' }, /^Record/);
+  assert.equal(done.url.pathname, `/console/payments/${id}`);
+  assert.match(done.body, /To review/);
+  assert.match(done.body, /Money that arrived Amount€49\.90 Day20 Nov 2024 Recorded byyou, /);
+  assert.match(done.body, /€49\.90 arrived, as was asked for\./);
+  assert.match(done.body, /What the customer sent Nothing\. An administrator recorded the money\./);
+  assert.match(done.body, /Bob recorded that 49\.90 EUR arrived on 20 Nov 2024\./);
+  assert.ok(done.body.includes(reference), 'the reference is still to be seen');
+  assert.deepEqual(strictly(done.text).faults, []);
+});
+
+test('Who may only look is not offered to record money, nor anybody where nothing may be recorded.', async () => {
+  const id = await made();
+  assert.doesNotMatch((await who.olga.get(`/payments/${id}`)).text, /\/record\?/);
+  assert.equal((await who.olga.get(`/payments/${id}/record`)).status, 403);
+  const sent = await waiting(harness);
+  assert.doesNotMatch((await who.ana.get(`/payments/${sent}`)).text, /\/record\?/);
+  const refused = await who.ana.get(`/payments/${sent}/record`);
+  assert.equal(refused.status, 409);
+  assert.match(refused.body, /It was sent for review on /);
+  await rejectAs(who.ana, sent);
+  assert.match((await who.ana.get(`/payments/${sent}/record`)).body, /Ana rejected it on /);
+});
+
+test('Less than was asked for is told to whoever approves, with reference, account and what was written.', async () => {
+  const id = await made({ amount: 100, merchant_reference: 'ORDER-78' });
+  const reference = await referenceOf(id);
+  await cancel(id);
+  await recordAs(who.bob, id, {
+    amount: '90',
+    bank_reference: 'NTRF 4711',
+    note: 'The bank took <b>ten</b>.',
+  });
+  const asking = await who.ana.get(`/payments/${id}/approve`);
+  assert.match(asking.body, /Look: €90\.00 arrived, €10\.00 less than was asked for\./);
+  for (const part of [
+    reference,
+    'DE89 3704 0044 0532 0130 00',
+    'NTRF 4711',
+    'The bank took <b>ten</b>.',
+    'Recorded byBob',
+  ])
+    assert.ok(asking.body.includes(part), part);
+  await who.ana.send(asking, {}, /^Approve/);
+  assert.equal(await statusOf(harness, id), 'approved');
+});
+
+test('What is missing or wrong is told at its field, and what was typed stays.', async () => {
+  const id = await made();
+  const asking = await who.ana.get(`/payments/${id}/record`);
+  const empty = await who.ana.send(asking, {}, /^Record/);
+  assert.equal(empty.status, 422);
+  for (const words of ['Enter the amount that arrived', 'Enter the day on which it arrived'])
+    assert.equal(empty.text.split(`>${words}<`).length - 1, 2, words);
+  const typed = {
+    amount: 'ten',
+    received_on: '2999-01-01',
+    bank_reference: 'x'.repeat(141),
+    note: 'Ten <i>',
+  };
+  const wrong = await who.ana.send(empty, typed, /^Record/);
+  for (const words of [
+    'Amount must be a number like 49.90',
+    'Day must not be a day in the future',
+    'Bank reference must be at most 140 characters',
+  ])
+    assert.equal(wrong.text.split(`>${words}<`).length - 1, 2, words);
+  assert.match(wrong.text, /value="ten"[\s\S]*value="2999-01-01"/);
+  assert.match(wrong.text, /Ten &lt;i&gt;/);
+  assert.deepEqual(strictly(wrong.text).faults, []);
+  assert.equal(await statusOf(harness, id), 'pending');
+});
+
+test('A payment that changed since the page was opened takes nothing until somebody has looked again.', async () => {
+  const id = await made();
+  const asking = await who.ana.get(`/payments/${id}/record`);
+  await cancel(id);
+  const lost = await who.ana.send(asking, { amount: '49.90', received_on: '2024-11-20' }, /^Record/);
+  assert.equal(lost.status, 409);
+  assert.match(
+    lost.body,
+    /The payment has changed since you looked at it\. It was cancelled\. Nothing was recorded yet\./,
+  );
+  assert.match(lost.text, /value="49\.90"/);
+  await who.ana.send(lost, {}, /^Record/);
+  assert.equal(await statusOf(harness, id), 'requires_review');
+  const late = await who.bob.send(asking, { amount: '49.90', received_on: '2024-11-20' }, /^Record/);
+  assert.equal(late.status, 409);
+  assert.match(late.body, /Ana recorded money on it on /);
+  const { action, values } = asking.forms.find(({ button }) => /^Record/.test(button))!;
+  const { version: _seen, ...rest } = values;
+  const other = await made();
+  const blind = await who.ana.post(new URL(action.href.replace(id, other)), {
+    ...rest,
+    amount: '1',
+    received_on: '2024-11-20',
+  });
+  assert.match(blind.body, /Look at the payment again\./);
+  assert.equal(await statusOf(harness, other), 'pending');
+});
+
+test('Its customer reads that money arrived, and after a rejection that it comes back.', async () => {
+  const id = await made();
+  await cancel(id);
+  await recordAs(who.ana, id);
+  const checking = await open(harness, id);
+  assert.equal(checking.status, 200);
+  assert.match(checking.body, /Corner Shop is checking your payment/);
+  assert.match(checking.body, /Money for this payment has arrived\./);
+  assert.doesNotMatch(checking.body, /not been charged|cancelled/i);
+  await rejectAs(who.bob, id);
+  const rejected = await open(harness, id);
+  assert.doesNotMatch(rejected.body, /not been charged/);
+  const told = rejected.body.match(/If you already sent money, Corner Shop will return it or contact you\./g);
+  assert.equal(told!.length, 1);
+  const approved = await made();
+  await recordAs(who.ana, approved);
+  await approveAs(who.bob, approved);
+  assert.match((await open(harness, approved)).body, /€49\.90 to Corner Shop is confirmed\./);
+});
+
+test('The page that approves shows what decides: reference, method, account, payer, and what to look at.', async () => {
+  const fields = { merchant_reference: 'ORDER-79', customer: { name: 'Somebody Else' } };
+  await waiting(harness, 'transfer', fields);
+  const id = await waiting(harness, 'transfer', fields);
+  const whole = await who.ana.get(`/payments/${id}`);
+  const reference = /Reference to look for(RF\d\d(?: \w{4}){3} \w{3})/.exec(whole.body)![1]!;
+  const { body, text } = await who.ana.get(`/payments/${id}/approve`);
+  assert.ok(body.includes(`Reference to look for${reference}`));
+  assert.match(body, /Account holderCorner Shop GmbH IBANDE89 3704 0044 0532 0130 00/);
+  assert.match(body, /Way to payBank transfer/);
+  assert.match(body, /Their accountGB82 WEST 1234 5698 7654 32/);
+  for (const fact of whole.body.match(/Look: [^.]*\./g)!) assert.ok(body.includes(fact), fact);
+  assert.match(body, /Look: The merchant's reference ORDER-79 stands on 1 other payment/);
+  assert.match(body, /Look: The customer gave the name “Ada Lovelace”, the merchant “Somebody Else”\./);
+  assert.deepEqual(strictly(text).faults, []);
+});
+
+test('The page that approves opens at its top on a phone, and in the bank reference elsewhere.', async () => {
+  const id = await waiting(harness);
+  for (const [hint, isFocused] of [
+    ['?1', false],
+    ['?0', true],
+  ] as const) {
+    const { text } = await who.ana.get(`/payments/${id}/approve`, { headers: { 'sec-ch-ua-mobile': hint } });
+    assert.equal(/name="bank_reference"[^>]* autofocus/.test(text), isFocused, hint);
+  }
+});
+
+test('Of a payment that was erased no reference is told, because erasing changed it.', async () => {
+  const id = await made();
+  await cancel(id);
+
+  assert.match((await who.ana.get(`/payments/${id}`)).body, /Reference to look for/);
+  await erase(harness, id);
+  assert.doesNotMatch((await who.ana.get(`/payments/${id}`)).body, /Reference to look for/);
+});

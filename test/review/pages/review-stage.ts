@@ -1,0 +1,60 @@
+// Payments in every state of review, and people to review them, for the tests of the console's pages.
+
+import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
+import { open, send, TYPED } from '../../support/customer.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { createAt, type OfferName, SHOP } from '../../support/shop.ts';
+
+/** Above it two administrators must approve. */
+export const FOUR_EYES_ABOVE_EUR = 5000;
+
+export function startReview(more = ''): Promise<Harness> {
+  const configuration = `${SHOP}${MANY_SIGN_INS}review:\n  four_eyes_above:\n    EUR: ${FOUR_EYES_ABOVE_EUR}.00\n${more}`;
+  return startHarness('sqlite', { configuration });
+}
+
+/** A payment that waits for review, sent by the one method of `offer`. Returns its id. */
+export async function waiting(
+  harness: Harness,
+  offer: Exclude<OfferName, 'all'> = 'transfer',
+  fields: object = {},
+  typed: Record<string, string> = {},
+): Promise<string> {
+  const { id } = await createAt(harness, offer, fields);
+  const page = await send(await open(harness, id), { ...TYPED[offer], ...typed });
+  if (page.status !== 200) throw new Error(`submitting answered ${page.status}: ${page.h1}`);
+  return id;
+}
+
+/** Approves as a person does: opens the page that asks and sends it. */
+export async function approveAs(client: Client, id: string, typed: Record<string, string> = {}) {
+  return client.send(await client.get(`/payments/${id}/approve`), typed, /^Approve/);
+}
+
+export async function rejectAs(client: Client, id: string, typed: Record<string, string> = {}) {
+  const page = await client.get(`/payments/${id}/reject`);
+  return client.send(page, { reason: 'duplicate', ...typed }, /^Reject/);
+}
+
+/** Records money that arrived, as a person does. */
+export async function recordAs(client: Client, id: string, typed: Record<string, string> = {}) {
+  const page = await client.get(`/payments/${id}/record`);
+  return client.send(page, { amount: '49.90', received_on: '2024-11-20', ...typed }, /^Record/);
+}
+
+/** The people of the tests. */
+export async function people(harness: Harness) {
+  const ana = await signIn(harness, 'administrator', 'Ana');
+  const bob = await signIn(harness, 'reviewer', 'Bob');
+  const olga = await signIn(harness, 'auditor', 'Olga');
+  return { ana, bob, olga };
+}
+
+/** A payment's status as its merchant reads it. */
+export async function statusOf(harness: Harness, id: string): Promise<string> {
+  const rows = await harness.service.database.query<{ status: string }>(
+    'select status from payments where id = ?',
+    id,
+  );
+  return rows[0]!.status;
+}

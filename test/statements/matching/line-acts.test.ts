@@ -1,0 +1,476 @@
+// Accepting, approving, ignoring and reopening bank lines: what becomes of line and payment, what is refused, and what the history holds.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Transaction } from '../../../src/journal/transaction.ts';
+import {
+  creditorReference,
+  shortReference,
+} from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import type { Payment } from '../../../src/payments/payment.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
+import { claim } from '../../../src/review/claim.ts';
+import { approve, reject } from '../../../src/review/decide.ts';
+import { factsOf } from '../../../src/review/facts.ts';
+import { recordMoney } from '../../../src/review/record-money.ts';
+import { receiptsOf, receivedSoFar } from '../../../src/review/review.ts';
+import { bookedBetween } from '../../../src/statements/balance-queries.ts';
+import { eraseLinesOf } from '../../../src/statements/erase.ts';
+import { checkFile, importFile } from '../../../src/statements/import-file.ts';
+import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
+import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
+import {
+  acceptLine,
+  approveLine,
+  ignoreLine,
+  reopenLine,
+} from '../../../src/statements/matching/line-acts.ts';
+import { acceptParts, reopenParts, severalOf } from '../../../src/statements/matching/line-parts.ts';
+import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
+import { readStatements } from '../../../src/statements/reading/read.ts';
+import { submit } from '../../campaigns/history.ts';
+import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
+import { load } from '../../support/customer.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { editOutside } from '../../support/outside.ts';
+import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
+import { ENGINES } from '../../support/stores.ts';
+
+const METHODS = [{ accounts: [{ currency: 'EUR', holder: 'Shop', iban: ACCOUNT, rows: [] }] }];
+const ACT = { actor: 'operator', request_id: null };
+const CONFLICT = { code: 'conflict' };
+const WRONG = { code: 'invalid_status' };
+
+for (const engine of ENGINES) {
+  describe(`acts on bank lines on ${engine}`, () => {
+    let service: Harness;
+    before(async () => {
+      service = await startHarness(engine);
+      await haveReviewers(service.service);
+    });
+    after(async () => {
+      await service.verify();
+      await service.close();
+    });
+
+    let count = 0;
+    const commit = <T>(work: (transaction: Transaction) => Promise<T>, row = '') =>
+      service.service.journal.commit(work, row);
+    const payment = async (id: string) => {
+      service.service.database.refresh();
+      return (await findPayment(service.service.database, id))!;
+    };
+    const lineNow = async (id: string) => {
+      service.service.database.refresh();
+      return (await findLine(service.service.database, id))!;
+    };
+    async function pay(amount = 49.9): Promise<Payment> {
+      return payment((await service.create({ amount, currency: 'EUR' })).id);
+    }
+    /** Imports a line and returns its id. */
+    async function bring(entry: Partial<Entry> = {}): Promise<string> {
+      const bank = `L${++count}`;
+      const file = camt([{ amount: '49.90', bank, ...entry }], { number: String(count) });
+      const { journal, database } = service.service;
+      const options = { despiteFaults: false, dryRun: false };
+      await importFile(journal, checkFile(readStatements(file, 'a.xml'), METHODS), ACT, options);
+      database.refresh();
+      const lines = await listLines(database, {}, undefined, 1000);
+      return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
+    }
+    const pairOf = (line_id: string, { id, version }: Payment) => ({ line_id, payment_id: id, version });
+
+    test('a line for a payment that nobody announced brings it under review, with amount, day and reference', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '40.00' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'req_1'));
+      const after = await payment(paid.id);
+      assert.equal(after.status, 'requires_review');
+      const [receipt] = receiptsOf(after);
+      assert.deepEqual(
+        [receipt!.amount_minor, receipt!.received_on, receipt!.bank_reference],
+        [4000, '2026-11-20', `L${count}`],
+      );
+      const { state, payment_id } = await lineNow(line);
+      assert.deepEqual([state, payment_id], ['matched', paid.id]);
+    });
+
+    test('a line is not matched with a payment that a colleague has claimed', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await submit(service, paid.id);
+      await commit((one) => claim(one, BEN, paid.id, {}, 'req_c'), paid.id);
+      const pair = pairOf(line, await payment(paid.id));
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pair, 'r')),
+        { ...CONFLICT, message: /Ben has it until/ },
+      );
+      await commit((one) => acceptLine(one, BEN, pair, 'r'));
+      assert.equal((await lineNow(line)).state, 'matched');
+    });
+
+    test('a payment that was sent for review keeps what was sent, and its approval carries the bank’s reference', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await submit(service, paid.id);
+      const pair = pairOf(line, await payment(paid.id));
+      const { outcome } = await commit((one) => approveLine(one, ANA, pair, {}, 'req_2'));
+      assert.equal(outcome, 'approved');
+      const after = await payment(paid.id);
+      assert.deepEqual([after.status, after.bank_reference], ['approved', `L${count}`]);
+      assert.deepEqual(receiptsOf(after), []);
+    });
+
+    test('a line matched under review is told to merchant and customer, who is asked for the rest until it is taken back', async () => {
+      const paid = await pay();
+      await submit(service, paid.id);
+      const told = async () => {
+        const { data } = (await service.request(`/v1/events?payment_id=${paid.id}`)).json;
+        return data.map(({ type, data }: { type: string; data: { status: string } }) => [type, data.status]);
+      };
+      const page = (query = '') =>
+        load(new URL(`${service.service.checkoutBaseUrl}/payment.php?payment_id=${paid.id}${query}`));
+      const before = (await page()).body;
+      const line = await bring({ amount: '40.00' });
+      await commit((one) => acceptLine(one, ANA, { line_id: line, payment_id: paid.id, version: 2 }, 'r'));
+      const seen = await payment(paid.id);
+      assert.deepEqual([receivedSoFar(seen), receiptsOf(seen)], [4000, []]);
+      const events = ['payment.created', 'payment.submitted', 'payment.money_received'];
+      assert.deepEqual(
+        (await told()).map(([type]: string[]) => type),
+        events,
+      );
+      assert.deepEqual((await told()).at(-1), ['payment.money_received', 'requires_review']);
+      const part = (await page()).body;
+      assert.match(part, /€40\.00 of €49\.90 has arrived\. €9\.90 is still to be paid\./);
+      const rest = await bring({ amount: '9.90' });
+      await commit((one) => acceptLine(one, ANA, pairOf(rest, seen), 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 4990);
+      const whole = (await page()).body;
+      assert.match(whole, /Money for this payment has arrived\./);
+      assert.doesNotMatch(whole, /still to be paid|Transfer exactly/);
+      for (const one of [line, rest]) await commit((transaction) => reopenLine(transaction, ANA, one, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 0);
+      assert.equal((await page()).body, before);
+    });
+
+    test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '40.00', name: 'Zoë Berg' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const { tone, text } = facts.find(({ kind }) => kind === 'on_statement')!;
+      assert.deepEqual(
+        [tone, text],
+        [
+          'notice',
+          'EUR 40.00 stands on the bank statement of 20 Nov 2026, from “Zoë Berg”: EUR 9.90 less than was asked for.',
+        ],
+      );
+      const other = await factsOf(service.service.database, await pay(), service.clock.now());
+      assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
+    });
+
+    test('a line of an amount that was typed before counts once', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const money = {
+        amount_minor: 4990,
+        received_on: '2026-11-20',
+        bank_reference: null,
+        note: null,
+        version: null,
+      };
+      await commit((one) => recordMoney(one, ANA, paid.id, money, 'r'));
+      await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 4990);
+    });
+
+    test('more than was asked for is to be returned to its payer', async () => {
+      const [paid, line] = [await pay(), await bring({ amount: '59.90', name: 'Zoë Berg' })];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const { text } = facts.find(({ kind }) => kind === 'on_statement')!;
+      assert.match(text, /EUR 10\.00 more than was asked for\. Return EUR 10\.00 to “Zoë Berg”/);
+    });
+
+    test('above the four-eyes limit an approval is the first of two', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const { outcome } = await commit((one) =>
+        approveLine(one, ANA, pairOf(line, paid), { EUR: 1000 }, 'req_3'),
+      );
+      assert.equal(outcome, 'awaiting_second');
+      assert.equal((await payment(paid.id)).status, 'requires_review');
+    });
+
+    test('refused: a line twice, another version, another currency, a debit, a decided payment', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 }, 'r')),
+        CONFLICT,
+      );
+      const submitted = await pay();
+      await submit(service, submitted.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(line, submitted), 'r')),
+        CONFLICT,
+      );
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const seen = await payment(paid.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, BEN, pairOf(line, seen), 'r')),
+        WRONG,
+      );
+      const dollars = await payment((await service.create({ amount: 49.9, currency: 'USD' })).id);
+      const other = await bring();
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(other, dollars), 'r')),
+        /The line is in EUR, the payment in USD/,
+      );
+      const [unpaid, debit] = [await pay(), await bring({ direction: 'DBIT' })];
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(debit, unpaid), 'r')),
+        /no credit that was booked/,
+      );
+      const decided = await pay();
+      await submit(service, decided.id);
+      const rejection = { reason: 'other', note: null, message: null, version: null } as const;
+      await commit((one) => reject(one, ANA, decided.id, rejection, 'r'));
+      const rejected = await payment(decided.id);
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(other, rejected), 'r')),
+        /rejected already/,
+      );
+      assert.equal((await lineNow(other)).state, 'open');
+    });
+
+    test('a second line for a payment that has one is told, and a matched entry stays when its transactions come', async () => {
+      const paid = await pay(49.9);
+      const text = creditorReference(paid);
+      const line = await bring({ text });
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      const second = await bring({ text });
+      const lines = await openLines(service.service.database, { now: service.clock.now() });
+      const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
+      assert.deepEqual(
+        [proposal!.case, proposal!.level, proposal!.sentence],
+        ['twice', 'possible', 'A line of 2026-11-20 is the money of this payment already.'],
+      );
+      const parts = [{ amount: '40.00' }, { amount: '9.90' }];
+      const bank = (await lineNow(line)).entry_reference!;
+      const details = camt([{ amount: '49.90', bank, parts }], { message: '054' });
+      const { journal } = service.service;
+      const options = { despiteFaults: false, dryRun: false };
+      const checked = checkFile(readStatements(details, 'details.xml'), METHODS);
+      const [came] = (await importFile(journal, checked, ACT, options))!;
+      assert.deepEqual([came!.added, came!.known], [0, 2]);
+      assert.equal((await lineNow(line)).state, 'matched');
+    });
+
+    test('an ignored line has its reason, and can be opened again', async () => {
+      const line = await bring();
+      await commit((one) => ignoreLine(one, ANA, line, 'Rent of the flat upstairs', 'r'));
+      const ignored = await lineNow(line);
+      assert.deepEqual([ignored.state, ignored.note], ['ignored', 'Rent of the flat upstairs']);
+      await assert.rejects(
+        commit((one) => ignoreLine(one, ANA, line, 'Again', 'r')),
+        WRONG,
+      );
+      await commit((one) => reopenLine(one, BEN, line, 'r'));
+      const open = await lineNow(line);
+      assert.deepEqual([open.state, open.note], ['open', null]);
+    });
+
+    test('a match is taken back while nobody has decided, and not after', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
+      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      const open = await lineNow(line);
+      assert.deepEqual([open.state, open.payment_id], ['open', null]);
+      const seen = await payment(paid.id);
+      await commit((one) => approveLine(one, ANA, pairOf(line, seen), {}, 'r'));
+      await assert.rejects(
+        commit((one) => reopenLine(one, ANA, line, 'r')),
+        /a decision cannot be taken back/,
+      );
+    });
+
+    test('one line for two payments is split, each payment has its part, and both are taken back together', async () => {
+      const [one, two] = [await pay(30), await pay(12.5)];
+      const text = `${creditorReference(one)} ${creditorReference(two)}`;
+      const line = await bring({ amount: '42.50', text, day: today() });
+      const proposed = async () => {
+        service.service.database.refresh();
+        const open = await openLines(service.service.database, { now: service.clock.now() });
+        return severalOf({ amount_minor: 4250 }, open.find((each) => each.line.id === line)?.proposals ?? []);
+      };
+      assert.deepEqual(new Set((await proposed()).map(({ id }) => id)), new Set([one.id, two.id]));
+      const pairs = async (...ids: string[]) =>
+        Promise.all(ids.map(async (id) => ({ payment_id: id, version: (await payment(id)).version })));
+      const split = async (...ids: string[]) => {
+        const some = await pairs(...ids);
+        await commit((work) => acceptParts(work, ANA, line, some, 'r'));
+      };
+      // Nothing of it, if it does not come to the amount, or one payment was changed.
+      for (const ids of [[one.id], [one.id, one.id], [one.id, two.id, (await pay(1)).id]])
+        await assert.rejects(split(...ids), { ...WRONG, message: /do not come to the amount/ });
+      const old = await pairs(one.id, two.id);
+      await submit(service, two.id);
+      await assert.rejects(
+        commit((work) => acceptParts(work, ANA, line, old, 'r')),
+        CONFLICT,
+      );
+      assert.deepEqual([(await lineNow(line)).state, (await payment(one.id)).status], ['open', 'pending']);
+
+      const money = { account: ACCOUNT, currency: 'EUR' };
+      const booked = () => bookedBetween(service.service.database, money, '2026-01-01', '2999-01-01');
+      const sum = await booked();
+      await split(two.id, one.id);
+      service.service.database.refresh();
+      assert.equal(await booked(), sum);
+      const parts = async () => partsOfLine(service.service.database, await lineNow(line));
+      assert.deepEqual(
+        new Map((await parts()).map(({ payment_id, amount_minor }) => [payment_id, amount_minor])),
+        new Map([
+          [one.id, 3000],
+          [two.id, 1250],
+        ]),
+      );
+      assert.equal((await lineNow(line)).state, 'split');
+      for (const { id, amount_minor } of [one, two])
+        assert.deepEqual(
+          [(await payment(id)).status, receivedSoFar(await payment(id))],
+          ['requires_review', amount_minor],
+        );
+      await assert.rejects(split(one.id, two.id), WRONG);
+      await commit((work) => reopenParts(work, ANA, line, 'r'));
+      assert.deepEqual([await parts(), (await lineNow(line)).state], [[], 'open']);
+      assert.deepEqual([receivedSoFar(await payment(one.id)), receivedSoFar(await payment(two.id))], [0, 0]);
+      assert.equal((await proposed()).length, 2);
+
+      await split(one.id, two.id);
+      const decided = { note: null, bank_reference: null, version: null };
+      await commit((work) => approve(work, ANA, one.id, decided, {}, 'r'), one.id);
+      await assert.rejects(
+        commit((work) => reopenParts(work, ANA, line, 'r')),
+        /a decision cannot be taken back/,
+      );
+      assert.equal((await payment(two.id)).status, 'requires_review');
+      // Of the payment that nobody has decided, its part alone can be taken back.
+      const other = (await parts()).find(({ payment_id }) => payment_id === two.id)!;
+      await commit((work) => reopenLine(work, ANA, other.id, 'r'));
+      assert.equal(receivedSoFar(await payment(two.id)), 0);
+    });
+
+    test('transactions of an entry that was split are left out, and its words are erased with a payment', async () => {
+      const [one, two] = [await pay(20), await pay(22)];
+      const line = await bring({ amount: '42.00', text: 'Two orders', day: today() });
+      const pairs = [one, two].map(({ id, version }) => ({ payment_id: id, version }));
+      await commit((work) => acceptParts(work, ANA, line, pairs, 'r'));
+      const parts = [{ amount: '20.00' }, { amount: '22.00' }];
+      const file = camt([{ amount: '42.00', bank: `L${count}`, parts }], { message: '054' });
+      const { journal, database } = service.service;
+      const checked = checkFile(readStatements(file, 'd.xml'), METHODS);
+      const options = { despiteFaults: false, dryRun: false };
+      const [imported] = (await importFile(journal, checked, ACT, options))!;
+      assert.deepEqual([imported!.added, imported!.known], [0, 2]);
+      // The bank's reference of the line, used again for other money.
+      const later = camt([{ amount: '42.00', bank: `L${count}`, day: '2027-03-01' }], { number: '900' });
+      const again = checkFile(readStatements(later, 'e.xml'), METHODS);
+      assert.equal((await importFile(journal, again, ACT, options))![0]!.added, 1);
+      await commit((work) => eraseLinesOf(work, one.id, ACT));
+      assert.equal((await lineNow(line)).details, null);
+      const kept = await partsOfLine(database, await lineNow(line));
+      assert.deepEqual(
+        kept.map(({ payment_id, details }) => [payment_id, details === null]).sort(),
+        [
+          [one.id, true],
+          [two.id, false],
+        ].sort(),
+      );
+    });
+
+    test('nobody acts on a line that was changed in the store itself', async () => {
+      const [paid, line] = [await pay(), await bring()];
+      const set = (minor: number) =>
+        editOutside(service.store, `update statement_lines set amount_minor = ${minor} where id = '${line}'`);
+      await set(999_900);
+      service.service.database.refresh();
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r')),
+        CONFLICT,
+      );
+      await set(4990);
+      assert.equal((await payment(paid.id)).status, 'pending');
+    });
+
+    test('the certain ones are approved in one commit, and each that changed meanwhile is left and named', async () => {
+      const paid = await Promise.all([pay(61), pay(62), pay(63), pay(64)]);
+      const lines: string[] = [];
+      for (const one of paid)
+        lines.push(
+          await bring({ amount: `${one.amount_minor / 100}.00`, text: creditorReference(one), day: today() }),
+        );
+      const { database, journal } = service.service;
+      const now = service.clock.now();
+      const certain = certainPairs(await openLines(database, { now }));
+      const mine = certain.filter(({ payment }) => paid.some(({ id }) => id === payment.id));
+      assert.equal(mine.length, 4);
+      const pairs = mine.map(({ line, payment }) => pairOf(line.id, payment));
+      // One is sent by its customer meanwhile, one line is ignored, and one is not certain by now.
+      await submit(service, paid[1]!.id);
+      await commit((one) => ignoreLine(one, BEN, lines[2]!, 'Somebody else’s', 'r'));
+      const fresh = mine.filter(({ payment }) => payment.id !== paid[3]!.id);
+      const commits = journal.counters.commits;
+      const { decisions, left } = await commit((one) => approveCertain(one, ANA, pairs, fresh, {}, 'r'));
+      assert.equal(journal.counters.commits, commits + 1);
+      assert.deepEqual(
+        decisions.map(({ payment, outcome }) => [payment.id, outcome]),
+        [[paid[0]!.id, 'approved']],
+      );
+      const why = (i: number) => left.find(({ payment_id }) => payment_id === paid[i]!.id)?.why;
+      assert.deepEqual(
+        [why(1), why(2), why(3)],
+        [
+          'The payment has changed since you looked at it.',
+          'Another administrator was first.',
+          'It is not certain any more.',
+        ],
+      );
+      assert.equal((await payment(paid[3]!.id)).status, 'pending');
+    });
+
+    test('what carries the same reference counts however old it is, and what cannot be looked at leaves nothing certain', async () => {
+      const [two, back, free] = [await pay(71), await pay(72), await pay(73)];
+      // Each on a day of its own, behind all other lines of the store.
+      const on = (day: string, paid: Payment, more: Partial<Entry> = {}) =>
+        bring({
+          amount: `${paid.amount_minor / 100}.00`,
+          text: creditorReference(paid),
+          day: `2199-01-${day}`,
+          ...more,
+        });
+      const old = await on('01', two, { text: shortReference(two).replace(/^(.{8})/, '$1-') });
+      await on('02', back, { direction: 'DBIT' });
+      await on('03', back, { direction: 'DBIT', text: 'Rent' });
+      for (const day of ['04', '05']) await on(day, free, { text: 'For nobody' });
+      const lines = [await on('06', two), await on('07', back), await on('08', free)];
+      service.service.database.refresh();
+      const told = async (options: Parameters<typeof openLines>[2]) => {
+        const all = await openLines(service.service.database, { now: service.clock.now() }, options);
+        assert.ok(all.every(({ line }) => line.text !== 'Rent'));
+        const of = (id: string) => all.find(({ line }) => line.id === id)?.proposals[0];
+        return [...lines, old].map((id) => of(id) && [of(id)!.level, of(id)!.case]);
+      };
+      const [rival, away, sure] = [
+        ['likely', 'two_lines'],
+        ['possible', 'taken_back'],
+        ['certain', 'exact'],
+      ];
+      assert.deepEqual(await told({}), [rival, away, sure, rival]);
+      assert.deepEqual(await told({ shown: 3 }), [rival, away, sure, undefined]);
+      assert.deepEqual(await told({ shown: 1 }), [undefined, undefined, sure, undefined]);
+      // A line behind those that are shown is held against them.
+      const also = await lineNow(old);
+      assert.deepEqual(await told({ shown: 3, also }), [rival, away, sure, rival]);
+      const alone = { shown: 1, also: await lineNow(lines[1]!) };
+      assert.deepEqual(await told(alone), [undefined, away, sure, undefined]);
+      const unseen = ['likely', 'unseen'];
+      assert.deepEqual(await told({ shown: 3, older: 1 }), [unseen, away, unseen, undefined]);
+    });
+  });
+}

@@ -1,0 +1,285 @@
+// Errors from the first byte on, over bare sockets: each in the one shape, as JSON, with an id, and without a clue.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { DatabaseError, type DatabaseFailure } from '../../src/store/database.ts';
+import { errorSchema } from '../../src/web/errors.ts';
+import { awakeMs } from '../support/awake.ts';
+import { type Answer, type Harness, KEY, startHarness } from '../support/harness.ts';
+
+const HEADERS_WITHIN_MS = 12_500;
+const BODY_WITHIN_MS = 17_500;
+const SLOW = 20_000;
+
+interface RawAnswer {
+  status: number;
+  headers: Map<string, string>;
+  body: string;
+  ms: number;
+}
+
+/** Sends pieces, some milliseconds apart, and reads until the server closes or an answer is whole. */
+function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const begun = awakeMs();
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    const done = () => {
+      const end = text.indexOf('\r\n\r\n');
+      if (end === -1) return reject(new Error(`no answer: ${text}`));
+      const [first, ...lines] = text.slice(0, end).split('\r\n');
+      const headers = new Map(
+        lines.map(
+          (line) =>
+            line.split(/: (.*)/s, 2).map((part, i) => (i === 0 ? part.toLowerCase() : part)) as [
+              string,
+              string,
+            ],
+        ),
+      );
+      resolve({
+        status: Number(first!.split(' ')[1]),
+        headers,
+        body: text.slice(end + 4),
+        ms: awakeMs() - begun,
+      });
+      socket.destroy();
+    };
+    socket.setEncoding('utf8');
+    socket.on('data', (data: string) => {
+      text += data;
+      const length = /content-length: (\d+)/i.exec(text);
+      const end = text.indexOf('\r\n\r\n');
+      if (end !== -1 && length && Buffer.byteLength(text.slice(end + 4)) >= Number(length[1])) done();
+    });
+    socket.on('close', done);
+    socket.on('error', () => {}); // what was answered before the connection was cut still counts
+    void (async () => {
+      for (const piece of pieces) {
+        socket.write(piece);
+        await new Promise((pause) => setTimeout(pause, 20));
+      }
+    })();
+  });
+}
+
+/** What reading a payment answers while somebody holds the table: PostgreSQL, so slow that it counts as gone. */
+async function readFromStuckStore(): Promise<Answer> {
+  const service = await startHarness('postgres');
+  const holder = new pg.Client(service.store.database_url!);
+  await holder.connect();
+  try {
+    await holder.query('begin; lock table payments in access exclusive mode');
+    return await service.request('/v1/payments');
+  } finally {
+    await holder.end();
+    await service.close();
+  }
+}
+
+describe('errors', () => {
+  let service: Harness;
+  let port: number;
+  let slowHeaders: Promise<RawAnswer>;
+  let slowBody: Promise<RawAnswer>;
+  let silence: Promise<RawAnswer>;
+  let stuck: Promise<Answer>;
+
+  before(async () => {
+    service = await startHarness('sqlite');
+    port = Number(new URL(service.origin).port);
+    // Begun first, since they take their time; looked at last.
+    slowHeaders = raw(port, 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    slowBody = raw(
+      port,
+      `POST /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"amount"`,
+    );
+    silence = raw(port, '');
+    stuck = readFromStuckStore();
+    for (const slow of [slowHeaders, slowBody, silence, stuck]) slow.catch(() => {});
+  });
+  after(() => service.close());
+
+  function assertError(answer: RawAnswer, status: number, code: string, label = ''): void {
+    assert.equal(answer.status, status, `${label} ${answer.body}`);
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8', label);
+    assert.equal(answer.headers.get('cache-control'), 'no-store', label);
+    assert.match(answer.headers.get('x-request-id') ?? '', /^req_[0-9a-z]{16}$/, label);
+    assert.equal(errorSchema.parse(JSON.parse(answer.body)).error.code, code, label);
+    assert.doesNotMatch(answer.body, /HPE_|FST_|node_modules|\.ts\b|\bat .*:\d/, label);
+  }
+
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: 1\r\n`).join('');
+  const H = 'Host: x\r\n';
+  const POST = `POST /v1/payments HTTP/1.1\r\n${H}Authorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+
+  for (const [title, status, code, ...pieces] of [
+    ['a bad request line', 400, 'bad_request', 'NONSENSE\r\n\r\n'],
+    ['no method', 400, 'bad_request', ` /health HTTP/1.1\r\n${H}\r\n`],
+    ['an unknown method', 400, 'bad_request', `FROB /health HTTP/1.1\r\n${H}\r\n`],
+    ['bytes of another protocol', 400, 'bad_request', Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0])],
+    ['HTTP/2 without a word', 400, 'bad_request', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown version', 400, 'bad_request', `GET /health HTTP/3.7\r\n${H}\r\n`],
+    ['HTTP/0.9', 400, 'bad_request', 'GET /health\r\n\r\n'],
+    ['no Host', 400, 'bad_request', 'GET /health HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 400, 'bad_request', 'GET /health HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],
+    ['a header without a colon', 400, 'bad_request', `GET /health HTTP/1.1\r\n${H}nonsense\r\n\r\n`],
+    ['a space before the colon', 400, 'bad_request', `GET /health HTTP/1.1\r\n${H}X : 1\r\n\r\n`],
+    ['a control character in a header', 400, 'bad_request', `GET /health HTTP/1.1\r\n${H}X: a\0b\r\n\r\n`],
+    ['a malformed escape', 400, 'bad_request', `GET /v1/payments/%E0%A4%A HTTP/1.1\r\n${H}\r\n`],
+    ['an escape that is not UTF-8', 400, 'bad_request', `GET /v1/payments/%ff HTTP/1.1\r\n${H}\r\n`],
+    ['Expect: nonsense', 400, 'bad_request', `GET /health HTTP/1.1\r\n${H}Expect: nonsense\r\n\r\n`],
+    [
+      'both lengths',
+      400,
+      'bad_request',
+      `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['two lengths', 400, 'bad_request', `${POST}Content-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxx`],
+    ['a length that is none', 400, 'bad_request', `${POST}Content-Length: -1\r\n\r\n`],
+    ['an unknown transfer encoding', 400, 'bad_request', `${POST}Transfer-Encoding: gzip\r\n\r\n`],
+    ['a bad chunk', 400, 'bad_request', `${POST}Transfer-Encoding: chunked\r\n\r\nnonsense\r\n`],
+    [
+      'a chunk longer than announced',
+      400,
+      'bad_request',
+      `${POST}Transfer-Encoding: chunked\r\n\r\n2\r\n{}xx\r\n`,
+    ],
+    ['a target over 8 KiB', 414, 'uri_too_long', `GET /${'x'.repeat(8192)} HTTP/1.1\r\n${H}\r\n`],
+    ['a target over 16 KiB', 414, 'uri_too_long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${H}\r\n`],
+    [
+      'a target over 8 KiB at checkout',
+      414,
+      'uri_too_long',
+      `GET /payment.php?payment_id=${'x'.repeat(8192)} HTTP/1.1\r\n${H}\r\n`,
+    ],
+    [
+      'a header over 16 KiB',
+      431,
+      'headers_too_large',
+      `GET /health HTTP/1.1\r\n${H}X: ${'x'.repeat(17_000)}\r\n\r\n`,
+    ],
+    [
+      'a header over 16 KiB in pieces',
+      431,
+      'headers_too_large',
+      `GET /health HTTP/1.1\r\n${H}X: `,
+      'x'.repeat(9000),
+      'x'.repeat(9000),
+    ],
+    ['65 headers', 431, 'headers_too_large', `GET /health HTTP/1.1\r\n${H}${many(64)}\r\n`],
+    ['65 headers at checkout', 431, 'headers_too_large', `GET /payment.php HTTP/1.1\r\n${H}${many(64)}\r\n`],
+    ['1000 headers', 431, 'headers_too_large', `GET /health HTTP/1.1\r\n${H}${many(1000)}\r\n`],
+    ['CONNECT', 404, 'not_found', `CONNECT example.org:443 HTTP/1.1\r\n${H}\r\n`],
+    ['TRACE', 404, 'not_found', `TRACE /health HTTP/1.1\r\n${H}\r\n`],
+    ['OPTIONS *', 404, 'not_found', `OPTIONS * HTTP/1.1\r\n${H}\r\n`],
+    ['TRACE below /v1', 401, 'unauthorized', `TRACE /v1/payments HTTP/1.1\r\n${H}\r\n`],
+    ['a path that climbs', 404, 'not_found', `GET /assets/../../counterfoil.sqlite HTTP/1.1\r\n${H}\r\n`],
+    [
+      'a path that climbs escaped',
+      404,
+      'not_found',
+      `GET /assets/%2e%2e%2fcounterfoil.sqlite HTTP/1.1\r\n${H}\r\n`,
+    ],
+  ] as [string, number, string, ...(string | Buffer)[]][]) {
+    test(`${title} is ${status} ${code}.`, async () => {
+      assertError(await raw(port, ...pieces), status, code);
+    });
+  }
+
+  test('what is allowed is answered: 64 headers, a long target, HTTP/1.0 without Host, an absolute target, 100-continue.', async () => {
+    for (const text of [
+      `GET /health HTTP/1.1\r\n${H}${many(63)}\r\n`,
+      `GET /health?${'x'.repeat(8100)} HTTP/1.1\r\n${H}\r\n`,
+      'GET /health HTTP/1.0\r\n\r\n',
+      `GET http://anything.example/health HTTP/1.1\r\n${H}\r\n`,
+      `GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n`,
+    ])
+      assert.equal((await raw(port, text)).status, 200, text.slice(0, 60));
+    const continued = await raw(
+      port,
+      `${POST}Expect: 100-continue\r\nContent-Length: 12\r\n\r\n`,
+      '{"amount":1}',
+    );
+    assert.match(`${continued.status} ${continued.body}`, /^100 HTTP\/1.1 201|^201/);
+  });
+
+  test('no submitted value, path or query comes back in an error.', async () => {
+    for (const [path, body] of [
+      ['/SECRET?SECRET=1', undefined],
+      ['/v1/payments/SECRET', undefined],
+      ['/v1/payments?limit=SECRET&cursor=SECRET&status=SECRET', undefined],
+      ['/v1/payments', 'SECRET'],
+    ] as const) {
+      const answer = await service.request(path, body === undefined ? {} : { method: 'POST', body });
+      assert.ok(answer.status >= 400);
+      assert.doesNotMatch(answer.text, /SECRET/);
+    }
+  });
+
+  test('a defect is internal_error, and nothing of it is told.', async () => {
+    const broken = await startHarness('sqlite');
+    try {
+      await broken.service.journal.commit((transaction) =>
+        transaction.query('alter table payments rename to gone'),
+      );
+      const answer = await broken.request('/v1/payments');
+      assert.equal(answer.status, 500);
+      assert.equal(
+        answer.text,
+        '{"error":{"code":"internal_error","message":"Something went wrong on our side."}}',
+      );
+    } finally {
+      await broken.close();
+    }
+  });
+
+  test('a store that is unavailable is a 503 page with Retry-After at checkout, any other failure 500.', async () => {
+    const broken = await startHarness('sqlite');
+    const { id } = await broken.create();
+    const page = (failure: DatabaseFailure) => {
+      broken.service.database.query = () => Promise.reject(new DatabaseError(failure, 'SECRET'));
+      return broken.request(`/payment.php?payment_id=${id}`);
+    };
+    const { query } = broken.service.database;
+    try {
+      for (const [failure, status, retryAfter] of [
+        ['unavailable', 503, '1'],
+        ['fault', 500, null],
+      ] as const) {
+        const answer = await page(failure);
+        assert.equal(answer.status, status);
+        assert.equal(answer.headers.get('retry-after'), retryAfter);
+        assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+        assert.doesNotMatch(answer.text, /SECRET/);
+      }
+    } finally {
+      broken.service.database.query = query;
+      await broken.close();
+    }
+  });
+
+  test('headers that do not arrive are 408 request_timeout within twelve seconds.', {
+    timeout: SLOW,
+  }, async () => {
+    for (const slow of [slowHeaders, silence]) {
+      const answer = await slow;
+      assertError(answer, 408, 'request_timeout');
+      assert.ok(answer.ms < HEADERS_WITHIN_MS, String(answer.ms));
+    }
+  });
+
+  test('a body that does not arrive is 408 request_timeout.', { timeout: SLOW }, async () => {
+    const answer = await slowBody;
+    assertError(answer, 408, 'request_timeout');
+    assert.ok(answer.ms < BODY_WITHIN_MS, String(answer.ms));
+  });
+
+  test('a store that does not answer is 503 unavailable with Retry-After.', { timeout: SLOW }, async () => {
+    const answer = await stuck;
+    assert.equal(answer.status, 503, answer.text);
+    assert.equal(answer.json.error.code, 'unavailable');
+    assert.equal(answer.headers.get('retry-after'), '1');
+  });
+});

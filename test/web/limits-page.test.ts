@@ -1,0 +1,47 @@
+// docs/limits.md: its numbers are those of the program.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { configurationSchema } from '../../src/operate/settings/settings.ts';
+import { URL_MAXIMUM } from '../../src/web/errors.ts';
+import { LIMIT } from '../../src/web/list.ts';
+import { LIMITS } from '../../src/web/server.ts';
+
+const rows = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+/** What the page says the limit of something is. */
+const limitOf = (what: RegExp) => rows.find(([, name]) => what.test(name!))?.[2] ?? 'nothing';
+
+test('the page of limits gives the default of every setting it names.', () => {
+  const { rate_limits, registration, ...others } = configurationSchema.parse({});
+  const defaults: [setting: string, limit: RegExp][] = [
+    ['rate_limits.reads_per_second', RegExp(`^${rate_limits.reads_per_second} a second, 400 at once$`)],
+    ['rate_limits.writes_per_second', RegExp(`^${rate_limits.writes_per_second} a second, 100 at once$`)],
+    ['rate_limits.refused_keys_per_minute', RegExp(`^${rate_limits.refused_keys_per_minute} a minute;`)],
+    ['checkout_forms_per_payment', RegExp(`^${others.checkout_forms_per_payment} in 10 minutes$`)],
+    ['checkout_forms_per_address', RegExp(`^${others.checkout_forms_per_address} in 10 minutes;`)],
+    ['sign_in_forms_per_address', RegExp(`^${others.sign_in_forms_per_address} in 15 minutes;`)],
+    ['registration.per_address', RegExp(`^${registration.per_address} an hour;`)],
+    ['registration.per_hour', RegExp(`^${registration.per_hour} an hour$`)],
+  ];
+  for (const [setting, limit] of defaults)
+    assert.match(rows.find((row) => row[4]?.includes(`\`${setting}\``))?.[2] ?? 'nothing', limit, setting);
+});
+
+test('the page of limits gives the limits of requests as they are held to.', () => {
+  const seconds = (ms: number) => `${ms / 1000} seconds`;
+  assert.ok(limitOf(/^Request body/).startsWith(`${LIMITS.bodyBytes / 1024} KiB;`));
+  assert.equal(limitOf(/^Request target/), `${URL_MAXIMUM} bytes`);
+  assert.ok(
+    limitOf(/^Request headers/).startsWith(`${LIMITS.headers}, of ${LIMITS.headerBytes / 1024} KiB `),
+  );
+  const times = `${seconds(LIMITS.headersTimeoutMs)}; ${seconds(LIMITS.requestTimeoutMs)}`;
+  assert.equal(limitOf(/^Time to send/), times);
+  assert.equal(limitOf(/^From a request to/), seconds(LIMITS.answerMs));
+  assert.equal(limitOf(/^Connection without/), seconds(LIMITS.keepAliveTimeoutMs));
+  assert.equal(limitOf(/^Requests on one/), String(LIMITS.requestsPerSocket));
+  assert.ok(limitOf(/^Entries of one/).startsWith(`${LIMIT.maximum};`));
+});

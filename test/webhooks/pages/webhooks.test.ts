@@ -1,0 +1,154 @@
+// Webhooks in the console: every endpoint with its state and deliveries, and what administrators alone do about it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Client, MANY_SIGN_INS, signIn } from '../../support/console.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { strictly } from '../../support/markup.ts';
+import { eventually } from '../../support/waiting.ts';
+import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
+
+let harness: Harness;
+let receiver: WebhookReceiver;
+let ana: Client;
+before(async () => {
+  harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
+  receiver = await WebhookReceiver.start();
+  ana = await signIn(harness);
+});
+after(async () => {
+  await harness.verify();
+  await harness.close();
+  await receiver.close();
+});
+
+async function addEndpoint(path: string): Promise<string> {
+  const body = { url: receiver.url(path), description: 'Orders <1>' };
+  return (await harness.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data.id;
+}
+const shownOf = async (id: string) => (await harness.request(`/v1/webhook_endpoints/${id}`)).json.data;
+const deliveriesOf = async (id: string) =>
+  (await harness.request(`/v1/webhook_endpoints/${id}/deliveries`)).json.data;
+const tried = (id: string, status: string) =>
+  eventually(async () => (await deliveriesOf(id))[0]?.status === status);
+
+async function look(client: Client, path: string) {
+  const page = await client.get(path);
+  assert.deepEqual(strictly(page.text).faults, [], path);
+  return page;
+}
+
+test('Whoever reads sees each endpoint, why a delivery failed, and when it is tried again.', async () => {
+  assert.match((await look(ana, '/webhooks')).body, /There are no webhook endpoints\./);
+  receiver.reply = answering(500);
+  const id = await addEndpoint('/shown');
+  const payment = await harness.create();
+  await tried(id, 'retrying');
+  const olga = await signIn(harness, 'auditor', 'Olga Auditor');
+  const list = await look(olga, '/webhooks');
+  assert.match(list.body, /\/shown[\s\S]*Development Shop[\s\S]*Test[\s\S]*Failing/);
+  assert.match(
+    (await olga.get('/webhooks?merchant=mer_nobody')).body,
+    /no webhook endpoints of this merchant/,
+  );
+  const page = await look(olga, `/webhooks/${id}`);
+  assert.match(page.body, /Every attempt has failed since[\s\S]*it is disabled on/);
+  assert.match(page.body, /Orders <1>|Orders &lt;1&gt;/);
+  assert.match(page.body, /payment\.created[\s\S]*To be tried again/);
+  assert.doesNotMatch(page.text, /whsec_/);
+  assert.doesNotMatch(page.body, /Disable…|Send again…/);
+  assert.match((await olga.get(`/webhooks/${id}?status=delivered`)).body, /There are none in this state\./);
+  assert.equal((await olga.get(`/webhooks/${id}?status=lost`)).status, 422);
+  const [{ id: delivery }] = await deliveriesOf(id);
+  // Of a server on this machine no reply is kept.
+  await harness.service.journal.commit((transaction) =>
+    transaction.query(
+      'update webhook_attempts set reply = ? where delivery_id = ?',
+      'out of <stock>',
+      delivery,
+    ),
+  );
+  harness.service.database.refresh();
+  const one = await look(olga, `/webhooks/${id}/deliveries/${delivery}`);
+  assert.match(one.body, /Your server answered 500 in \d+ ms/);
+  assert.match(one.text, /out of &lt;stock&gt;/);
+  assert.ok(one.text.includes(`/payments/${payment.id}`));
+  assert.doesNotMatch(one.body, /Send again now/);
+  for (const act of ['disable', 'enable', 'resend', `deliveries/${delivery}/resend`])
+    assert.equal(
+      (await olga.post(`/webhooks/${id}/${act}`, { reason: 'x', what: 'failed', days: '1' })).status,
+      403,
+    );
+  const other = await addEndpoint('/other');
+  for (const path of [`${other}/deliveries/${delivery}`, `${id}/deliveries/dlv_x`, 'whe_x'])
+    assert.equal((await ana.get(`/webhooks/${path}`)).status, 404, path);
+  assert.equal((await shownOf(id)).status, 'enabled');
+});
+
+test('An administrator disables with a reason that the merchant reads, and enables.', async () => {
+  receiver.reply = answering(200);
+  const id = await addEndpoint('/switched');
+  const question = await look(ana, `/webhooks/${id}/disable`);
+  const empty = await ana.send(question, { reason: ' ' }, 'Disable the endpoint');
+  assert.equal(empty.status, 422);
+  assert.deepEqual(strictly(empty.text).faults, []);
+  assert.equal((await shownOf(id)).status, 'enabled');
+  const off = await ana.send(
+    question,
+    { reason: 'It answers with our own checkout' },
+    'Disable the endpoint',
+  );
+  assert.match(off.body, /Disabled by an administrator[\s\S]*It answers with our own checkout/);
+  const { status, disabled_reason, disabled_note } = await shownOf(id);
+  assert.deepEqual(
+    [status, disabled_reason, disabled_note],
+    ['disabled', 'administrator', 'It answers with our own checkout'],
+  );
+  const byMerchant = { method: 'PATCH', body: { status: 'enabled' } };
+  assert.equal((await harness.request(`/v1/webhook_endpoints/${id}`, byMerchant)).status, 409);
+  const on = await ana.send(await look(ana, `/webhooks/${id}/enable`), {}, 'Enable the endpoint');
+  assert.match(on.body, /Disable…/);
+  assert.equal((await shownOf(id)).status, 'enabled');
+  const entries = await harness.service.database.query<{ action: string; actor: string }>(
+    "select action, actor from audit_entries where subject = ? and action in ('webhook.disabled', 'webhook.enabled') order by number",
+    id,
+  );
+  assert.deepEqual(
+    entries.map(({ action }) => action),
+    ['webhook.disabled', 'webhook.enabled'],
+  );
+  for (const { actor } of entries) assert.match(actor, /^administrator:adm_/);
+});
+
+test('An administrator sends one delivery again, all that failed, and what an endpoint never got.', async () => {
+  receiver.reply = answering(500);
+  const early = await harness.create();
+  const id = await addEndpoint('/again');
+  const { id: payment } = await harness.create();
+  await tried(id, 'retrying');
+  receiver.reply = answering(200);
+  const [{ id: delivery }] = await deliveriesOf(id);
+  const page = await look(ana, `/webhooks/${id}/deliveries/${delivery}`);
+  const again = await ana.send(page, {}, 'Send again now');
+  assert.equal(again.status, 200);
+  await tried(id, 'delivered');
+
+  receiver.reply = answering(500);
+  await harness.create();
+  await tried(id, 'retrying');
+  receiver.reply = answering(200);
+  const question = await look(ana, `/webhooks/${id}/resend`);
+  for (const wrong of [{ days: '31' }, { days: '0' }, { days: 'x' }, { what: 'all' }]) {
+    const told = await ana.send(question, wrong, 'Send again');
+    assert.equal(told.status, 422, JSON.stringify(wrong));
+    assert.deepEqual(strictly(told.text).faults, []);
+  }
+  await ana.send(question, { what: 'failed', days: '١' }, 'Send again');
+  await tried(id, 'delivered');
+
+  const before = receiver.received.filter(({ path }) => path === '/again').length;
+  await ana.send(question, { what: 'missing', days: '1' }, 'Send again');
+  await receiver.have(before + 1, '/again');
+  const came = () => receiver.received.map(({ path, event }) => `${path} ${event.data.payment_id}`);
+  await eventually(() => came().includes(`/again ${early.id}`));
+  assert.ok(came().includes(`/again ${payment}`));
+});
