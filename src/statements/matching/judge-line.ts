@@ -1,9 +1,11 @@
 // Judges one payment for one bank line: how sure it is that they belong together, and why.
+
 import { formatAmount } from '../../lib/money.ts';
+import { namesAgree } from '../../lib/search-terms.ts';
+import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
 import { caseOf, daysAfter, type Evidence, type LineCase, type Neighbours } from './line-case.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
-import { namesAgree } from './line-evidence.ts';
 
 /**
  * `certain`: a valid reference of one payment, exactly its amount and currency, a payment that is open, and no other line for it. `likely`
@@ -68,15 +70,15 @@ function payerFact(line: BankLine, payment: Payment): { agrees: boolean; fact: L
     agrees,
     fact: { kind: 'payer' as const, text, basis },
   });
-  if (account !== null && from !== undefined && account === from)
-    return fact(true, 'The money comes from the account that the customer gave.', `${from}.`);
+  const isAccount = account === null || from === undefined ? undefined : accountsAgree(account, from);
+  if (isAccount) return fact(true, 'The money comes from the account that the customer gave.', `${from}.`);
   if (name !== undefined && names.length > 0) {
     const same = names.find((one) => namesAgree(one, name));
     const basis = 'Compared without regard to letter case, accents, initials and the order of words.';
     if (same !== undefined) return fact(true, `The payer is “${name}”, the customer “${same}”.`, basis);
     return fact(false, `The payer is “${name}”, the customer “${names[0]}”.`, basis);
   }
-  if (account !== null && from !== undefined)
+  if (isAccount === false)
     return fact(
       false,
       'The money comes from another account than the customer gave.',

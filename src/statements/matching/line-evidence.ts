@@ -1,9 +1,13 @@
 // What a bank line says of the payment it is for: references in every form, identifiers, and the payer's name and account.
 import { timeOrderedFloor } from '../../lib/ids.ts';
-import { foldedWords, searchedName, searchedReference } from '../../lib/search-terms.ts';
-import { idRangeOf, idRangeOfStart } from '../../payments/methods/transfer/creditor-reference.ts';
+import { searchedName, searchedReference } from '../../lib/search-terms.ts';
+import {
+  idRangeOf,
+  idRangeOfStart,
+  referencesIn,
+} from '../../payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
-import { runsIn } from '../../review/transfer-reference.ts';
+import { rfWindows, runsIn, startsIn } from '../../review/transfer-reference.ts';
 import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
 import type { StatementLine } from '../reading/statement.ts';
 
@@ -59,7 +63,9 @@ const REFERENCE_MINIMUM = 4;
 /** Words of one line that are looked up. */
 const REFERENCES_MAXIMUM = 40;
 /** References of one line that are tried with one character changed. */
-const CORRECTED_MAXIMUM = 3;
+const CORRECTED_MAXIMUM = 4;
+/** The lengths of a creditor reference with one character right, missing or too many, where words touch it. */
+const NEAR_LENGTHS = [19, 18, 20];
 /** With and without `RF`, one character less or more. */
 const NEARLY = /^(?:RF[0-9A-Z]{16,18}|[0-9A-Z]{16,18})$/;
 const NEARLY_QR = /^\d{26,28}$/;
@@ -79,10 +85,9 @@ export const isOutgoing = ({ direction, amount_minor }: BankLine): boolean =>
 export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): LineEvidence {
   const { counterparty } = line;
   const all = textsOf(line, prefixes);
-  const runs = runsOf(all);
   return {
-    ranges: wholeRanges(runs),
-    nearRanges: () => nearRangesIn(runs, line.day),
+    ranges: wholeRanges(all),
+    nearRanges: () => nearRangesIn(all, line.day),
     ids: [...all.join('\n').matchAll(/pay_[0-9a-z]{36}/gi)].map(
       ([id]) => PAYMENT_ID_PREFIX + id.slice(PAYMENT_ID_PREFIX.length).toLowerCase(),
     ),
@@ -94,7 +99,7 @@ export function evidenceOf(line: BankLine, prefixes: readonly string[] = []): Li
 
 /** The whole references that a line carries, as `evidenceOf` has them. */
 export const referencesOn = (line: BankLine, prefixes: readonly string[] = []): ReferenceRange[] =>
-  wholeRanges(runsOf(textsOf(line, prefixes)));
+  wholeRanges(textsOf(line, prefixes));
 
 /** What the bank and the payer wrote on a line, with line breaks and without. */
 function textsOf({ references, text }: BankLine, prefixes: readonly string[]): string[] {
@@ -106,10 +111,10 @@ function textsOf({ references, text }: BankLine, prefixes: readonly string[]): s
   return [...new Set(texts)];
 }
 
-const runsOf = (texts: readonly string[]) => [
-  ...new Set(texts.flatMap((text) => runsIn(text.replaceAll(/[-./]/g, ' ')))),
-];
-const wholeRanges = (runs: readonly string[]) => runs.flatMap((run) => rangeOf(run, 'whole', idRangeOf(run)));
+const wholeRanges = (texts: readonly string[]) => {
+  const references = new Set(texts.flatMap(referencesIn));
+  return [...references].flatMap((one) => rangeOf(one, 'whole', idRangeOf(one)));
+};
 
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -121,14 +126,16 @@ function withoutPrefixes(text: string, prefixes: readonly string[]): string {
   );
 }
 
-function nearRangesIn(runs: readonly string[], day: string): ReferenceRange[] {
-  const isNear = nearlyOurs(day);
-  const likeliest = runs
-    .filter(isNear)
+function nearRangesIn(texts: readonly string[], day: string): ReferenceRange[] {
+  const words = texts.map((text) => text.replaceAll(/[-./]/g, ' '));
+  const runs = new Set([...words.flatMap(runsIn), ...texts.flatMap((text) => rfWindows(text, NEAR_LENGTHS))]);
+  const likeliest = [...runs]
+    .filter(nearlyOurs(day))
     .toSorted((a, b) => Number(b.startsWith('RF')) - Number(a.startsWith('RF')));
+  const starts = new Set(words.flatMap(startsIn));
   return [
     ...likeliest.slice(0, CORRECTED_MAXIMUM).flatMap(correctedRanges),
-    ...runs.flatMap((run) => rangeOf(run, 'cut', idRangeOfStart(run))),
+    ...[...starts].flatMap((start) => rangeOf(start, 'cut', idRangeOfStart(start))),
   ];
 }
 
@@ -186,27 +193,3 @@ function wordsIn(texts: readonly string[], prefixes: readonly string[]): string[
   const withPrefix = found.flatMap((word) => prefixes.map((prefix) => prefix + word));
   return [...new Set([...found, ...withPrefix])].slice(0, REFERENCES_MAXIMUM);
 }
-
-/**
- * Whether two names may be one person's or one firm's: the words of the shorter one are words of the other, or initials of them, in any
- * order; one word of three letters or more is the same.
- */
-export function namesAgree(one: string, other: string): boolean {
-  const [few, many] = [foldedWords(one), foldedWords(other)].sort((a, b) => a.length - b.length) as [
-    string[],
-    string[],
-  ];
-  if (few.length === 0 || !few.some((word) => word.length > 2 && many.includes(word))) return false;
-  const left = [...many];
-  return few
-    .toSorted((a, b) => b.length - a.length)
-    .every((word) => {
-      const same = left.indexOf(word);
-      const place =
-        same >= 0 ? same : left.findIndex((long) => isInitial(word, long) || isInitial(long, word));
-      if (place >= 0) left.splice(place, 1);
-      return place >= 0;
-    });
-}
-
-const isInitial = (letter: string, word: string) => letter.length === 1 && word.startsWith(letter);

@@ -1,6 +1,7 @@
 // Finds bank lines by what a reviewer types: a reference or a part of one, a payer, an account, an amount, words of the text.
 
 import { foldedWords } from '../../lib/search-terms.ts';
+import { asReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { amountOf } from '../../review/meaning.ts';
 import type { Reader } from '../../store/database.ts';
 import { type KeptLine, saidOn } from '../kept.ts';
@@ -15,7 +16,7 @@ const PART_MINIMUM = 4;
 /** What banks write before a reference. */
 const BANK_WORDS = /^\s*(?:[A-Z]{4}\+|\/[A-Z]{3,4}\/)/i;
 
-const compact = (text: string) => text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+const compact = (text: string) => asReference(text).replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /** The lines that `text` means, the newest day first, at most `limit`. No index serves this: the newest 10,000 are looked through. */
 export async function searchLines(database: Reader, text: string, limit: number): Promise<KeptLine[]> {

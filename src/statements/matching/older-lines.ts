@@ -2,6 +2,7 @@
 
 import { timeOrderedFloor } from '../../lib/ids.ts';
 import { DAY_MS } from '../../lib/time.ts';
+import { asReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
 import type { Reader } from '../../store/database.ts';
 import type { KeptLine } from '../kept.ts';
@@ -56,10 +57,7 @@ export async function olderLines(
 
 /** Whether a reference of a payment that was created at one of `times` may stand on a line; one in digits may be anyone's. */
 function mayCarry({ references, text }: BankLine, times: ReadonlySet<string>): boolean {
-  const written = [...Object.values(references), text]
-    .join(' ')
-    .toUpperCase()
-    .replaceAll(/[^0-9A-Z]/g, '');
+  const written = asReference([...Object.values(references), text].join(' ')).replaceAll(/[^0-9A-Z]/g, '');
   if (/\d{27}/.test(written)) return true;
   for (let at = 0; at + TIME_CHARACTERS <= written.length; at++)
     if (times.has(written.slice(at, at + TIME_CHARACTERS))) return true;

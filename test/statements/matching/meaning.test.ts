@@ -1,7 +1,10 @@
 // What a pasted text means: lines as banks show them, each of which leads to its one payment.
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parseTypedAmount } from '../../../src/lib/money.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
 import { approve } from '../../../src/review/decide.ts';
 import { meaningOf, referenceMeant } from '../../../src/review/meaning.ts';
@@ -70,6 +73,20 @@ for (const engine of ENGINES)
       '振込 １，２００．００ 円',
     ])
       test(`“${text}” means the payment`, async () => assert.deepEqual(await found(text), [ids.paid]));
+
+    test('a transfer reference is found though words touch it, and with O, I and l for 0 and 1', async () => {
+      const { database } = harness.service;
+      const reference = creditorReference((await findPayment(database, ids.paid))!);
+      const [slips, wide] = [reference.replaceAll('0', 'o').replaceAll('1', 'l'), 0xff10 - 0x30];
+      for (const text of [
+        slips,
+        `SVWZ+${reference}DATUM 25.11.`,
+        `${reference.slice(0, 14)}Danke`,
+        reference.replace(/\d/g, (digit) => String.fromCodePoint(wide + digit.charCodeAt(0))),
+      ])
+        assert.deepEqual(await found(text), [ids.paid], text);
+      assert.deepEqual(await found(slips, referenceMeant), [ids.paid]);
+    });
 
     test('An erased payment is found by neither name, account nor bank reference.', async () => {
       const { id } = await harness.create({ amount: 7 });

@@ -1,17 +1,20 @@
 // What is proposed for bank lines: each evidence, each odd case with its own sentence, and only what is certain is called so.
+
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { namesAgree } from '../../../src/lib/search-terms.ts';
 import {
   creditorReference,
   isCreditorReference,
   qrReference,
   shortReference,
 } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { accountsAgree } from '../../../src/payments/methods/transfer/payer-account.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
-import { type BankLine, namesAgree } from '../../../src/statements/matching/line-evidence.ts';
+import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 
@@ -93,6 +96,18 @@ for (const engine of ENGINES) {
         shortReference(payment),
         qr,
         qr.replace(/(.{5})/g, '$1 '),
+        // Words that touch it, on either side.
+        `SVWZ+${reference}DATUM 25.11.2026, 10.11 UHR`,
+        `SVWZ+${reference}ABWA+Otto`,
+        `${reference}Danke`,
+        `Rechnung${spaced}Danke`,
+        `IBAN4711${shortReference(payment)}99`,
+        `12345${qr}678`,
+        // Letters that the alphabet has not, and digits of other scripts.
+        reference.replaceAll('0', 'o').replaceAll('1', 'l'),
+        reference.replaceAll('0', 'O').replaceAll('1', 'I'),
+        reference.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+        reference.replace(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit))),
       ])
         assert.deepEqual(told(await one(lineFor(payment, text))), [payment.id, 'certain', 'exact'], text);
       for (const field of ['creditor', 'endToEnd', 'owner', 'entry'])
@@ -115,6 +130,8 @@ for (const engine of ENGINES) {
         reference.slice(0, 10) + reference.slice(11),
         `${reference.slice(0, 8)}Z${reference.slice(8)}`,
         swapped.join(''),
+        `EREF+${reference.slice(0, 12)}${wrong}${reference.slice(13)}DATUM 25.11.`,
+        `${reference.slice(0, 10)}${reference.slice(11)}Danke`,
       ]) {
         const found = await one(lineFor(payment, text));
         assert.deepEqual(told(found), [payment.id, 'likely', 'exact'], text);
@@ -147,7 +164,8 @@ for (const engine of ENGINES) {
     test('a reference that was cut is likely with the exact amount, and possible without', async () => {
       const payment = await pay();
       const text = creditorReference(payment).slice(0, 15);
-      assert.deepEqual(told(await one(lineFor(payment, text))), [payment.id, 'likely', 'exact']);
+      for (const cut of [text, `${text}Danke`, `SVWZ+${text}DATUM`])
+        assert.deepEqual(told(await one(lineFor(payment, cut))), [payment.id, 'likely', 'exact'], cut);
       assert.equal((await one(lineOf({ amount_minor: 3, text })))?.level, 'possible');
     });
 
@@ -174,18 +192,54 @@ for (const engine of ENGINES) {
   });
 }
 
+test('an account is the same with leading zeros, behind a BIC or a bank code, and as the number in an IBAN', () => {
+  const iban = 'DE02120300000000202051';
+  for (const account of [
+    iban,
+    '202051',
+    '0000202051',
+    'BYLADEM1001/202051',
+    '12030000/202051',
+    '12030000 0000202051',
+  ])
+    for (const [one, other] of [[account, iban] as const, [iban, account] as const])
+      assert.equal(accountsAgree(one, other), true, account);
+  assert.equal(accountsAgree('0001245126199', '1245126199'), true);
+  // A French account number stands before its key.
+  assert.equal(
+    accountsAgree('00001234567', 'FR7630006000010000123456789'.replace('00001234567', '00001234567')),
+    undefined,
+  );
+  for (const account of ['DE75512108001245126199', '202052', '12030001/202051', '51'])
+    assert.notEqual(accountsAgree(account, iban), true, account);
+});
+
 test('names agree whatever their order, accents and initials, and not by an initial alone', () => {
   for (const [one, other] of [
     ['Erika Mustermann', 'MUSTERMANN, ERIKA'],
     ['E. Mustermann', 'Erika Mustermann'],
     ['Zoë Müller', 'ZOE MUELLER'],
     ['Jan Peter de Vries', 'J.P. de Vries'],
+    // Equal is equal, however short.
+    ['Jo Doe', 'Jo Doe'],
+    ['Jo Doe', 'DOE JO'],
+    ['Jo Doe', 'Jo B. Doe'],
+    ['Li Wu', 'li wu'],
+    ['Li Wu', 'Li X. Wu'],
+    ['Bo Ng', 'NG, BO'],
+    ['X Æ', 'x æ'],
+    ['Q', 'q'],
+    ['李伟', '李伟'],
+    ['Øyvind Ås', 'OEYVIND AAS'.replace('AAS', 'AS')],
+    ['Łukasz Gołąb', 'LUKASZ GOLAB'],
   ] as const)
     assert.ok(namesAgree(one, other), `${one} / ${other}`);
   for (const [one, other] of [
     ['Erika Mustermann', 'Otto Mustermann'],
     ['E.', 'Erika'],
+    ['Bo Ng', 'Bo Li'],
     ['', 'Erika'],
+    ['', ''],
   ] as const)
     assert.ok(!namesAgree(one, other), `${one} / ${other}`);
 });

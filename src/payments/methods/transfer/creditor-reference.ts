@@ -1,5 +1,6 @@
 // The references a transfer carries, so that money received finds its payment: ISO 11649, a shorter form of it, and the Swiss QR reference.
 import { createHmac } from 'node:crypto';
+import { asciiDigits } from '../../../lib/text.ts';
 
 /** Crockford's base 32 in upper case, as payment ids are written in lower case. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -108,6 +109,27 @@ export function idRangeOf(reference: string): [low: string, high: string] | unde
   const low = idStart(body);
   return [low, `${low}{`]; // `{` follows `z`
 }
+
+/** What may be a whole reference at each place of a text; the time of creation in a short one, which has no `RF`, is after 2004. */
+const WINDOWS = [
+  /(?=(RF\d\d[0-9A-HJKMNP-TV-Z]{15}))/g,
+  /(?=(\d\d0[1-9][0-9A-HJKMNP-TV-Z]{13}))/g,
+  /(?=(\d{27}))/g,
+];
+
+/**
+ * The whole references with right check digits in a text, in upper case without spaces: wherever they stand, whatever separates their
+ * characters, and though words touch them. O, I and L, which the alphabet has not, are read as 0 and 1, and so are digits of other scripts.
+ */
+export function referencesIn(text: string): string[] {
+  const written = asReference(text).replaceAll(/[^0-9A-Z]/g, '');
+  const found = WINDOWS.flatMap((window) => [...written.matchAll(window)].map(([, part]) => part!));
+  return [...new Set(found)].filter((part) => idRangeOf(part) !== undefined);
+}
+
+/** A text in upper case as references are compared: with O, I and L as 0, 1 and 1, and with digits of any script as 0–9. */
+export const asReference = (text: string): string =>
+  asciiDigits(text).toUpperCase().replaceAll('O', '0').replaceAll(/[IL]/g, '1');
 
 const idStart = (body: string) => PREFIX + body.slice(0, TIME_CHARACTERS).toLowerCase();
 

@@ -24,3 +24,26 @@ export function isBankAccountNumber(text: string): boolean {
   if (looksLikeIban(text)) return isIban(text);
   return /^(?=.*\d)[A-Za-z0-9/]{1,34}$/.test(compactAccount(text));
 }
+
+/** Characters of a bare account number that tell an account at the end of a longer form. */
+const NUMBER_MINIMUM = 5;
+
+/**
+ * Whether two forms may name one account: an IBAN, the account number in it with or without leading zeros, or that behind a BIC or a bank
+ * code. Undefined if the one stands in the other where no account number is known to stand.
+ */
+export function accountsAgree(one: string, other: string): boolean | undefined {
+  const [short, long] = [one, other].map(withoutBic).sort((a, b) => a.length - b.length) as [string, string];
+  if (short === long) return true;
+  if (looksLikeIban(short) && looksLikeIban(long)) return false;
+  const [number, bank = ''] = short.split('/').toReversed() as [string, string?];
+  const bare = number.replace(/^0+/, '');
+  const domestic = looksLikeIban(long) ? long.slice(4) : long.replaceAll('/', '');
+  if (bare.length < NUMBER_MINIMUM || !domestic.includes(bare)) return false;
+  return domestic.endsWith(bare) && domestic.includes(bank) ? true : undefined;
+}
+
+const withoutBic = (account: string) =>
+  compactAccount(account)
+    .toUpperCase()
+    .replace(/^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?\//, '');
