@@ -9,6 +9,7 @@ ARG POSTGRES_IMAGE=postgres:18-trixie
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY packages/bank-statements/package.json ./packages/bank-statements/
 # No package's own script runs, and the image's own Node serves.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/.bin
@@ -41,6 +42,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY src ./src
+COPY packages/bank-statements/package.json ./packages/bank-statements/
+COPY packages/bank-statements/src ./packages/bank-statements/src
 RUN ln -s /app/bin/counterfoil.js /usr/local/bin/counterfoil
 
 # HEALTH_URL: with a base_url that has a path, that path stands before /health/ready; with tls set, it begins with https, and the

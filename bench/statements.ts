@@ -1,9 +1,9 @@
 // Measures statements: importing a CAMT file of 10,000 lines, and proposing for 1,000 lines among 100,000 open payments.
 // `node bench/statements.ts` on SQLite; `npm test -- bench/statements.ts` on PostgreSQL as well.
 
+import { readStatements } from '#bank-statements';
 import { checkFile, importFile } from '../src/statements/import-file.ts';
 import { propose } from '../src/statements/matching/propose.ts';
-import { readStatements } from '../src/statements/reading/read.ts';
 import { ACCOUNT, camt } from '../test/support/camt.ts';
 import { startHarness } from '../test/support/harness.ts';
 import { MONTH_END, month, storePayments } from '../test/support/months.ts';

@@ -39,7 +39,7 @@ const LONGEST = [
 
 /** All tests, in the order of their start. Most of them share a process with others. */
 function allTests(): string[] {
-  const files = globSync('test/**/*.test.ts', { exclude: ['test/campaigns/**'] }).sort();
+  const files = globSync('{test,packages/*/test}/**/*.test.ts', { exclude: ['test/campaigns/**'] }).sort();
   return groupTests(files, LONGEST);
 }
 

@@ -1,4 +1,4 @@
-// Writes src/lib/currencies.ts from ISO 4217's list of current currencies, which SIX publishes: fetched, or from the file named.
+// Writes the currencies of src/lib/ and of packages/bank-statements/ from ISO 4217's list of current currencies, which SIX publishes: fetched, or from the file named.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /** "List One" of the ISO 4217 maintenance agency. */
@@ -39,5 +39,18 @@ writeFileSync(
 /** Codes parted by white space, by how many decimals amounts in them have. */
 export const CODES_BY_DECIMALS: Readonly<Record<number, string>> = {
 ${groups.join('')}};
+`,
+);
+
+/** Codes of no currency: for tests, and for transactions without one. */
+const NONE = ['XTS', 'XXX'];
+const all = [...codes.values()].flatMap((found) => [...found]).filter((code) => !NONE.includes(code));
+writeFileSync(
+  new URL('../packages/bank-statements/src/currencies.ts', import.meta.url),
+  `// The currencies of ISO 4217 as published on ${published}, without the codes for tests and for none: written by scripts/write-currencies.ts.
+
+/** Codes parted by white space. */
+export const CODES = \`
+${wrapped(all.sort())}\`;
 `,
 );

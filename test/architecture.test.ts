@@ -8,8 +8,12 @@ import { LONG_FILES, LONG_FUNCTIONS, NAMES_SHARED } from './support/exceptions.t
 import { exportedNames, functionsOf, longLines, withSyntax } from './support/syntax.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const everywhere = globSync('{src,test,bench,scripts,bin}/**/*.{ts,js}', { cwd: root }).sort();
+const everywhere = globSync('{src,test,bench,scripts,bin,packages/*/{src,test,bin}}/**/*.{ts,js}', {
+  cwd: root,
+}).sort();
 const sources = everywhere.filter((file) => file.startsWith('src/'));
+/** Packages that others install too. What they offer is what their `index.ts` exports. */
+const packaged = everywhere.filter((file) => /^packages\/[^/]+\/src\//.test(file));
 
 /** Rooms from top to bottom. An import leads downwards or stays within its room. */
 const LAYERS = [
@@ -113,6 +117,22 @@ test('imports lead downwards and never back, but for exceptions that only shrink
   assert.ok(arrows.length > 50, 'the imports are found');
   const wrong = arrows.filter(([from, to]) => layerOf(partOf(from)) >= layerOf(partOf(to)));
   assert.deepEqual(wrong.map(told).sort(), UPWARDS);
+});
+
+test('a package imports its own files and its dependencies alone, and only its command imports Node', () => {
+  assert.ok(packaged.length > 20);
+  const wrong = packaged.flatMap((file) => {
+    const folder = file.split('/').slice(0, 2).join('/');
+    const { dependencies } = JSON.parse(read(`${folder}/package.json`)) as { dependencies: object };
+    const isAllowed = (name: string) =>
+      name.startsWith(`${folder}/src/`) ||
+      Object.keys(dependencies).some((one) => name === one || name.startsWith(`${one}/`)) ||
+      (name.startsWith('node:') && file.endsWith('/cli.ts'));
+    return importsOf(file)
+      .filter((name) => !isAllowed(name))
+      .map((name) => told([file, name]));
+  });
+  assert.deepEqual(wrong, []);
 });
 
 test('only pages are built of web/markup/, which is built of lib/ alone', () => {
@@ -259,9 +279,9 @@ const FILE_LINES = 250;
 const FUNCTION_LINES = 70;
 const LINE_CHARACTERS = 140;
 
-/** Files, functions and exported names of `src/`, as the compiler reads them. */
+/** Files, functions and exported names of `src/` and of packages, as the compiler reads them. */
 const syntax = withSyntax((syntaxOf) =>
-  sources
+  [...sources, ...packaged]
     .filter((file) => file.endsWith('.ts'))
     .map((file) => {
       const source = syntaxOf(file);
@@ -322,7 +342,8 @@ test('each name that a file of src/ exports is named by a file that imports it',
     for (const name of importsOf(file)) importers.set(name, [...(importers.get(name) ?? []), text]);
   }
   const isNamed = (name: string, text: string) => new RegExp(`\\b${name}\\b`).test(text);
-  const needless = syntax.flatMap(({ file, exported }) =>
+  const named = syntax.filter(({ file }) => !/^packages\/[^/]+\/src\/index\.ts$/.test(file));
+  const needless = named.flatMap(({ file, exported }) =>
     exported
       .filter((name) => !importers.get(file)?.some((text) => isNamed(name, text)))
       .map((name) => `${file}: ${name}`),

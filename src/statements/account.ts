@@ -1,7 +1,7 @@
 // Tells which of the configured accounts a statement is about, however its bank names it.
 import { electronicFormatIBAN } from 'ibantools';
+import type { StatementAccount } from '#bank-statements';
 import type { MethodSettings } from '../payments/methods/method.ts';
-import type { StatementAccount } from './reading/statement.ts';
 
 const characters = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
 

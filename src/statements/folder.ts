@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, opendir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import type { Journal } from '../journal/journal.ts';
 import { placeDurably } from '../lib/durable-files.ts';
 import { OperationalError } from '../lib/errors.ts';
@@ -13,7 +14,6 @@ import type { MethodSettings } from '../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
 import { checkFile, faultLine, importFile } from './import-file.ts';
 import { readBeside } from './read-beside.ts';
-import { FILE_BYTES_MAXIMUM } from './reading/read.ts';
 import { rememberedLayouts } from './remembered.ts';
 
 /** The folders beside the files that wait: files that a node works on, files that were imported, and files that were not. */

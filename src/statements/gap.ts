@@ -1,5 +1,5 @@
 // Finds statements that are missing between two others of the same account, by the bank's numbers.
-import type { Statement, StatementFault } from './reading/statement.ts';
+import type { Statement, StatementFault } from '#bank-statements';
 
 /** `34` and `34/1`. Five digits are what SWIFT allows. What is longer is a name and counts nothing. */
 const NUMBER = /^(\d{1,5})(?:\/\d{1,5})?$/;

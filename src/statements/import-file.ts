@@ -1,5 +1,12 @@
 // Imports one file: reads it, says what is wrong with it, and commits what is right as one transaction.
 
+import type {
+  CsvLayout,
+  ReadStatements,
+  RememberedLayout,
+  Statement,
+  StatementFault,
+} from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
@@ -8,9 +15,6 @@ import { DatabaseError } from '../store/database.ts';
 import { ownAccount } from './account.ts';
 import { gapFaults } from './gap.ts';
 import { type Imported, importStatements, type OwnStatement } from './import.ts';
-import type { CsvLayout, RememberedLayout } from './reading/csv-layout.ts';
-import type { ReadStatements } from './reading/read.ts';
-import type { Statement, StatementFault } from './reading/statement.ts';
 import { rememberLayout } from './remembered.ts';
 
 /** A fault with the name of its file. */

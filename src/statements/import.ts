@@ -1,4 +1,6 @@
 // Imports statements: what the store knows already is left as it is, everything else becomes rows with entries.
+
+import type { Statement, StatementFault } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -9,7 +11,6 @@ import { sha256Hex } from '../lib/secrets.ts';
 import { STATEMENT_ID_PREFIX, STATEMENTS } from './kept.ts';
 import { KnownLines } from './known-lines.ts';
 import { findStatementByDigest } from './line-queries.ts';
-import type { Statement, StatementFault } from './reading/statement.ts';
 
 /** A statement of one of our accounts, which is kept under the name `own`. */
 export interface OwnStatement {

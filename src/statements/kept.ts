@@ -1,8 +1,8 @@
 // Statements, their lines and layouts of CSV files as they are kept: three tables, and what may become of a line.
 
+import type { StatementFormat, StatementLine } from '#bank-statements';
 import { isTimeOrderedId } from '../lib/ids.ts';
 import { integer, integerOrNull, type RowOf, table, text, textOrNull } from '../store/table.ts';
-import type { StatementFormat, StatementLine } from './reading/statement.ts';
 
 export const STATEMENT_ID_PREFIX = 'stm_';
 export const LINE_ID_PREFIX = 'lin_';

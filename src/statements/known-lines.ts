@@ -1,10 +1,13 @@
 // The lines of one account that an import meets: what is known, what is new, and what one line does to another.
+
+import type { Statement, StatementLine } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
+import { defined } from './defined.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
 import { changeLine, isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
 import {
@@ -18,8 +21,6 @@ import {
 } from './other-money.ts';
 import { pairsOf } from './pasted-money.ts';
 import { linesBetween } from './pasted-queries.ts';
-import type { Statement, StatementLine } from './reading/statement.ts';
-import { present } from './reading/values.ts';
 
 /** The lines of one account that the store or the file has shown so far. */
 export class KnownLines {
@@ -190,7 +191,7 @@ export class KnownLines {
 
   #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {
     const { bookingDay, valueDay, references, text, counterparty, code, chargesMinor, partOf } = line;
-    const details = { references, text, counterparty, ...present({ valueDay, code, chargesMinor, partOf }) };
+    const details = { references, text, counterparty, ...defined({ valueDay, code, chargesMinor, partOf }) };
     const { now } = this.#transaction;
     return {
       ...LINES.nulls,

@@ -1,10 +1,19 @@
 // Reads a list that a bookkeeper pastes out of online banking: each row an amount with a reference or a name, and perhaps a day.
+
+import type { DateOrder, DecimalWord, Statement, StatementAccount, StatementLine } from '#bank-statements';
+import {
+  csvAmount,
+  csvDay,
+  currencyCode,
+  dayOrdersOf,
+  decimalsOf,
+  ibanOf,
+  type LineRead,
+  markOf,
+  numbered,
+} from '#bank-statements';
 import { isIban } from '../payments/methods/transfer/payer-account.ts';
-import type { DateOrder, DecimalWord } from './reading/csv-layout.ts';
-import { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf } from './reading/csv-values.ts';
-import { type LineRead, numbered } from './reading/fingerprint.ts';
-import type { Statement, StatementAccount, StatementLine } from './reading/statement.ts';
-import { currencyCode, ibanOf, present } from './reading/values.ts';
+import { defined } from './defined.ts';
 
 /** How a list is read where it does not tell by itself. */
 interface PasteOptions {
@@ -147,7 +156,7 @@ function lineOf(
   const isOut = amount.isNegative || amount.isBracketed || markOf(amount.mark) === 'debit';
   return {
     at,
-    ...present({ bookingDay: read[0], valueDay: read[1] }),
+    ...defined({ bookingDay: read[0], valueDay: read[1] }),
     amountMinor: amount.minor,
     currency,
     direction: isOut ? 'debit' : 'credit',
@@ -165,5 +174,5 @@ function wordsOf(rest: readonly string[], hasColumns: boolean): Pick<LineRead, '
   const isName = (cell: string) => /\p{L}{2}/u.test(cell) && !/\d/.test(cell);
   const name = hasColumns ? others.find(isName) : others.filter((word) => !/\d/.test(word)).join(' ');
   const text = hasColumns ? others.filter((cell) => cell !== name).join('\n') : others.join(' ');
-  return { text, counterparty: present({ name: name || undefined, account }) };
+  return { text, counterparty: defined({ name: name || undefined, account }) };
 }

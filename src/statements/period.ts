@@ -1,5 +1,6 @@
 // An account over some days: its opening balance, what was booked on each day, and the closing balance held against the bank's.
 
+import { signedAmount } from '#bank-statements';
 import { dayBefore } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import {
@@ -11,7 +12,6 @@ import {
   firstOpening,
   type Money,
 } from './balance-queries.ts';
-import { signedAmount } from './reading/balance.ts';
 
 /** What was booked on one day. Amounts are hundredths. */
 export interface BookedDay {

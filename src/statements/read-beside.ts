@@ -1,8 +1,7 @@
 // Reads a file of statements in a worker thread, because a large one takes seconds.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { CsvOptions } from './reading/csv.ts';
-import type { ReadStatements } from './reading/read.ts';
+import type { CsvOptions, ReadStatements } from '#bank-statements';
 
 /** What the thread is given. */
 export interface FileToRead {

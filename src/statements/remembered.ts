@@ -1,5 +1,6 @@
 // Remembers how CSV exports of an account are read, as the bookkeeper confirmed it.
 
+import type { CsvLayout, RememberedLayout } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import { recordRow } from '../journal/record-row.ts';
@@ -8,7 +9,6 @@ import { timeOrderedId } from '../lib/ids.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
 import { changeLayout, findLayout, listLayouts } from './layout-queries.ts';
-import type { CsvLayout, RememberedLayout } from './reading/csv-layout.ts';
 
 /** Everything that was confirmed. Throws `DatabaseError`. */
 export async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {

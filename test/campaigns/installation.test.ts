@@ -15,7 +15,7 @@ const NODE = `node_modules/node-${process.platform}-${process.arch}`;
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'counterfoil-installation-'));
-  for (const part of ['bin', 'src', 'package.json', 'package-lock.json'])
+  for (const part of ['bin', 'src', 'packages', 'package.json', 'package-lock.json'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 // Erasing lines: with their payment, and by their age; the proof stays, and what is erased comes back with no file.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import { findPayment } from '../../src/payments/queries.ts';
 import { eraseLinesOf } from '../../src/statements/erase.ts';
 import { forgetOldLines } from '../../src/statements/forget.ts';
@@ -8,7 +9,6 @@ import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { saidOn } from '../../src/statements/kept.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { approveLine } from '../../src/statements/matching/line-acts.ts';
-import { readStatements } from '../../src/statements/reading/read.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';

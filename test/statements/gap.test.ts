@@ -1,8 +1,8 @@
 // Statements missing between two others are found by the bank's numbers, whatever the order of the files.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import { gapFaults } from '../../src/statements/gap.ts';
-import { readStatements } from '../../src/statements/reading/read.ts';
 
 /** An MT940 statement of one line, as a bank writes it. `day` is YYMMDD. */
 function statement(number: string, day: string, account = 'DE02120300000000202051') {

@@ -1,14 +1,14 @@
 // Statements in the store: imported once whatever files show them, whole or not at all, and held against the history.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { StatementAccount } from '#bank-statements';
+import { readStatements } from '#bank-statements';
 import { ownAccount } from '../../src/statements/account.ts';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { type KeptLine, saidOn } from '../../src/statements/kept.ts';
 import { listLines, listStatements } from '../../src/statements/line-queries.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { pastedLines } from '../../src/statements/pasted-queries.ts';
-import { readStatements } from '../../src/statements/reading/read.ts';
-import type { StatementAccount } from '../../src/statements/reading/statement.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';

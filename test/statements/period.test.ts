@@ -1,10 +1,10 @@
 // An account over some days: balances that the bank named against those that the lines make.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import { checkFile, importFile } from '../../src/statements/import-file.ts';
 import { readPasted } from '../../src/statements/pasted.ts';
 import { balanceSentence, type Period, periodOf } from '../../src/statements/period.ts';
-import { readStatements } from '../../src/statements/reading/read.ts';
 import { camt, type Entry } from '../support/camt.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';

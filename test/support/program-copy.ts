@@ -16,7 +16,7 @@ export interface ProgramCopy {
 /** Copies the program; its dependencies are ours. */
 export function copyProgram(): ProgramCopy {
   const folder = mkdtempSync(join(tmpdir(), 'counterfoil-program-'));
-  for (const part of ['bin', 'src', 'package.json'])
+  for (const part of ['bin', 'src', 'packages', 'package.json'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return {

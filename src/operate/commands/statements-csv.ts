@@ -1,6 +1,6 @@
 // Options for CSV files, and the text that shows how a CSV file was read.
 import { InvalidArgumentError, Option } from 'commander';
-import type { CsvOptions, CsvSeen } from '../../statements/reading/csv.ts';
+import type { CsvOptions, CsvSeen } from '#bank-statements';
 import {
   CSV_CHOICES,
   CSV_ROLES,
@@ -8,8 +8,8 @@ import {
   mergedLayout,
   type PartialLayout,
   parseChoices,
-} from '../../statements/reading/csv-layout.ts';
-import { thousandsMark } from '../../statements/reading/csv-values.ts';
+  thousandsMark,
+} from '#bank-statements';
 import { columns } from './terminal.ts';
 
 /** What the options give. */

@@ -1,6 +1,8 @@
 // counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { CsvOptions, ReadStatements } from '#bank-statements';
+import { FILE_BYTES_MAXIMUM, readStatements } from '#bank-statements';
 import { type Imported, importedText } from '../../statements/import.ts';
 import {
   type CheckedFile,
@@ -10,9 +12,6 @@ import {
   importFile,
   layoutsOf,
 } from '../../statements/import-file.ts';
-import type { CsvOptions } from '../../statements/reading/csv.ts';
-import type { ReadStatements } from '../../statements/reading/read.ts';
-import { FILE_BYTES_MAXIMUM, readStatements } from '../../statements/reading/read.ts';
 import { rememberedLayouts } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';

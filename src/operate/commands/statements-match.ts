@@ -1,4 +1,6 @@
 // counterfoil statements match: says which payments the lines of a file or of the store are for, and why; it changes nothing.
+
+import type { ReadStatements } from '#bank-statements';
 import { counted } from '../../lib/counted.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { systemClock } from '../../lib/time.ts';
@@ -7,7 +9,6 @@ import { MATCH_LEVELS, type Proposal } from '../../statements/matching/judge-lin
 import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/line-evidence.ts';
 import { openLines } from '../../statements/matching/open-lines.ts';
 import { type LineProposals, propose } from '../../statements/matching/propose.ts';
-import type { ReadStatements } from '../../statements/reading/read.ts';
 import { rememberedLayouts } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { readFile } from './statements-import.ts';

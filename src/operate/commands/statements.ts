@@ -1,10 +1,10 @@
 // counterfoil statements: reads bank statements, says what they hold, and imports them.
 import { Command } from 'commander';
+import type { Balance, Statement } from '#bank-statements';
+import { signedAmount } from '#bank-statements';
 import { counted } from '../../lib/counted.ts';
 import { gapFaults } from '../../statements/gap.ts';
 import { faultLine } from '../../statements/import-file.ts';
-import { signedAmount } from '../../statements/reading/balance.ts';
-import type { Balance, Statement } from '../../statements/reading/statement.ts';
 import { addText } from './arguments.ts';
 import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.ts';
 import { importFiles, readFile } from './statements-import.ts';

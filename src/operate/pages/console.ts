@@ -1,5 +1,6 @@
 // The console under /console: its pages, what they load, and the doors in, on one guard.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { FILE_BYTES_MAXIMUM } from '#bank-statements';
 import { plainEmail } from '../../administrators/failures.ts';
 import { consoleAssets } from '../../administrators/pages/assets.ts';
 import { filledPath } from '../../administrators/pages/draft.ts';
@@ -24,7 +25,6 @@ import {
 import { findAdministratorByEmail } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { SECOND_MS } from '../../lib/time.ts';
-import { FILE_BYTES_MAXIMUM } from '../../statements/reading/read.ts';
 import { serveAssets } from '../../web/pages/assets.ts';
 import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
 import { readFilesForms } from '../../web/pages/files-form.ts';

@@ -1,6 +1,7 @@
 // Bank statements under /admin: a file is imported, and what was imported is listed with what became of each line.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { validationFailed } from '../../lib/errors.ts';
@@ -14,8 +15,6 @@ import { isLineId, isStatementId, type KeptLine, type KeptStatement, LINE_STATES
 import { findLine, listLines, listStatements } from '../line-queries.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { readBeside } from '../read-beside.ts';
-import { type PartialLayout, parseChoices } from '../reading/csv-layout.ts';
-import { FILE_BYTES_MAXIMUM } from '../reading/read.ts';
 import { rememberedLayouts } from '../remembered.ts';
 
 const TEXT_MAXIMUM = 255;

@@ -1,4 +1,6 @@
 // What a bank line says of the payment it is for: references in every form, identifiers, and the payer's name and account.
+
+import type { StatementLine } from '#bank-statements';
 import { timeOrderedFloor } from '../../lib/ids.ts';
 import { searchedName, searchedReference } from '../../lib/search-terms.ts';
 import {
@@ -9,7 +11,6 @@ import {
 import { PAYMENT_ID_PREFIX } from '../../payments/payment.ts';
 import { rfWindows, runsIn, startsIn } from '../../review/transfer-reference.ts';
 import { type KeptLine, type LineDetails, saidOn } from '../kept.ts';
-import type { StatementLine } from '../reading/statement.ts';
 
 /** A line as it is matched: amounts in hundredths, `day` as YYYY-MM-DD. */
 export type BankLine = Pick<

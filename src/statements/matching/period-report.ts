@@ -1,9 +1,9 @@
 // The report of an account over some days, for the books: its opening balance, every line with what became of it, its closing balance.
 import { Readable } from 'node:stream';
+import { signedAmount } from '#bank-statements';
 import type { Reader } from '../../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../../web/row-writer.ts';
 import { type Period, signedSum } from '../period.ts';
-import { signedAmount } from '../reading/balance.ts';
 import { LINE_AMOUNTS, LINE_COLUMNS, type LineRow, lineRows } from './lines-export.ts';
 
 /** The columns in their order, which is part of the format: append only. `row` is `opening`, `line`, `closing` or `bank`. */

@@ -1,17 +1,17 @@
 // What the form of a CSV preview sends: the file itself, packed, and how the bookkeeper says it is read.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { OperationalError } from '../../lib/errors.ts';
-import type { CsvOptions, CsvSeen } from '../reading/csv.ts';
+import type { CsvOptions, CsvSeen } from '#bank-statements';
 import {
   CSV_CHOICES,
   CSV_ROLES,
   type CsvChoice,
   type CsvColumns,
   type CsvRole,
+  FILE_BYTES_MAXIMUM,
   type PartialLayout,
-} from '../reading/csv-layout.ts';
-import { FILE_BYTES_MAXIMUM } from '../reading/read.ts';
+} from '#bank-statements';
+import { OperationalError } from '../../lib/errors.ts';
 
 /** A file of the form, or one that was looked at and comes again. */
 export interface Upload {

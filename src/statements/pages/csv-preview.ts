@@ -1,15 +1,12 @@
 // The preview of CSV files: how each was read, its first lines, and fields that say it otherwise.
 
+import type { CsvSeen, ReadStatements, StatementLine } from '#bank-statements';
+import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole, thousandsMark } from '#bank-statements';
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { records } from '../../web/markup/table.ts';
-import type { CsvSeen } from '../reading/csv.ts';
-import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole } from '../reading/csv-layout.ts';
-import { thousandsMark } from '../reading/csv-values.ts';
-import type { ReadStatements } from '../reading/read.ts';
-import type { StatementLine } from '../reading/statement.ts';
 import { csvField, type Upload } from './csv-form.ts';
 
 /** A CSV file that is to be looked at. */

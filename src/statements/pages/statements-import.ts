@@ -1,5 +1,6 @@
 // Importing bank statements by a form: several files at once, and what came of each.
 
+import type { ReadStatements } from '#bank-statements';
 import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
 import type { Context, Outcome } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
@@ -7,7 +8,6 @@ import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
 import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
 import { readBeside } from '../read-beside.ts';
-import type { ReadStatements } from '../reading/read.ts';
 import { rememberedLayouts } from '../remembered.ts';
 import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';

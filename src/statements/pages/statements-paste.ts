@@ -1,5 +1,6 @@
 // Pasting a list of payments that arrived: what each row is read as is shown, and what is confirmed becomes lines without a statement.
 
+import { CSV_CHOICES, type DateOrder, type DecimalWord, ownOf } from '#bank-statements';
 import { filterChoice } from '../../administrators/pages/filters.ts';
 import {
   choice,
@@ -20,8 +21,6 @@ import { ownAccount } from '../account.ts';
 import { importedText } from '../import.ts';
 import { importFile } from '../import-file.ts';
 import { type PastedRow, readPasted } from '../pasted.ts';
-import { CSV_CHOICES, type DateOrder, type DecimalWord } from '../reading/csv-layout.ts';
-import { ownOf } from '../reading/csv-line.ts';
 import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 export const PASTE_PATH = `${STATEMENTS_PATH}/paste`;

@@ -82,7 +82,7 @@ test('a file of another account says how to put that right, and offers nothing e
 });
 
 test('a CSV file that does not name its account says how to name it', async () => {
-  const path = join(import.meta.dirname, '../../statements/corpus/csv-comdirect.csv');
+  const path = join(import.meta.dirname, '../../../packages/bank-statements/test/corpus/csv-comdirect.csv');
   const { code, stdout } = await command(path);
   assert.equal(code, 1);
   assert.match(stdout, /does not name its account\.\n {2}Not imported\. Say the account with --account\.\n$/);

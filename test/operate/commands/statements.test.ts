@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, run } from '../../support/command.ts';
 
-const corpus = (file: string) => join(ROOT, 'test/statements/corpus', file);
+const corpus = (file: string) => join(ROOT, 'packages/bank-statements/test/corpus', file);
 
 test('statements that are right are told with their sums, and exit 0', async () => {
   const { code, stdout } = await run([

@@ -1,6 +1,7 @@
 // Accepting, approving, ignoring and reopening bank lines: what becomes of line and payment, what is refused, and what the history holds.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import type { Transaction } from '../../../src/journal/transaction.ts';
 import {
   creditorReference,
@@ -26,7 +27,6 @@ import {
 } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts, reopenParts, severalOf } from '../../../src/statements/matching/line-parts.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
-import { readStatements } from '../../../src/statements/reading/read.ts';
 import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
 import { load } from '../../support/customer.ts';

@@ -1,6 +1,7 @@
 // The named cases of a bank line and a payment: each has its own sentence and its own act, and only one of them may be certain.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
@@ -11,7 +12,6 @@ import type { LineCase } from '../../../src/statements/matching/line-case.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
-import { readStatements } from '../../../src/statements/reading/read.ts';
 import { decide, submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt } from '../../support/camt.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';

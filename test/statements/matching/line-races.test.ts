@@ -1,6 +1,7 @@
 // Two nodes act on the same bank lines and payments at once: a line is used once, a payment is matched by one of them, a file comes in once.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readStatements } from '#bank-statements';
 import { Journal } from '../../../src/journal/journal.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
@@ -14,7 +15,6 @@ import { approveCertain } from '../../../src/statements/matching/certain-acts.ts
 import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts } from '../../../src/statements/matching/line-parts.ts';
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
-import { readStatements } from '../../../src/statements/reading/read.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { submit } from '../../campaigns/history.ts';

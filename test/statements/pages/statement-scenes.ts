@@ -1,18 +1,18 @@
 // The pages of bank statements for the gallery: lines of every kind, the certain ones, and what a file with faults comes to.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { readStatements } from '#bank-statements';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
-import { readStatements } from '../../../src/statements/reading/read.ts';
 import type { Scene } from '../../operate/pages/gallery.ts';
 import { camt, type Entry, today } from '../../support/camt.ts';
 import type { Client } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
 import { createAt } from '../../support/shop.ts';
 
-const CORPUS = join(import.meta.dirname, '../corpus');
+const CORPUS = join(import.meta.dirname, '../../../packages/bank-statements/test/corpus');
 const ACCOUNT = 'DE89370400440532013000';
 
 export interface StatementStage {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { readStatements } from '../../src/statements/reading/read.ts';
-import { statementText } from '../support/statement-text.ts';
+import { readStatements } from '../src/read.ts';
+import { statementText } from './support/statement-text.ts';
 
 const folder = join(import.meta.dirname, 'corpus');
 const files = globSync('*.{xml,sta,ofx,csv,zip}', { cwd: folder }).toSorted();

@@ -1,12 +1,12 @@
 // Reads CSV: finds the table and how it is written, asks what cannot be told, and makes statements of its rows.
 import { isValidIBAN } from 'ibantools';
-import { sha256Hex } from '../../lib/secrets.ts';
 import { balanceFaults } from './balance.ts';
 import { runningBalance } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
 import { ownOf, type RowRead, rowReader } from './csv-line.ts';
 import { type CsvTable, csvTable } from './csv-table.ts';
+import { sha256Of } from './digest.ts';
 import { numbered } from './fingerprint.ts';
 import type { Balance, Statement, StatementAccount, StatementFault } from './statement.ts';
 import { present } from './values.ts';
@@ -49,7 +49,7 @@ export function readCsv(
   const { choices = { columns: {} } } = options;
   const table = csvTable(text, choices);
   if (!table) return undefined;
-  const shape = sha256Hex(JSON.stringify(table.names)).slice(0, 32);
+  const shape = sha256Of(JSON.stringify(table.names)).slice(0, 32);
   const named = namedAccount(table, mergedLayout({ columns: table.columns }, choices));
   const chosen = options.account === undefined ? {} : ownOf([options.account]);
   const account = Object.keys(named).length > 0 ? named : chosen;

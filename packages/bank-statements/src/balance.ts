@@ -1,6 +1,11 @@
 // Holds the balances of a statement against its entries.
-import { formatAmount } from '../../lib/money.ts';
 import type { Balance, StatementFault } from './statement.ts';
+
+/** Hundredths in words: `4990` gives `49.90`. */
+function formatAmount(minor: number): string {
+  const digits = String(minor).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
 
 /** Signed hundredths in words: `-12.50`. */
 export function signedAmount(minor: number | bigint): string {

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 
-const folder = join(import.meta.dirname, '../statements/corpus');
+const folder = join(import.meta.dirname, '../corpus');
 
 /** The files of the corpus, by name. */
 export const corpusFiles = (): [name: string, bytes: Buffer][] =>

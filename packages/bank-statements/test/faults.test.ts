@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { readStatements } from '../../src/statements/reading/read.ts';
+import { readStatements } from '../src/read.ts';
 
 const sample = (file: string) => readFileSync(join(import.meta.dirname, 'corpus', file));
 const camt = sample('camt053-02-german.xml').toString();

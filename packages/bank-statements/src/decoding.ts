@@ -27,7 +27,7 @@ function encodingOf(bytes: Uint8Array): string {
 
 /** What the XML declaration names. The header of an OFX 1 file is not read: its bytes tell. */
 function declaredEncoding(bytes: Uint8Array): string | undefined {
-  const head = Buffer.from(bytes.subarray(0, 300)).toString('latin1');
+  const head = String.fromCharCode(...bytes.subarray(0, 300));
   const xml = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(head)?.[1];
   if (xml === undefined) return undefined;
   if (DOS_NAMES.test(xml)) return 'cp850';

@@ -1,6 +1,6 @@
 // Writes lines as banks do, in each format that is read, with the liberties that banks take: for holding readers against them.
-import { formatAmount } from '../../src/lib/money.ts';
-import type { SeededRandom } from './seeded-random.ts';
+import { formatAmount } from '../../../../src/lib/money.ts';
+import type { SeededRandom } from '../../../../test/support/seeded-random.ts';
 
 /** What is written of a line. Texts have single spaces, and letters, digits and spaces alone where a format cannot hold more. */
 export interface WrittenLine {

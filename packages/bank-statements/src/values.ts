@@ -1,5 +1,10 @@
 // Amounts, days, accounts and references as banks write them, read by their text.
-import { isCurrency, MAXIMUM_MINOR } from '../../lib/money.ts';
+import { CODES } from './currencies.ts';
+
+/** The largest amount that is read, 999,999,999,999.99, in hundredths. Sums of it stay exact. */
+const MAXIMUM_MINOR = 99_999_999_999_999;
+
+const CURRENCIES = new Set(CODES.trim().split(/\s+/));
 
 /**
  * Hundredths of an unsigned decimal number: `1234.5` gives 123450. `decimalMark` is `.` or `,`. Zeros behind the second decimal are
@@ -15,7 +20,7 @@ export function hundredths(text: string, decimalMark: '.' | ','): number | undef
 /** The currency's code in upper case, or undefined if ISO 4217 has none of this name. */
 export function currencyCode(text: string | undefined): string | undefined {
   const code = text?.trim().toUpperCase();
-  return code !== undefined && isCurrency(code) ? code : undefined;
+  return code !== undefined && CURRENCIES.has(code) ? code : undefined;
 }
 
 /** YYYY-MM-DD of a year, month and day, or undefined if the calendar has no such day. */

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatements } from '../../src/statements/reading/read.ts';
-import { corpusFiles, damaged } from '../support/damage.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
+import { SeededRandom } from '../../../test/support/seeded-random.ts';
+import { readStatements } from '../src/read.ts';
+import { corpusFiles, damaged } from './support/damage.ts';
 
 /** Damaged files. */
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 600;

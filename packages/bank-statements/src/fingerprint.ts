@@ -1,5 +1,5 @@
 // Identifies lines, so that the same money in another file is found again.
-import { sha256Hex } from '../../lib/secrets.ts';
+import { sha256Of } from './digest.ts';
 import type { Statement, StatementLine } from './statement.ts';
 import { folded } from './values.ts';
 
@@ -47,5 +47,5 @@ function digestOf(account: string, line: LineRead, format: Statement['format']):
     String(line.isReversal),
     ...rest(),
   ];
-  return sha256Hex(JSON.stringify(parts)).slice(0, 32);
+  return sha256Of(JSON.stringify(parts)).slice(0, 32);
 }

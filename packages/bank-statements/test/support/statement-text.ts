@@ -1,7 +1,7 @@
 // Statements as a person would write them down: what the corpus holds beside its files, one row for each line.
-import { signedAmount } from '../../src/statements/reading/balance.ts';
-import type { ReadStatements } from '../../src/statements/reading/read.ts';
-import type { Statement, StatementLine } from '../../src/statements/reading/statement.ts';
+import { signedAmount } from '../../src/balance.ts';
+import type { ReadStatements } from '../../src/read.ts';
+import type { Statement, StatementLine } from '../../src/statement.ts';
 
 /** Everything that was read, without positions and fingerprints. */
 export function statementText({ statements, faults }: ReadStatements): string {

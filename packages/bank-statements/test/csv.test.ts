@@ -1,12 +1,12 @@
 // CSV: what a file tells of itself is used, what it does not tell is asked, and a row that cannot be read is a fault with its line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CsvOptions } from '../../src/statements/reading/csv.ts';
-import { type CsvLayout, parseChoices } from '../../src/statements/reading/csv-layout.ts';
-import { CSV_PROFILES } from '../../src/statements/reading/csv-profiles.ts';
-import { csvAmount, csvDay } from '../../src/statements/reading/csv-values.ts';
-import { balanceWord } from '../../src/statements/reading/csv-words.ts';
-import { readStatements } from '../../src/statements/reading/read.ts';
+import type { CsvOptions } from '../src/csv.ts';
+import { type CsvLayout, parseChoices } from '../src/csv-layout.ts';
+import { CSV_PROFILES } from '../src/csv-profiles.ts';
+import { csvAmount, csvDay } from '../src/csv-values.ts';
+import { balanceWord } from '../src/csv-words.ts';
+import { readStatements } from '../src/read.ts';
 
 const read = (rows: readonly string[], options?: CsvOptions) =>
   readStatements(Buffer.from(rows.join('\n')), 'x.csv', options);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readStatements } from '../../src/statements/reading/read.ts';
-import { SeededRandom } from '../support/seeded-random.ts';
+import { SeededRandom } from '../../../test/support/seeded-random.ts';
+import { readStatements } from '../src/read.ts';
 import {
   type CsvWritten,
   WRITTEN_ACCOUNT,
@@ -11,7 +11,7 @@ import {
   type WrittenFormat,
   type WrittenLine,
   writtenFile,
-} from '../support/statement-writers.ts';
+} from './support/statement-writers.ts';
 
 /** Files of each format. */
 const RUNS = Number(process.env.COUNTERFOIL_RUNS) || 150;

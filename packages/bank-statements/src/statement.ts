@@ -17,7 +17,7 @@ export interface StatementFault {
   text: string;
 }
 
-/** A balance in hundredths (for every currency, see `lib/money.ts`); negative if the account is overdrawn. */
+/** A balance in hundredths (for every currency, those without decimals too); negative if the account is overdrawn. */
 export interface Balance {
   minor: number;
   currency: string;

@@ -1,0 +1,32 @@
+// Reads files of bank statements: CAMT, MT940, MT942, OFX, CSV, and ZIP archives of them. Bytes in; statements, lines and faults out.
+export { signedAmount } from './balance.ts';
+export type { CsvOptions, CsvSeen } from './csv.ts';
+export {
+  CSV_CHOICES,
+  CSV_ROLES,
+  type CsvChoice,
+  type CsvColumns,
+  type CsvLayout,
+  type CsvRole,
+  type DateOrder,
+  type DecimalWord,
+  mergedLayout,
+  type PartialLayout,
+  parseChoices,
+  type RememberedLayout,
+} from './csv-layout.ts';
+export { ownOf } from './csv-line.ts';
+export { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf, thousandsMark } from './csv-values.ts';
+export { type LineRead, numbered } from './fingerprint.ts';
+export { FILE_BYTES_MAXIMUM, type ReadStatements, readStatements } from './read.ts';
+export type {
+  Balance,
+  Counterparty,
+  LineReferences,
+  Statement,
+  StatementAccount,
+  StatementFault,
+  StatementFormat,
+  StatementLine,
+} from './statement.ts';
+export { currencyCode, ibanOf } from './values.ts';
