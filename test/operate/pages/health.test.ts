@@ -7,7 +7,6 @@ import { MINUTE_MS } from '../../../src/lib/time.ts';
 import { MANY_SIGN_INS, pageThatSays, signIn } from '../../support/console.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
-import { ENGINES } from '../../support/stores.ts';
 
 /** What the page says of one check: its state, and its sentences. */
 function finding(text: string, id: string): { state: string; says: string } {
@@ -24,105 +23,96 @@ function finding(text: string, id: string): { state: string; says: string } {
   };
 }
 
-for (const engine of ENGINES)
-  describe(engine, () => {
-    let harness: Harness;
-    let olga: Awaited<ReturnType<typeof signIn>>;
-    before(async () => {
-      harness = await startHarness(engine, { configuration: MANY_SIGN_INS });
-      olga = await signIn(harness, 'auditor', 'Olga Auditor');
-      await harness.create();
-    });
-    after(() => harness.close());
-
-    test('It says what is well, what is to be fixed, and what production would refuse.', async () => {
-      const page = await olga.get('/health');
-      assert.equal(page.status, 200);
-      assert.deepEqual(strictly(page.text).faults, []);
-      assert.match(page.text, /aria-current="page">Health</);
-      assert.match(page.body, /\d+ warnings, and nothing that failed\./);
-      for (const id of [
-        'reach_api',
-        'reach_checkout',
-        'reach_console',
-        'storage_served',
-        'schema',
-        'durability',
-      ])
-        assert.equal(finding(page.text, id).state, 'OK', id);
-      const key = finding(page.text, 'development_key');
-      assert.equal(key.state, 'Warning');
-      assert.match(
-        key.says,
-        /merchants\[0\]\.keys\[0\]\.key is the development key, .*counterfoil\.yaml:\d+ Make another/,
-      );
-      assert.ok(
-        page.text.indexOf('id="production-heading"') < page.text.indexOf('id="check-development_key"'),
-      );
-      assert.ok(page.text.indexOf('id="check-development_key"') < page.text.indexOf('id="well-heading"'));
-    });
-
-    test('It shows no key, no password and no connection string.', async () => {
-      const { text } = await olga.get('/health');
-      assert.doesNotMatch(text, /cfk_|postgres:\/\/|argon2/);
-    });
-
-    test('A newest verification that found the history broken is a failure there too.', async () => {
-      assert.equal(finding((await olga.get('/health')).text, 'verification').state, 'Skipped');
-      const { id } = await harness.create();
-      await harness.service.database.script(`update payments set amount_minor = 1 where id = '${id}'`);
-      await olga.send(await olga.get('/audit'), {}, 'Verify now');
-      await pageThatSays(olga, '/audit', /Broken/);
-      const page = await olga.get('/health');
-      const found = finding(page.text, 'verification');
-      assert.equal(found.state, 'Failed');
-      assert.match(found.says, new RegExp(`The history is not what it was: .*${id}`));
-      assert.match(page.body, /1 check failed/);
-    });
-
-    test('Who has no second factor is told to administrators by name, to others as a number.', async () => {
-      const ana = await signIn(harness, 'administrator', 'Ana Admin');
-      const { database } = harness.service;
-      await database.script("update administrators set totp_secret = null where name = 'Ana Admin'");
-      await pause(200); // reads share a view of the store for a moment
-      const told = async (who: typeof olga) =>
-        finding((await who.get('/health')).text, 'second_factors').says;
-      assert.match(await told(ana), /^administrator-\d+@example\.org has no second factor\./);
-      assert.match(await told(olga), /^1 person has no second factor\./);
-      assert.doesNotMatch((await olga.get('/health')).text, /administrator-\d+@example\.org/);
-    });
-
-    test('What becomes unsafe while it runs is seen, and seen to be fixed.', async () => {
-      chmodSync(harness.store.storage, 0o755);
-      try {
-        const exposed = finding((await olga.get('/health')).text, 'storage_private');
-        assert.equal(exposed.state, 'Failed');
-        assert.match(exposed.says, /It can be read by others\. .* Run chmod -R go= /);
-      } finally {
-        chmodSync(harness.store.storage, 0o700);
-      }
-      assert.equal(finding((await olga.get('/health')).text, 'storage_private').state, 'OK');
-    });
-
-    test('Its own addresses are called once a minute, however often it is looked at.', async () => {
-      const calls = () => harness.logged.filter((line) => line.includes('"route":"/health"')).length;
-      harness.clock.advance(2 * MINUTE_MS);
-      const begun = calls();
-      for (let i = 0; i < 3; i++) await olga.get('/health');
-      assert.equal(calls() - begun, 1);
-      harness.clock.advance(MINUTE_MS + 1);
-      await olga.get('/health');
-      assert.equal(calls() - begun, 2);
-    });
-
-    test('A clock that is not the database’s is seen, where the database has its own.', async () => {
-      // By now the tests have moved this clock by minutes.
-      const { state, says } = finding((await olga.get('/health')).text, 'database_clock');
-      if (engine === 'sqlite') assert.equal(state, 'Skipped');
-      else
-        assert.match(
-          `${state}: ${says}`,
-          /^Failed: This machine.* clock and the database.* are 1\d\d s apart/,
-        );
-    });
+describe('the health page', () => {
+  let harness: Harness;
+  let olga: Awaited<ReturnType<typeof signIn>>;
+  before(async () => {
+    harness = await startHarness('postgres', { configuration: MANY_SIGN_INS });
+    olga = await signIn(harness, 'auditor', 'Olga Auditor');
+    await harness.create();
   });
+  after(() => harness.close());
+
+  test('It says what is well, what is to be fixed, and what production would refuse.', async () => {
+    const page = await olga.get('/health');
+    assert.equal(page.status, 200);
+    assert.deepEqual(strictly(page.text).faults, []);
+    assert.match(page.text, /aria-current="page">Health</);
+    assert.match(page.body, /\d+ warnings, and nothing that failed\./);
+    for (const id of [
+      'reach_api',
+      'reach_checkout',
+      'reach_console',
+      'storage_served',
+      'schema',
+      'durability',
+    ])
+      assert.equal(finding(page.text, id).state, 'OK', id);
+    const key = finding(page.text, 'development_key');
+    assert.equal(key.state, 'Warning');
+    assert.match(
+      key.says,
+      /merchants\[0\]\.keys\[0\]\.key is the development key, .*counterfoil\.yaml:\d+ Make another/,
+    );
+    assert.ok(page.text.indexOf('id="production-heading"') < page.text.indexOf('id="check-development_key"'));
+    assert.ok(page.text.indexOf('id="check-development_key"') < page.text.indexOf('id="well-heading"'));
+  });
+
+  test('It shows no key, no password and no connection string.', async () => {
+    const { text } = await olga.get('/health');
+    assert.doesNotMatch(text, /cfk_|postgres:\/\/|argon2/);
+  });
+
+  test('A newest verification that found the history broken is a failure there too.', async () => {
+    assert.equal(finding((await olga.get('/health')).text, 'verification').state, 'Skipped');
+    const { id } = await harness.create();
+    await harness.service.database.script(`update payments set amount_minor = 1 where id = '${id}'`);
+    await olga.send(await olga.get('/audit'), {}, 'Verify now');
+    await pageThatSays(olga, '/audit', /Broken/);
+    const page = await olga.get('/health');
+    const found = finding(page.text, 'verification');
+    assert.equal(found.state, 'Failed');
+    assert.match(found.says, new RegExp(`The history is not what it was: .*${id}`));
+    assert.match(page.body, /1 check failed/);
+  });
+
+  test('Who has no second factor is told to administrators by name, to others as a number.', async () => {
+    const ana = await signIn(harness, 'administrator', 'Ana Admin');
+    const { database } = harness.service;
+    await database.script("update administrators set totp_secret = null where name = 'Ana Admin'");
+    await pause(200); // reads share a view of the store for a moment
+    const told = async (who: typeof olga) => finding((await who.get('/health')).text, 'second_factors').says;
+    assert.match(await told(ana), /^administrator-\d+@example\.org has no second factor\./);
+    assert.match(await told(olga), /^1 person has no second factor\./);
+    assert.doesNotMatch((await olga.get('/health')).text, /administrator-\d+@example\.org/);
+  });
+
+  test('What becomes unsafe while it runs is seen, and seen to be fixed.', async () => {
+    chmodSync(harness.store.storage, 0o755);
+    try {
+      const exposed = finding((await olga.get('/health')).text, 'storage_private');
+      assert.equal(exposed.state, 'Failed');
+      assert.match(exposed.says, /It can be read by others\. .* Run chmod -R go= /);
+    } finally {
+      chmodSync(harness.store.storage, 0o700);
+    }
+    assert.equal(finding((await olga.get('/health')).text, 'storage_private').state, 'OK');
+  });
+
+  test('Its own addresses are called once a minute, however often it is looked at.', async () => {
+    const calls = () => harness.logged.filter((line) => line.includes('"route":"/health"')).length;
+    harness.clock.advance(2 * MINUTE_MS);
+    const begun = calls();
+    for (let i = 0; i < 3; i++) await olga.get('/health');
+    assert.equal(calls() - begun, 1);
+    harness.clock.advance(MINUTE_MS + 1);
+    await olga.get('/health');
+    assert.equal(calls() - begun, 2);
+  });
+
+  test('A clock that is not the database’s is seen, where the database has its own.', async () => {
+    // By now the tests have moved this clock by minutes.
+    const { state, says } = finding((await olga.get('/health')).text, 'database_clock');
+    assert.match(`${state}: ${says}`, /^Failed: This machine.* clock and the database.* are 1\d\d s apart/);
+  });
+});

@@ -10,7 +10,6 @@ import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
-import { ENGINES } from '../../support/stores.ts';
 import { becomes, eventually } from '../../support/waiting.ts';
 
 const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
@@ -29,139 +28,137 @@ async function createIn(node: Journal, { service, clock }: Harness, count = 1, k
 const openOn = ({ service }: Harness) => service.streams.counters.open;
 const created = (ids: readonly string[]) => ids.map((id) => `payment.created ${id}`);
 
-for (const engine of ENGINES) {
-  describe(`the event stream on ${engine}`, () => {
-    let service: Harness;
-    const opened: StreamClient[] = [];
-    const open = async (
-      ...rest: [query?: string, options?: { key?: string; headers?: Record<string, string> }]
-    ) => {
-      const client = await openStream(service, ...rest);
-      opened.push(client);
-      return client;
-    };
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
-    const closeAll = async () => {
-      for (const client of opened.splice(0)) client.close();
-      await becomes(0, () => openOn(service), 1000);
-    };
-
-    test('an event arrives within a second, and says what the list says.', async () => {
-      const client = await open();
-      assert.equal(client.status, 200);
-      assert.equal(client.headers['content-type'], 'text/event-stream; charset=utf-8');
-      assert.equal(client.headers['x-accel-buffering'], 'no');
-      assert.equal(client.headers['cache-control'], 'no-store');
-      assert.deepEqual(client.comments, ['retry: 1000']);
-      const { id } = await service.create();
-      await becomes(1, () => client.events.length, WITHIN_MS);
-      await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-      await becomes(2, () => client.events.length, WITHIN_MS);
-      const { data } = (await service.request(`/v1/payments/${id}/events`)).json;
-      assert.deepEqual(
-        client.events.map((one) => one.data),
-        data,
-      );
-      assert.deepEqual(
-        client.events.map((one) => one.id),
-        data.map((one: { id: string }) => one.id),
-      );
-      await closeAll();
-    });
-
-    test('it shows nothing of another merchant, and no other type or payment than asked for.', async () => {
-      const [theirs, cancelled] = [await open('', { key: OTHER_KEY }), await open('?type=payment.cancelled')];
-      const { id } = await service.create();
-      const one = await open(`?payment_id=${id}`);
-      const other = await service.create({}, { key: OTHER_KEY });
-      await service.create();
-      await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-      await Promise.all([theirs.heard(1), cancelled.heard(1), one.heard(1)]);
-      await sleep(400); // a poll later nothing else has come
-      assert.deepEqual(theirs.told, created([other.id]));
-      assert.deepEqual(cancelled.told, [`payment.cancelled ${id}`]);
-      assert.deepEqual(one.told, [`payment.cancelled ${id}`]);
-      await closeAll();
-    });
-
-    test('it goes on behind Last-Event-ID or after without gap or double while others write.', async () => {
-      const { journal } = service.service;
-      const [first] = await createIn(journal, service);
-      const { data } = (await service.request(`/v1/payments/${first}/events`)).json;
-      const expected = await createIn(journal, service, 250);
-      let writing = true;
-      const write = async () => {
-        while (writing) {
-          expected.push(...(await createIn(journal, service, 3)));
-          await sleep(1);
-        }
-      };
-      const writer = write();
-      const cursor = data[0].id;
-      const streams: StreamClient[] = [];
-      for (let i = 0; i < 40; i++) {
-        const options = i % 2 ? { headers: { 'last-event-id': cursor } } : {};
-        streams.push(await open(`?after=${i % 2 ? 'evt_older' : cursor}`, options));
-        await sleep(i % 5);
-      }
-      writing = false;
-      await writer;
-      for (const stream of streams) await stream.heard(expected.length);
-      await sleep(300);
-      for (const stream of streams) assert.deepEqual(stream.told, created(expected));
-      await closeAll();
-    });
-
-    test('what comes in one burst while a stream catches up arrives whole.', async () => {
-      const { journal } = service.service;
-      const { next_cursor: cursor } = (await service.request(`/v1/events?limit=1`)).json;
-      const streams = [];
-      const expected: string[] = [];
-      for (let i = 0; i < 4; i++) {
-        streams.push(openStream(service, `?after=${cursor}`));
-        for (let j = 0; j < 3; j++) expected.push(...(await createIn(journal, service, 250)));
-      }
-      const opening = await Promise.all(streams);
-      opened.push(...opening);
-      const last = created(expected).at(-1);
-      for (const stream of opening) {
-        await eventually(() => stream.told.length >= expected.length && stream.told.at(-1) === last);
-        assert.deepEqual(stream.told.slice(-expected.length), created(expected));
-        assert.equal(new Set(stream.told).size, stream.told.length);
-      }
-      await closeAll();
-    });
-
-    test('a position that is not theirs is a 422, and so is what the query does not take.', async () => {
-      const { id } = await service.create({}, { key: OTHER_KEY });
-      const [event] = (await service.request(`/v1/payments/${id}/events`, { key: OTHER_KEY })).json.data;
-      for (const [path, headers, details] of [
-        [`?after=${event.id}`, {}, ['after']],
-        ['', { 'last-event-id': event.id }, ['after']],
-        ['?type=x&payment_id=y', {}, ['payment_id', 'type']],
-      ] as const) {
-        const answer = await service.request(`/v1/events/stream${path}`, { headers });
-        assert.equal(answer.status, 422, path);
-        assert.deepEqual(Object.keys(answer.json.error.details).sort(), details);
-      }
-      assert.equal((await service.request('/v1/events/stream', { key: null })).status, 401);
-      const head = await service.request('/v1/events/stream', { method: 'HEAD' });
-      assert.equal(head.status, 200);
-      assert.equal(openOn(service), 0);
-    });
-
-    test('a key that is revoked loses its stream within two seconds.', async () => {
-      const made = (await service.request('/v1/api_keys', { method: 'POST', body: { name: 'x' } })).json.data;
-      const client = await open('', { key: made.key });
-      await service.request(`/v1/api_keys/${made.id}/revoke`, { method: 'POST' });
-      await becomes(true, () => client.isEnded, 2000);
-      await closeAll();
-    });
+describe('the event stream', () => {
+  let service: Harness;
+  const opened: StreamClient[] = [];
+  const open = async (
+    ...rest: [query?: string, options?: { key?: string; headers?: Record<string, string> }]
+  ) => {
+    const client = await openStream(service, ...rest);
+    opened.push(client);
+    return client;
+  };
+  before(async () => {
+    service = await startHarness('sqlite');
   });
-}
+  after(() => service.close());
+  const closeAll = async () => {
+    for (const client of opened.splice(0)) client.close();
+    await becomes(0, () => openOn(service), 1000);
+  };
+
+  test('an event arrives within a second, and says what the list says.', async () => {
+    const client = await open();
+    assert.equal(client.status, 200);
+    assert.equal(client.headers['content-type'], 'text/event-stream; charset=utf-8');
+    assert.equal(client.headers['x-accel-buffering'], 'no');
+    assert.equal(client.headers['cache-control'], 'no-store');
+    assert.deepEqual(client.comments, ['retry: 1000']);
+    const { id } = await service.create();
+    await becomes(1, () => client.events.length, WITHIN_MS);
+    await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+    await becomes(2, () => client.events.length, WITHIN_MS);
+    const { data } = (await service.request(`/v1/payments/${id}/events`)).json;
+    assert.deepEqual(
+      client.events.map((one) => one.data),
+      data,
+    );
+    assert.deepEqual(
+      client.events.map((one) => one.id),
+      data.map((one: { id: string }) => one.id),
+    );
+    await closeAll();
+  });
+
+  test('it shows nothing of another merchant, and no other type or payment than asked for.', async () => {
+    const [theirs, cancelled] = [await open('', { key: OTHER_KEY }), await open('?type=payment.cancelled')];
+    const { id } = await service.create();
+    const one = await open(`?payment_id=${id}`);
+    const other = await service.create({}, { key: OTHER_KEY });
+    await service.create();
+    await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
+    await Promise.all([theirs.heard(1), cancelled.heard(1), one.heard(1)]);
+    await sleep(400); // a poll later nothing else has come
+    assert.deepEqual(theirs.told, created([other.id]));
+    assert.deepEqual(cancelled.told, [`payment.cancelled ${id}`]);
+    assert.deepEqual(one.told, [`payment.cancelled ${id}`]);
+    await closeAll();
+  });
+
+  test('it goes on behind Last-Event-ID or after without gap or double while others write.', async () => {
+    const { journal } = service.service;
+    const [first] = await createIn(journal, service);
+    const { data } = (await service.request(`/v1/payments/${first}/events`)).json;
+    const expected = await createIn(journal, service, 250);
+    let writing = true;
+    const write = async () => {
+      while (writing) {
+        expected.push(...(await createIn(journal, service, 3)));
+        await sleep(1);
+      }
+    };
+    const writer = write();
+    const cursor = data[0].id;
+    const streams: StreamClient[] = [];
+    for (let i = 0; i < 40; i++) {
+      const options = i % 2 ? { headers: { 'last-event-id': cursor } } : {};
+      streams.push(await open(`?after=${i % 2 ? 'evt_older' : cursor}`, options));
+      await sleep(i % 5);
+    }
+    writing = false;
+    await writer;
+    for (const stream of streams) await stream.heard(expected.length);
+    await sleep(300);
+    for (const stream of streams) assert.deepEqual(stream.told, created(expected));
+    await closeAll();
+  });
+
+  test('what comes in one burst while a stream catches up arrives whole.', async () => {
+    const { journal } = service.service;
+    const { next_cursor: cursor } = (await service.request(`/v1/events?limit=1`)).json;
+    const streams = [];
+    const expected: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      streams.push(openStream(service, `?after=${cursor}`));
+      for (let j = 0; j < 3; j++) expected.push(...(await createIn(journal, service, 250)));
+    }
+    const opening = await Promise.all(streams);
+    opened.push(...opening);
+    const last = created(expected).at(-1);
+    for (const stream of opening) {
+      await eventually(() => stream.told.length >= expected.length && stream.told.at(-1) === last);
+      assert.deepEqual(stream.told.slice(-expected.length), created(expected));
+      assert.equal(new Set(stream.told).size, stream.told.length);
+    }
+    await closeAll();
+  });
+
+  test('a position that is not theirs is a 422, and so is what the query does not take.', async () => {
+    const { id } = await service.create({}, { key: OTHER_KEY });
+    const [event] = (await service.request(`/v1/payments/${id}/events`, { key: OTHER_KEY })).json.data;
+    for (const [path, headers, details] of [
+      [`?after=${event.id}`, {}, ['after']],
+      ['', { 'last-event-id': event.id }, ['after']],
+      ['?type=x&payment_id=y', {}, ['payment_id', 'type']],
+    ] as const) {
+      const answer = await service.request(`/v1/events/stream${path}`, { headers });
+      assert.equal(answer.status, 422, path);
+      assert.deepEqual(Object.keys(answer.json.error.details).sort(), details);
+    }
+    assert.equal((await service.request('/v1/events/stream', { key: null })).status, 401);
+    const head = await service.request('/v1/events/stream', { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    assert.equal(openOn(service), 0);
+  });
+
+  test('a key that is revoked loses its stream within two seconds.', async () => {
+    const made = (await service.request('/v1/api_keys', { method: 'POST', body: { name: 'x' } })).json.data;
+    const client = await open('', { key: made.key });
+    await service.request(`/v1/api_keys/${made.id}/revoke`, { method: 'POST' });
+    await becomes(true, () => client.isEnded, 2000);
+    await closeAll();
+  });
+});
 
 describe('the event stream of a node', () => {
   test('a heartbeat comes each 15 seconds, and no limit for answers cuts it.', async () => {
