@@ -5,11 +5,11 @@ import { pathOf } from '../lib/web-address.ts';
 import type { FailureLog } from '../web/pages/failure.ts';
 import { servePages } from '../web/pages/surface.ts';
 import { type FrontLinks, FrontRoute } from './front-page.ts';
-import { InboxRoute } from './inbox.ts';
+import { type InboxParts, InboxRoute } from './inbox.ts';
 import { type PaymentParts, PaymentRoute } from './payment-route.ts';
 import { checkoutSite } from './visit.ts';
 
-export interface Checkout extends PaymentParts, FailureLog {
+export interface Checkout extends PaymentParts, InboxParts, FailureLog {
   clock: Clock;
   timeZone: string;
   /** What the page at the root leads to; null in production. */

@@ -2,16 +2,11 @@
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
 import { formatAmount, hasMinorUnit } from '../lib/money.ts';
+import { type QrCode, qrPath, qrPicture } from '../lib/qr-code.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
-import {
-  type QrCode,
-  qrPath,
-  qrPicture,
-  swissCross,
-  swissWidthMm,
-} from '../payments/methods/transfer/qr-code.ts';
 import { type QuickPay, quickPayments } from '../payments/methods/transfer/quick-pay.ts';
+import { swissCross, swissWidthMm } from '../payments/methods/transfer/swiss.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Words } from '../web/markup/languages.ts';
 import { qrSvg } from '../web/markup/qr-svg.ts';

@@ -22,10 +22,12 @@ import { eventDescription } from '../payments/api/events-openapi.ts';
 import { apiDescription } from '../payments/api/openapi.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
+import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
 import { trialDescription } from '../review/api/trials-openapi.ts';
 import type { ReviewFigures } from '../review/figures.ts';
 import { adminStatementDescription } from '../statements/admin/statements-openapi.ts';
+import { onStatement } from '../statements/matching/bank-fact.ts';
 import type { Database } from '../store/database.ts';
 import type { Defect } from '../web/errors.ts';
 import { API_HEADERS } from '../web/headers.ts';
@@ -39,12 +41,14 @@ import { createShell, type ShellParts } from '../web/shell.ts';
 import type { AddressRules } from '../webhooks/addresses.ts';
 import { adminWebhookDescription } from '../webhooks/admin/webhooks-openapi.ts';
 import { webhookDescription } from '../webhooks/api/webhooks-openapi.ts';
+import { isSignedFor } from '../webhooks/received.ts';
 import { adminApi } from './admin/admin.ts';
 import { adminDescription } from './admin/openapi.ts';
 import type { Installation } from './checks/check.ts';
 import { Inspector } from './checks/inspector.ts';
 import { ROW_CHECKS } from './checks/row-checks.ts';
 import { type ConsoleSettings, consolePages } from './pages/console.ts';
+import { consoleRoutes, type RoomParts } from './rooms.ts';
 import { isSecure, originsOf, type Places, type Site } from './settings/places.ts';
 import { v1 } from './v1.ts';
 
@@ -156,7 +160,8 @@ function actorOf({ caller, principal }: FastifyRequest): object {
   };
 }
 
-type Shared = AppParts & Omit<Checkout, 'limits' | 'front' | 'triesOut'> & { checkpoints: CheckpointLookup };
+type Shared = AppParts &
+  Omit<Checkout, 'limits' | 'front' | 'triesOut' | 'isSigned'> & { checkpoints: CheckpointLookup };
 
 /** What merchants and their customers reach. */
 function addPublic(app: FastifyInstance, shared: Shared): void {
@@ -193,6 +198,7 @@ function addPublic(app: FastifyInstance, shared: Shared): void {
     ...shared,
     front: shared.httpsOnly ? null : frontLinks(shared),
     triesOut: !shared.httpsOnly,
+    isSigned: (path, received) => isSignedFor(shared, path, received),
     prefix: pathOf(checkoutBaseUrl),
   } satisfies Checkout & { prefix: string });
 }
@@ -203,18 +209,27 @@ function addConsole(app: FastifyInstance, shared: Shared): void {
     shared.log.error({ err: error }, 'verifying the history failed'),
   );
   app.addHook('onClose', () => verification.stop());
-  app.register(consolePages, {
+  const { database, clock } = shared;
+  const parts: RoomParts = {
     ...shared,
-    baseUrl,
+    checkoutBaseUrl: shared.places.checkoutBaseUrl,
     registerUrl: `${shared.places.baseUrls.public}/register`,
+    countPayments: (merchantId, since, maximum) => countCreated(database, merchantId, since, maximum),
+    onStatement,
     verification,
     inspector: new Inspector({
       ...shared.installation,
-      clock: shared.clock,
-      store: { database: shared.database },
+      clock,
+      store: { database },
       deadlineMs: PROBE_DEADLINE_MS,
       verification: () => verification.newest,
     }),
+  };
+  app.register(consolePages, {
+    ...shared,
+    baseUrl,
+    routes: consoleRoutes(parts),
+    waiting: async () => (await shared.figures.waiting()).count,
     prefix: `${pathOf(baseUrl)}/console`,
   } satisfies ConsoleSettings & { prefix: string });
 }

@@ -1,5 +1,8 @@
 // A fact about a payment that helps to decide, as it is shown.
 
+import type { Payment } from '../payments/payment.ts';
+import type { Reader } from '../store/database.ts';
+
 export interface Fact {
   kind:
     | 'test_mode'
@@ -24,3 +27,6 @@ export interface Fact {
 
 /** Writes an amount in minor units. */
 export type WriteMoney = (minor: number, currency: string) => string;
+
+/** Finds a fact that another room knows; undefined where it knows none. Throws `DatabaseError`. */
+export type FactSource = (database: Reader, payment: Payment, money: WriteMoney) => Promise<Fact | undefined>;

@@ -4,9 +4,8 @@ import { formatAmount } from '../lib/money.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findMerchant } from '../merchants/queries.ts';
 import { asOf, type Payment } from '../payments/payment.ts';
-import { onStatement } from '../statements/matching/bank-fact.ts';
 import type { Reader } from '../store/database.ts';
-import type { Fact, WriteMoney } from './fact.ts';
+import type { Fact, FactSource, WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, receivedSoFar } from './review.ts';
 import { momentInUtc } from './told.ts';
@@ -26,19 +25,20 @@ const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(
 
 /**
  * The facts about a payment at `now` (milliseconds since 1970), those about the payment itself first. `money` writes an amount
- * (minor units, currency). Throws `DatabaseError`.
+ * (minor units, currency), `beside` knows one fact more. Throws `DatabaseError`.
  */
 export async function factsOf(
   database: Reader,
   payment: Payment,
   now: number,
   money: WriteMoney = plainMoney,
+  beside: FactSource = async () => undefined,
 ): Promise<Fact[]> {
   const found = await Promise.all([
     testMode(payment),
     suspended(database, payment),
     moneyReceived(payment, money),
-    onStatement(database, payment, money),
+    beside(database, payment, money),
     payerName(payment),
     amount(database, payment, money),
     sameEmail(database, payment, now),

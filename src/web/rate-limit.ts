@@ -3,7 +3,6 @@ import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { OperationalError } from '../lib/errors.ts';
 import { SECOND_MS } from '../lib/time.ts';
-import type { Caller } from '../merchants/merchant.ts';
 
 /** What all nodes together take. */
 export interface RateLimits {
@@ -74,6 +73,14 @@ export class TokenBucket {
   }
 }
 
+/** A caller as far as its limits go. */
+interface Limited {
+  merchant: { id: string };
+  key: { mode: 'live' | 'test' };
+  /** Stand over those of all merchants. */
+  limits: { [limit in keyof RateLimits]?: RateLimits[limit] | undefined };
+}
+
 /**
  * The buckets of all merchants that called of late, one for each mode: who makes more keys may not call more often. In memory, so that
  * counting waits for nothing; each node has its own.
@@ -91,7 +98,7 @@ export class CallerBuckets {
    * The bucket that a caller's request with `method` is taken from. A merchant's own limits stand over those of all; a bucket begins
    * anew where they were changed.
    */
-  find({ merchant, key, limits: own }: Caller, method: string, now: number): TokenBucket {
+  find({ merchant, key, limits: own }: Limited, method: string, now: number): TokenBucket {
     const name = `${key.mode} ${merchant.id}`;
     const isRead = method === 'GET' || method === 'HEAD';
     const perSecond = isRead

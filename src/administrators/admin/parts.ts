@@ -3,7 +3,6 @@
 import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { Offer } from '../../payments/methods/offer.ts';
 import type { Database } from '../../store/database.ts';
 import type { Refuse } from '../../web/refused-keys.ts';
 
@@ -13,8 +12,6 @@ export interface AdminParts {
   clock: Clock;
   /** What refuses tokens. */
   refuse: Refuse;
-  /** The ways to pay, which name the accounts that statements are of. */
-  offer: Offer;
   checkoutBaseUrl: string;
   checkpoints: CheckpointLookup;
   /** Minor units by currency above which a second administrator must confirm. */

@@ -2,7 +2,7 @@
 
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { qrPath } from '../../payments/methods/transfer/qr-code.ts';
+import { qrPath } from '../../lib/qr-code.ts';
 import { qrSvg } from '../../web/markup/qr-svg.ts';
 import type { Administrator } from '../administrator.ts';
 import { type NewPasskey, type Passkey, passkeyPlace, registrationOptions } from '../passkey.ts';

@@ -1,29 +1,9 @@
-// The pieces that several of the console's pages about payments are made of.
+// The pieces that several of the console's pages are made of.
 import { duration } from '../../lib/duration.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { formatTimestamp } from '../../lib/time.ts';
-import { asOf, type Payment } from '../../payments/payment.ts';
 import { type FieldMarkup, fieldMarkup, summaryOfFaults } from '../../web/markup/field.ts';
-import { type IconName, icon } from '../../web/markup/parts.ts';
 import type { Context } from './route.ts';
-
-/** What a status is called in the console, and its icon. */
-const STATUS: Record<Payment['status'] | 'expired', [IconName, string]> = {
-  pending: ['clock', 'Waiting for the customer'],
-  requires_review: ['eye', 'To review'],
-  approved: ['check', 'Approved'],
-  rejected: ['cross', 'Rejected'],
-  cancelled: ['slash', 'Cancelled'],
-  expired: ['late', 'Expired'],
-};
-
-/** A payment's status at `now`. Expired is distinguished from cancelled. */
-export function statusStamp(payment: Payment, now: number): Html {
-  const { status, status_reason } = asOf(payment, now);
-  const shown = status_reason === 'expired' ? 'expired' : status;
-  const [name, word] = STATUS[shown];
-  return html`<p class="stamp ${shown}">${icon(name)}<span>${word}</span></p>`;
-}
 
 /** Whether an amount is so long that narrow pages show it smaller, or on two lines. */
 export const isLong = (amount: string) => amount.length > 13;
@@ -46,6 +26,14 @@ export function literal(text: string): Html {
 /** Text from outside, whose direction is its own. */
 export function said(text: string): Html {
   return html`<span class="said" dir="auto">${text}</span>`;
+}
+
+/** Administrators' names, by their ids. */
+export type Names = ReadonlyMap<string, string>;
+
+/** What an administrator is called on a page that `principal` reads. */
+export function nameOf({ principal }: Context, names: Names, id: string): Html {
+  return id === principal.id ? html`you` : said(names.get(id) ?? id);
 }
 
 export type TermRow = [term: string, value: Html | string | number | null | undefined];

@@ -2,23 +2,16 @@
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Act } from '../../journal/audit-entry.ts';
-import type { BackgroundVerification } from '../../journal/background-verification.ts';
-import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { KeyRing } from '../../journal/keys/key-ring.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import type { Html } from '../../lib/html.ts';
 import type { Clock } from '../../lib/time.ts';
-import type { Directory } from '../../merchants/directory.ts';
-import type { KeyUses } from '../../merchants/key-uses.ts';
-import type { Inspector } from '../../operate/checks/inspector.ts';
-import type { Offer } from '../../payments/methods/offer.ts';
-import type { ReviewFigures } from '../../review/figures.ts';
 import type { Database } from '../../store/database.ts';
 import type { Permission, Principal } from '../administrator.ts';
 import type { FailureTally } from '../failure-tally.ts';
 
-/** What every page of the console works with. */
+/** What every page of the console works with. What the pages of one room need besides, its routes close over: see `withParts`. */
 export interface ConsoleParts {
   database: Database;
   journal: Journal;
@@ -26,28 +19,11 @@ export interface ConsoleParts {
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
   ring: KeyRing;
-  directory: Directory;
-  keyUses: KeyUses;
-  /** The ways to pay, which tell how money is to arrive. */
-  offer: Offer;
   /** Without a slash at its end. */
   baseUrl: string;
-  checkoutBaseUrl: string;
-  /** Where merchants register. */
-  registerUrl: string;
-  /** The private directory, where checkpoints and the public key lie. */
-  storage: string;
   timeZone: string;
-  /** Minor units by currency above which a second administrator must confirm. */
-  fourEyesAbove: Readonly<Record<string, number>>;
-  /** What the bookkeeper writes before references. */
-  prefixes: readonly string[];
-  checkpoints: CheckpointLookup;
-  figures: ReviewFigures;
-  /** Verifies the history in the background of this node. */
-  verification: BackgroundVerification;
-  /** Asks every check about this installation. */
-  inspector: Inspector;
+  /** How many payments wait for a decision; the navigation shows it. */
+  waiting(): Promise<number>;
 }
 
 /** One request, after the guard let it through. */
@@ -131,7 +107,7 @@ interface Download {
  * search field (both on the input). A key never decides: what `a` and `r` lead to is a page that asks. `data-news` on an element is the
  * address to ask how many payments are new.
  */
-export interface Route {
+export interface Route<C extends Context = Context> {
   method: 'GET' | 'POST';
   /** Below the console's address, as Fastify takes it: `/payments/:payment_id`; `/` is the first page. */
   path: string;
@@ -144,21 +120,23 @@ export interface Route {
   takesFiles?: true;
   /** Set if the script asks by itself: that keeps no session alive. */
   isBackground?: true;
-  answer(context: Context): Outcome | Promise<Outcome>;
+  answer(context: C): Outcome | Promise<Outcome>;
 }
 
-export const page = (path: string, permission: Permission, answer: Route['answer']): Route => ({
-  method: 'GET',
-  path,
-  permission,
-  page: path,
-  answer,
-});
-
-/** A form's POST to `path`. `standsOn` is the path of its page: a draft is shown there again, and a GET of `path` leads there. */
-export const form = (
+export const page = <C extends Context = Context>(
   path: string,
   permission: Permission,
-  answer: Route['answer'],
+  answer: Route<C>['answer'],
+): Route<C> => ({ method: 'GET', path, permission, page: path, answer });
+
+/** A form's POST to `path`. `standsOn` is the path of its page: a draft is shown there again, and a GET of `path` leads there. */
+export const form = <C extends Context = Context>(
+  path: string,
+  permission: Permission,
+  answer: Route<C>['answer'],
   standsOn = path,
-): Route => ({ method: 'POST', path, permission, page: standsOn, answer });
+): Route<C> => ({ method: 'POST', path, permission, page: standsOn, answer });
+
+/** The routes of a room, each of which is given `parts` besides what every page works with. */
+export const withParts = <P>(parts: P, routes: readonly Route<Context & P>[]): Route[] =>
+  routes.map((route) => ({ ...route, answer: (context) => route.answer({ ...context, ...parts }) }));

@@ -115,7 +115,7 @@ export async function show(visit: Visit, shown: Shown): Promise<FastifyReply> {
   if (shown.faults) noteFields(request, shown.faults);
   if (shown.code) note(request, { code: shown.code });
   const nonce = randomBytes(16).toString('base64url');
-  const waiting = principal ? (await place.figures.waiting()).count : 0;
+  const waiting = principal ? await place.waiting() : 0;
   const token = tokenField(formKey);
   const signedIn = principal && { principal, token, waiting };
   const text = framed(shown, { path: place.path, here, theme, nonce, keys, signedIn });

@@ -10,7 +10,7 @@ import {
   notice,
   said,
 } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
@@ -28,13 +28,14 @@ import {
 } from '../invite.ts';
 import { findInviteByDigest } from '../invite-queries.ts';
 import { isShownAgain } from '../stored-key.ts';
+import type { MerchantContext } from './context.ts';
 import { MODE_NAMES, modesOf } from './merchant-key-parts.ts';
 
 const PATH = '/invitations';
 /** Older ones are in the audit log. */
 const SHOWN = 100;
 
-export async function invitationsPage(context: Context, faults: Faults = {}): Promise<Shown> {
+export async function invitationsPage(context: MerchantContext, faults: Faults = {}): Promise<Shown> {
   const { database, address, token, form } = context;
   const all = await listInvites(database, SHOWN);
   return {
@@ -71,7 +72,7 @@ ${token}${seedField(context)}${field({
   };
 }
 
-function list(context: Context, all: readonly Invite[]): Html {
+function list(context: MerchantContext, all: readonly Invite[]): Html {
   const { address, token, now } = context;
   const button = ({ id }: Invite) =>
     html`<form method="post" action="${address(`${PATH}/${id}/revoke`)}">${token}<button class="quiet" aria-label="Revoke ${id}">Revoke</button></form>`;
@@ -91,7 +92,7 @@ function list(context: Context, all: readonly Invite[]): Html {
   );
 }
 
-function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
+function stateOf(context: MerchantContext, { used_at, revoked_at, expires_at, merchant_id }: Invite): Html {
   if (used_at !== null) {
     const merchant = html`<a class="plain" href="${context.address(`/merchants/${merchant_id}`)}">${literal(merchant_id!)}</a>`;
     return html`Used ${moment(context, used_at)} by ${merchant}`;
@@ -100,7 +101,7 @@ function stateOf(context: Context, { used_at, revoked_at, expires_at, merchant_i
   return html`${expires_at <= context.now ? 'Over since' : 'Open until'} ${moment(context, expires_at)}`;
 }
 
-export async function invite(context: Context): Promise<Outcome> {
+export async function invite(context: MerchantContext): Promise<Outcome> {
   const { journal, form, act, database } = context;
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
   if (!mode) return invitationsPage(context, { mode: 'Choose what their first key makes' });
@@ -129,7 +130,7 @@ const wording = ({ note, days }: Readonly<Record<string, string>>): Faults => ({
 });
 
 /** The page that an invitation stands on, this once. */
-function invitationPage(context: Context, code: string, row: Invite): Shown {
+function invitationPage(context: MerchantContext, code: string, row: Invite): Shown {
   const { address, registerUrl } = context;
   return {
     title: 'The invitation',
@@ -142,7 +143,7 @@ ${notice(html`<p>Copy it now: it is shown only this once. It works for anyone, o
   };
 }
 
-export async function revokeInvitation(context: Context): Promise<Outcome> {
+export async function revokeInvitation(context: MerchantContext): Promise<Outcome> {
   const { journal, params, act, address } = context;
   const id = params.invite_id!;
   await journal.commit((transaction) => revokeInvite(transaction, id, act), id);

@@ -1,7 +1,7 @@
 // The parts of the pages about keys: the list, one key, and a new key, which is shown once.
 import { may } from '../../administrators/administrator.ts';
 import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
-import type { Context, Shown } from '../../administrators/pages/route.ts';
+import type { Shown } from '../../administrators/pages/route.ts';
 import { counted } from '../../lib/counted.ts';
 import { ago } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -10,6 +10,7 @@ import { type Column, records } from '../../web/markup/table.ts';
 import type { KnownKey } from '../known-key.ts';
 import { KEY_PREFIX, type Merchant, type Mode } from '../merchant.ts';
 import { isInactive, type StoredKey } from '../stored-key.ts';
+import type { MerchantContext } from './context.ts';
 
 /** How many inactive keys are listed. */
 export const KEYS_OVER_SHOWN = 20;
@@ -18,7 +19,7 @@ export const MODE_NAMES = { live: 'Live', test: 'Test' } as const;
 
 /** Keys by what they are for, how they begin and end, and when they were last used: the keys themselves are kept nowhere. */
 export function keyList(
-  context: Context,
+  context: MerchantContext,
   keys: readonly KnownKey[],
   uses: ReadonlyMap<string, number>,
 ): Html {
@@ -36,7 +37,7 @@ export function keyList(
 }
 
 /** The ways on from a key that works. */
-function doings({ address, now }: Context, key: KnownKey): Html | null {
+function doings({ address, now }: MerchantContext, key: KnownKey): Html | null {
   if (isInactive(key, now)) return null;
   const { id, merchant_id, replaced_by } = key;
   const link = (act: 'rotate' | 'revoke', label: string) =>
@@ -50,14 +51,14 @@ function beginning({ mode, last_four }: Pick<KnownKey, 'mode' | 'last_four'>): H
 }
 
 /** `3 min ago`, with the minute itself in the markup; `not used yet`. */
-export function lastUsed({ now }: Context, used: number | undefined): Html {
+export function lastUsed({ now }: MerchantContext, used: number | undefined): Html {
   if (used === undefined) return html`not used yet`;
   const seen = Math.min(used, now); // another node's clock may be ahead of this one's
   return html`<time datetime="${formatTimestamp(seen)}">${ago(seen, now)}</time>`;
 }
 
 /** What there is to know of a key before it is replaced or ended. */
-export function keyFacts(context: Context, key: KnownKey, used: number | undefined): Html {
+export function keyFacts(context: MerchantContext, key: KnownKey, used: number | undefined): Html {
   return rows([
     ['Key', literal(key.id)],
     ['For', key.name && said(key.name)],
@@ -68,7 +69,7 @@ export function keyFacts(context: Context, key: KnownKey, used: number | undefin
 }
 
 /** The active keys that were made with this one. They matter if it has leaked. */
-export function madeWithIt({ address }: Context, made: readonly StoredKey[]): Html | null {
+export function madeWithIt({ address }: MerchantContext, made: readonly StoredKey[]): Html | null {
   if (made.length === 0) return null;
   const linkOf = ({ id, merchant_id }: StoredKey) => address(`/merchants/${merchant_id}/keys/${id}/revoke`);
   const line = (key: StoredKey) =>
@@ -81,7 +82,7 @@ export function madeWithIt({ address }: Context, made: readonly StoredKey[]): Ht
   );
 }
 
-function stateOf(context: Context, key: KnownKey): Html {
+function stateOf(context: MerchantContext, key: KnownKey): Html {
   const { expires_at, revoked_at, replaced_by } = key;
   if (revoked_at !== null) return html`Revoked ${moment(context, revoked_at)}`;
   if (expires_at === null) return html`Active`;
@@ -92,7 +93,7 @@ function stateOf(context: Context, key: KnownKey): Html {
 
 /** The page that a new key stands on, this once. `more`: what else has happened. */
 export function newKeyPage(
-  context: Context,
+  context: MerchantContext,
   { id, name }: Merchant,
   { key, row }: { key: string; row: StoredKey },
   more: Html | null = null,
@@ -113,7 +114,7 @@ ${more}
 }
 
 /** The modes that a key may be made in here, and what each makes. */
-export function modesOf({ directory }: Context): (readonly [mode: Mode, label: string])[] {
+export function modesOf({ directory }: MerchantContext): (readonly [mode: Mode, label: string])[] {
   const test = ['test', 'Test payments'] as const;
   return directory.testOnly ? [test] : [test, ['live', 'Live payments: real money']];
 }

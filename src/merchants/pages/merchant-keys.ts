@@ -3,7 +3,7 @@
 import { formSecret, seedField } from '../../administrators/pages/form-secret.ts';
 import { choice, type Faults, field, literal, moment, said } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
-import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
@@ -22,6 +22,7 @@ import type { KnownKey } from '../known-key.ts';
 import { KEY_PREFIX, keyDigest, type Merchant } from '../merchant.ts';
 import { findKeyByDigest, keysMadeBy } from '../queries.ts';
 import { isInactive, isShownAgain } from '../stored-key.ts';
+import type { MerchantContext } from './context.ts';
 import { keyFacts, lastUsed, madeWithIt, modesOf, newKeyPage } from './merchant-key-parts.ts';
 
 const ENDS: Readonly<Record<string, [label: string, days: number | null]>> = {
@@ -38,7 +39,7 @@ const OVERLAP_NAMES: Readonly<Record<Overlap, string>> = {
 };
 
 /** The merchant that the path names, of the configuration or the store. Throws `not_found`. */
-function merchantOf({ directory, params }: Context): Merchant {
+function merchantOf({ directory, params }: MerchantContext): Merchant {
   const merchant = directory.merchant(params.merchant_id!);
   if (!merchant) throw new OperationalError('not_found', 'There is no such merchant.');
   return merchant;
@@ -46,7 +47,7 @@ function merchantOf({ directory, params }: Context): Merchant {
 
 /** The key that the path names, and when it was last used. Throws `not_found`. */
 async function keyOf(
-  context: Context,
+  context: MerchantContext,
 ): Promise<{ merchant: Merchant; key: KnownKey; used: number | undefined }> {
   const { database, directory, keyUses, params } = context;
   const merchant = merchantOf(context);
@@ -56,11 +57,11 @@ async function keyOf(
   return { merchant, key, used };
 }
 
-const addressOfMerchant = ({ address }: Context, { id }: Merchant) => address(`/merchants/${id}`);
+const addressOfMerchant = ({ address }: MerchantContext, { id }: Merchant) => address(`/merchants/${id}`);
 
 /** Makes a key of `secret`; where that very form made it already, a moment ago, gives it once more. Throws what making it throws. */
 async function made(
-  { database, now }: Context,
+  { database, now }: MerchantContext,
   secret: string,
   make: () => Promise<IssuedKey>,
 ): Promise<IssuedKey> {
@@ -73,7 +74,7 @@ async function made(
   }
 }
 
-export function makingPage(context: Context, faults: Faults = {}): Shown {
+export function makingPage(context: MerchantContext, faults: Faults = {}): Shown {
   const { form } = context;
   const merchant = merchantOf(context);
   return questionPage(context, {
@@ -110,7 +111,7 @@ export function makingPage(context: Context, faults: Faults = {}): Shown {
 /** What the domain says of a name, as its field says it. */
 const nameFault = (fault: string) => `What it is for ${fault.replace(/^M/, 'm').replace(/\.$/, '')}`;
 
-export async function makeKey(context: Context): Promise<Outcome> {
+export async function makeKey(context: MerchantContext): Promise<Outcome> {
   const { form, now } = context;
   const merchant = merchantOf(context);
   const mode = modesOf(context).find(([one]) => one === form.get('mode'))?.[0];
@@ -135,7 +136,7 @@ export async function makeKey(context: Context): Promise<Outcome> {
   }
 }
 
-export async function rotationPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function rotationPage(context: MerchantContext, faults: Faults = {}): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
   const { form, now } = context;
   const back = addressOfMerchant(context, merchant);
@@ -160,7 +161,7 @@ export async function rotationPage(context: Context, faults: Faults = {}): Promi
   });
 }
 
-export async function rotateMerchantKey(context: Context): Promise<Outcome> {
+export async function rotateMerchantKey(context: MerchantContext): Promise<Outcome> {
   const { form } = context;
   const { merchant, key: old } = await keyOf(context);
   const overlap = (Object.keys(OVERLAPS_MS) as Overlap[]).find((one) => one === form.get('overlap'));
@@ -178,7 +179,7 @@ export async function rotateMerchantKey(context: Context): Promise<Outcome> {
   return newKeyPage(context, merchant, issued, told);
 }
 
-export async function revocationPage(context: Context): Promise<Outcome> {
+export async function revocationPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, key, used } = await keyOf(context);
   const { now, database } = context;
   const back = addressOfMerchant(context, merchant);
@@ -198,7 +199,7 @@ ${madeWithIt(context, await keysMadeBy(database, key, now))}`,
   });
 }
 
-export async function revokeMerchantKey(context: Context): Promise<Outcome> {
+export async function revokeMerchantKey(context: MerchantContext): Promise<Outcome> {
   const { merchant, key } = await keyOf(context);
   try {
     await changeKeys(context, merchant.id, (transaction) => revokeKey(transaction, key, context.act));

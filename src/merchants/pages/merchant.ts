@@ -1,14 +1,22 @@
 // One merchant: how much it does, the keys it does it with, and whether it is suspended, which administrators change.
 import { may } from '../../administrators/administrator.ts';
-import { type Faults, field, literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
+import {
+  type Faults,
+  field,
+  literal,
+  moment,
+  type Names,
+  nameOf,
+  notice,
+  rows,
+  said,
+} from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import { countCreated } from '../../payments/queries.ts';
-import { type Names, nameOf } from '../../review/pages/panel.ts';
 import { keysAtWork } from '../list-keys.ts';
 import type { MerchantLimits } from '../merchant.ts';
 import { findMerchant } from '../queries.ts';
@@ -19,6 +27,7 @@ import {
   type StoredMerchant,
 } from '../stored-merchant.ts';
 import { changeMerchantState, REASON_MAXIMUM } from '../suspend.ts';
+import type { MerchantContext } from './context.ts';
 import { KEYS_OVER_SHOWN, keyList } from './merchant-key-parts.ts';
 
 export const COUNTED_DAYS = 30;
@@ -29,8 +38,11 @@ const ACTS = { suspend: 'suspended', resume: 'resumed' } as const;
 type Act = keyof typeof ACTS;
 
 /** How many payments a merchant made lately, in live and test mode together. */
-export async function recentPaymentCount({ database, now }: Context, id: string): Promise<string> {
-  const count = await countCreated(database, id, now - COUNTED_DAYS * DAY_MS, COUNT_MAXIMUM);
+export async function recentPaymentCount(
+  { countPayments, now }: MerchantContext,
+  id: string,
+): Promise<string> {
+  const count = await countPayments(id, now - COUNTED_DAYS * DAY_MS, COUNT_MAXIMUM);
   const text = Math.min(count, COUNT_MAXIMUM).toLocaleString('en');
   return count > COUNT_MAXIMUM ? `${text}+` : text;
 }
@@ -50,7 +62,7 @@ interface Found {
 }
 
 /** The merchant that the path names; one that left the configuration is known by its id alone. Throws `not_found`. */
-async function found({ directory, database, params }: Context): Promise<Found> {
+async function found({ directory, database, params }: MerchantContext): Promise<Found> {
   const id = params.merchant_id!;
   const stored = await findMerchant(database, id);
   const merchant = directory.merchant(id);
@@ -60,7 +72,7 @@ async function found({ directory, database, params }: Context): Promise<Found> {
   return { merchant: merchant ?? unknown, stored, isSuspended, isKnown: merchant !== undefined };
 }
 
-export async function merchantPage(context: Context): Promise<Outcome> {
+export async function merchantPage(context: MerchantContext): Promise<Outcome> {
   const { merchant, stored, isSuspended, isKnown } = await found(context);
   const { address, principal, database, directory, keyUses, now } = context;
   const { id, name, website, support, limits } = merchant;
@@ -127,7 +139,12 @@ function limitsSaid({ writes_per_second: writes, reads_per_second: reads }: Merc
 }
 
 /** When and why it was suspended and resumed. */
-function suspensions(context: Context, id: string, changes: readonly StateChange[], names: Names): Html {
+function suspensions(
+  context: MerchantContext,
+  id: string,
+  changes: readonly StateChange[],
+  names: Names,
+): Html {
   return html`<section class="block" aria-labelledby="state-heading"><h2 id="state-heading">Suspensions</h2>
 ${
   changes.length === 0
@@ -159,7 +176,11 @@ const QUESTIONS: Record<Act, { title: string; lead: string; button: string; look
 };
 
 /** The page that asks why, before anything is done. */
-export async function stateQuestion(context: Context, act: Act, faults: Faults = {}): Promise<Outcome> {
+export async function stateQuestion(
+  context: MerchantContext,
+  act: Act,
+  faults: Faults = {},
+): Promise<Outcome> {
   const { merchant, isSuspended } = await found(context);
   const { address, form } = context;
   const back = address(`/merchants/${merchant.id}`);
@@ -186,7 +207,7 @@ export async function stateQuestion(context: Context, act: Act, faults: Faults =
   });
 }
 
-export async function changeState(context: Context, act: Act): Promise<Outcome> {
+export async function changeState(context: MerchantContext, act: Act): Promise<Outcome> {
   const { journal, principal, form, address } = context;
   const { merchant } = await found(context);
   const who = { ...context.act, by: principal.id };

@@ -1,19 +1,20 @@
 // The merchants of this installation, a page at a time, found by their names.
 import { may } from '../../administrators/administrator.ts';
 import { literal, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import type { KnownKey } from '../known-key.ts';
 import type { Merchant } from '../merchant.ts';
 import { isInactive } from '../stored-key.ts';
+import type { MerchantContext } from './context.ts';
 import { COUNTED_DAYS, recentPaymentCount, stateStamp } from './merchant.ts';
 
 const PAGE = 50;
 /** Longest text that is looked for. */
 const TEXT_MAXIMUM = 255;
 
-export async function merchantsPage(context: Context): Promise<Outcome> {
+export async function merchantsPage(context: MerchantContext): Promise<Outcome> {
   const { directory, query, address, principal } = context;
   const asked = (query.get('q') ?? '').trim().slice(0, TEXT_MAXIMUM);
   const after = query.get('after') ?? '';
@@ -41,7 +42,7 @@ ${may(principal.role, 'administer') && html`<a class="secondary" href="${address
 }
 
 /** Warns that a merchant's name looks like another's, because a live key must go to the right one. */
-async function sameName({ directory }: Context, { id, name }: Merchant): Promise<Html | null> {
+async function sameName({ directory }: MerchantContext, { id, name }: Merchant): Promise<Html | null> {
   const others = (await directory.names.idsLike(name)).filter((one) => one !== id);
   const [first] = others;
   if (first === undefined) return null;
@@ -56,7 +57,7 @@ function merchantsCalled(merchants: readonly Merchant[], text: string): Merchant
   return merchants.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
 }
 
-function searchForm({ address }: Context, asked: string): Html {
+function searchForm({ address }: MerchantContext, asked: string): Html {
   return html`<form method="get" action="${address('/merchants')}" class="filter-bar" role="search">
 <div class="field search"><label for="q">Search</label>
 <p class="hint" id="q-hint">Part of a business name, or an id</p>
@@ -72,7 +73,7 @@ interface Line {
   payments: Html | string | number;
 }
 
-async function linesOf(context: Context, merchants: readonly Merchant[]): Promise<Line[]> {
+async function linesOf(context: MerchantContext, merchants: readonly Merchant[]): Promise<Line[]> {
   const lines: Line[] = [];
   for (const merchant of merchants) {
     const namesakes = await sameName(context, merchant);
@@ -81,7 +82,7 @@ async function linesOf(context: Context, merchants: readonly Merchant[]): Promis
   return lines;
 }
 
-function table({ directory, address, now }: Context, lines: readonly Line[]): Html {
+function table({ directory, address, now }: MerchantContext, lines: readonly Line[]): Html {
   const keysOf = ({ merchant }: Line) => directory.keysOf(merchant.id);
   const link = ({ id, name }: Merchant) =>
     html`<a class="plain" href="${address(`/merchants/${id}`)}" data-key-row>${said(name)}</a>`;

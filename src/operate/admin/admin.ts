@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { authenticator, permit } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
 import { addDecisionRoutes } from '../../review/admin/decisions.ts';
 import { addPaymentRoutes } from '../../review/admin/payments.ts';
 import { addStatementImport, addStatementReads } from '../../statements/admin/statements.ts';
@@ -13,7 +14,7 @@ import { addWebhookReads } from '../../webhooks/admin/webhooks.ts';
 import { addAuditRoutes } from './audit.ts';
 
 /** Registers the administrators' interface on `app` under its prefix. */
-export async function adminApi(app: FastifyInstance, parts: AdminParts): Promise<void> {
+export async function adminApi(app: FastifyInstance, parts: AdminParts & { offer: Offer }): Promise<void> {
   const authenticate = authenticator(parts.database, parts.refuse, parts.clock);
   app.decorateRequest('principal');
   app.addHook('onRequest', async (request) => {

@@ -12,7 +12,7 @@ import {
   said,
   type TermRow,
 } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import type { AuditEntry } from '../../journal/audit-entry.ts';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
@@ -26,6 +26,7 @@ import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
+import type { InstallationContext } from './context.ts';
 
 const PAGE = 50;
 const PARAMETERS = ['actor', 'action', 'subject', 'from', 'to'] as const;
@@ -35,7 +36,7 @@ const HASH_SHOWN = 12;
 
 type Asked = Partial<Record<(typeof PARAMETERS)[number], string>>;
 
-export async function auditPage(context: Context): Promise<Outcome> {
+export async function auditPage(context: InstallationContext): Promise<Outcome> {
   const { database, query } = context;
   const { asked, filter, faults } = filterOf(context);
   const wrong = hasFaults(faults);
@@ -54,7 +55,11 @@ function numberOf(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFilter; faults: Faults } {
+function filterOf({ query, timeZone }: InstallationContext): {
+  asked: Asked;
+  filter: EntryFilter;
+  faults: Faults;
+} {
   const asked: Asked = askedOf(query, PARAMETERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
   const { actor, action, subject } = asked;
@@ -66,7 +71,7 @@ function filterOf({ query, timeZone }: Context): { asked: Asked; filter: EntryFi
 }
 
 /** Whether the history was verified, and the links for verifying it elsewhere. */
-function proof(context: Context): Html {
+function proof(context: InstallationContext): Html {
   const { address, token, verification } = context;
   const { running, newest } = verification;
   const button = html`<form method="post" action="${address('/audit/verify')}" class="actions">
@@ -84,7 +89,10 @@ ${progress ?? button}
 </section>`;
 }
 
-function outcome(context: Context, newest: NonNullable<Context['verification']['newest']>): Html {
+function outcome(
+  context: InstallationContext,
+  newest: NonNullable<InstallationContext['verification']['newest']>,
+): Html {
   const at = moment(context, newest.at);
   switch (newest.is) {
     case 'verified': {
@@ -116,7 +124,7 @@ Keep the files as they are and run <code>counterfoil audit verify</code>.</p></d
   }
 }
 
-function filterForm(context: Context, asked: Asked, faults: Faults): Html {
+function filterForm(context: InstallationContext, asked: Asked, faults: Faults): Html {
   const code = { dir: 'ltr', spellcheck: 'false', autocapitalize: 'none' };
   const text = (name: 'actor' | 'action' | 'subject', label: string, placeholder: string) =>
     filterField(name, label, asked[name], undefined, { ...code, placeholder });
@@ -125,7 +133,7 @@ ${text('subject', 'On what (whole)', 'pay_…')}${dayFields(asked, faults)}`;
   return filterBar(context, '/audit', asked, { fields, button: 'Show' });
 }
 
-async function list(context: Context, asked: Asked, page: EntryPage): Promise<Html> {
+async function list(context: InstallationContext, asked: Asked, page: EntryPage): Promise<Html> {
   const { address } = context;
   const { entries, newer, older, searched } = page;
   const to = (name: 'before' | 'after', number: number) =>
@@ -148,7 +156,7 @@ ${told}
 ${pages}`;
 }
 
-async function table(context: Context, entries: readonly AuditEntry[]): Promise<Html> {
+async function table(context: InstallationContext, entries: readonly AuditEntry[]): Promise<Html> {
   const { database } = context;
   const administrators = entries.map(({ actor }) => administratorOf(actor)).filter((id) => id !== undefined);
   const names = await namesOf(database, [...new Set(administrators)]);
@@ -181,7 +189,10 @@ function administratorOf(actor: string): string | undefined {
 }
 
 /** The seal over each entry, by the entry's number. */
-async function sealsOf({ database }: Context, entries: readonly AuditEntry[]): Promise<Map<number, Seal>> {
+async function sealsOf(
+  { database }: InstallationContext,
+  entries: readonly AuditEntry[],
+): Promise<Map<number, Seal>> {
   const seals = new Map<number, Seal>();
   let seal: Seal | undefined;
   for (const { number } of entries) {
@@ -209,7 +220,7 @@ ${rows([
 </details>`;
 }
 
-function subject({ address }: Context, text: string): Html {
+function subject({ address }: InstallationContext, text: string): Html {
   if (isPaymentId(text))
     return html`<a class="plain" href="${address(`/payments/${text}`)}">${literal(text)}</a>`;
   if (/^mer_\w+$/.test(text))
@@ -217,13 +228,13 @@ function subject({ address }: Context, text: string): Html {
   return html`<a class="plain" href="${address('/audit', { subject: text })}">${literal(text)}</a>`;
 }
 
-export async function verify({ verification, address }: Context): Promise<Outcome> {
+export async function verify({ verification, address }: InstallationContext): Promise<Outcome> {
   verification.start();
   return { to: address('/audit') };
 }
 
 /** As far as the file goes now: a line that is being written is not cut in two. */
-export async function checkpoints({ storage }: Context): Promise<Outcome> {
+export async function checkpoints({ storage }: InstallationContext): Promise<Outcome> {
   const { file, bytes } = markCheckpoints(storage);
   if (bytes === 0) throw new OperationalError('not_found', 'No checkpoint was signed yet.');
   return {
@@ -233,7 +244,7 @@ export async function checkpoints({ storage }: Context): Promise<Outcome> {
   };
 }
 
-export async function publicKey({ storage }: Context): Promise<Outcome> {
+export async function publicKey({ storage }: InstallationContext): Promise<Outcome> {
   const { publicKeyFile } = checkpointFiles(storage);
   if (!existsSync(publicKeyFile)) throw new OperationalError('not_found', 'There is no public key.');
   return {

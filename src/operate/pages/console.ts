@@ -30,7 +30,6 @@ import { type FailureLog, showFailures } from '../../web/pages/failure.ts';
 import { readFilesForms } from '../../web/pages/files-form.ts';
 import { formOf, isSameOrigin, readForms } from '../../web/pages/form.ts';
 import { note } from '../../web/request-log.ts';
-import { routes } from './routes.ts';
 
 const FORM_BYTES = 32 * 1024;
 /** The files of one form, with what the form puts around them. */
@@ -44,6 +43,8 @@ const STRONG_SHARE = 50;
 export interface ConsoleSettings extends ConsoleParts, FailureLog {
   /** How many forms of signing in one network address may send in 15 minutes. */
   signInForms: number;
+  /** Every page and form. */
+  routes: readonly Route[];
 }
 
 /** Registers the console's pages, what they load, and where browsers report to, on `app`, whose prefix is the console's path. */
@@ -53,7 +54,7 @@ export async function consolePages(app: FastifyInstance, settings: ConsoleSettin
 }
 
 async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
-  const { signInForms, ...parts } = settings;
+  const { signInForms, routes, ...parts } = settings;
   const place = placeOf(parts, routes);
   const throttleOf = (maximum: number) =>
     createThrottle(maximum, place.clock, (request) => deviceOf(place, request));
@@ -111,7 +112,7 @@ async function pages(app: FastifyInstance, settings: ConsoleSettings): Promise<v
   app.get('/set-up', look(showSetUp));
   app.post('/set-up', door(takeSetUp, setUpForm));
 
-  for (const route of [...routes, ...waysToPages(place)]) addRoute(app, place, route);
+  for (const route of [...routes, ...waysToPages(place, routes)]) addRoute(app, place, route);
   const elsewhere = guarded(place, undefined);
   app.post('', elsewhere);
   app.get('/*', elsewhere);
@@ -141,7 +142,7 @@ function addRoute(app: FastifyInstance, place: ConsolePlace, route: Route): void
 }
 
 /** For each form with an address of its own: what a GET of that address leads to, the page of the form. */
-function waysToPages({ pages }: ConsolePlace): Route[] {
+function waysToPages({ pages }: ConsolePlace, routes: readonly Route[]): Route[] {
   return routes
     .filter(({ method, path }) => method === 'POST' && !pages.has(path))
     .map((form) =>

@@ -1,13 +1,14 @@
 // The health page: what every check finds about this installation, what is to be fixed first, in the words of `counterfoil doctor`.
 import { may } from '../../administrators/administrator.ts';
 import { literal, notice } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { counted } from '../../lib/counted.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { type IconName, icon } from '../../web/markup/parts.ts';
 import { type Column, records } from '../../web/markup/table.ts';
 import type { CheckOutcome } from '../checks/check.ts';
 import { advice, type Finding, sentence, tally } from '../checks/inspector.ts';
+import type { InstallationContext } from './context.ts';
 
 /** What an outcome looks like: the stamp of a status that means as much. */
 const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string }> = {
@@ -17,7 +18,7 @@ const STAMPS: Record<CheckOutcome, { stamp: string; icon: IconName; word: string
   skipped: { stamp: 'cancelled', icon: 'slash', word: 'Skipped' },
 };
 
-export async function healthPage({ inspector, address, principal }: Context): Promise<Outcome> {
+export async function healthPage({ inspector, address, principal }: InstallationContext): Promise<Outcome> {
   const mayBeNamed = may(principal.role, 'administer');
   const findings = (await inspector.findings()).map(({ saysToOthers, ...finding }) =>
     mayBeNamed || saysToOthers === undefined ? finding : { ...finding, says: saysToOthers },

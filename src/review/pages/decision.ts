@@ -1,7 +1,6 @@
 // Deciding a payment: a page that asks once more, what it comes to, and the next payment that waits.
-
-import { literal, moment, rows, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { literal, moment, nameOf, rows, said } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, isPaymentId, type Payment } from '../../payments/payment.ts';
@@ -10,15 +9,16 @@ import { paymentNotFound } from '../../payments/transition.ts';
 import { claimOf } from '../claim.ts';
 import { approve, needsSecond, reject } from '../decide.ts';
 import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review.ts';
+import type { ReviewContext } from './context.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
 import { addressOfList, type Carried, carriedBy, nextAfter, onPageOf } from './list-place.ts';
-import { addressOfPayment, heading, nameOf, type People, peopleFor, secondLine } from './panel.ts';
+import { addressOfPayment, heading, type People, peopleFor, secondLine } from './panel.ts';
 
 type Act = 'approve' | 'reject';
 
 /** The payment that the path names. Throws `not_found`. */
-export async function paymentOf({ database, params }: Context): Promise<Payment> {
+export async function paymentOf({ database, params }: ReviewContext): Promise<Payment> {
   const id = params.payment_id ?? '';
   const payment = isPaymentId(id) ? await findPayment(database, id) : undefined;
   if (!payment) throw paymentNotFound();
@@ -28,7 +28,7 @@ export async function paymentOf({ database, params }: Context): Promise<Payment>
 /** The values of a form, or of the draft that was kept during a sign-in. */
 const filledOf = (form: URLSearchParams): Filled => Object.fromEntries(form);
 
-export async function question(context: Context, act: Act): Promise<Outcome> {
+export async function question(context: ReviewContext, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const seen = context.query.get('version');
   const filled = filledOf(context.form);
@@ -50,7 +50,7 @@ interface Asked {
 const NO_DEFAULT = html`<button disabled hidden></button>`;
 
 /** The page that asks once more, or the page that says why there is nothing to decide. */
-async function asking(context: Context, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
+async function asking(context: ReviewContext, act: Act, payment: Payment, asked: Asked): Promise<Outcome> {
   const people = await peopleFor(context, [payment]);
   const obstacle = obstacleTo(context, act, payment, people);
   if (obstacle) return undecided(context, payment, obstacle, 409);
@@ -89,16 +89,21 @@ ${act === 'approve' ? await besideEvidence(context, payment, people, form) : htm
 }
 
 /** Where one came from: the payment's page, or the payment open beside the queue. */
-const wayBack = (context: Context, { id }: Payment, carried: Carried): Html =>
+const wayBack = (context: ReviewContext, { id }: Payment, carried: Carried): Html =>
   carried.list === 'payments'
     ? html`<a class="plain" href="${addressOfPayment(context, id, carried)}">Back to the payment</a>`
     : html`<a class="plain" href="${addressOfList(context, carried, { open: id })}">Back to the queue</a>`;
 
 /** Phones would scroll past what decides to a field that has the focus. */
-const isPhone = ({ request }: Context) => request.headers['sec-ch-ua-mobile'] === '?1';
+const isPhone = ({ request }: ReviewContext) => request.headers['sec-ch-ua-mobile'] === '?1';
 
 /** The form that approves, with the facts that decide before it, or beside it on wide screens. */
-async function besideEvidence(context: Context, payment: Payment, people: People, form: Html): Promise<Html> {
+async function besideEvidence(
+  context: ReviewContext,
+  payment: Payment,
+  people: People,
+  form: Html,
+): Promise<Html> {
   return html`<div class="columns">
 <div class="column">
 ${await decisive(context, payment, people)}
@@ -117,7 +122,12 @@ const numbers = (payment: Payment): Html =>
     ['Number', literal(payment.id)],
   ]);
 
-function buttons({ money }: Context, act: Act, { amount_minor, currency }: Payment, action: string): Html {
+function buttons(
+  { money }: ReviewContext,
+  act: Act,
+  { amount_minor, currency }: Payment,
+  action: string,
+): Html {
   const amount = html`<bdi>${money(amount_minor, currency)}</bdi>`;
   if (act === 'approve') return html`<button class="primary">Approve ${amount}</button>`;
   return html`<button class="danger">Reject ${amount}</button>
@@ -125,7 +135,12 @@ function buttons({ money }: Context, act: Act, { amount_minor, currency }: Payme
 }
 
 /** The consequences of the decision. */
-function consequence({ fourEyesAbove }: Context, act: Act, payment: Payment, { barred }: People): string {
+function consequence(
+  { fourEyesAbove }: ReviewContext,
+  act: Act,
+  payment: Payment,
+  { barred }: People,
+): string {
   if (act === 'reject')
     return 'The customer’s page says that it was not accepted, and your message; never the reason or the note.';
   return needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0
@@ -140,7 +155,12 @@ interface Obstacle {
 }
 
 /** Why a payment cannot be decided by the caller, as far as it shows without trying. */
-function obstacleTo(context: Context, act: Act, payment: Payment, people: People): Obstacle | undefined {
+function obstacleTo(
+  context: ReviewContext,
+  act: Act,
+  payment: Payment,
+  people: People,
+): Obstacle | undefined {
   const { principal, now } = context;
   const { status } = asOf(payment, now);
   if (status === 'approved' || status === 'rejected') {
@@ -166,7 +186,7 @@ function obstacleTo(context: Context, act: Act, payment: Payment, people: People
 
 /** The page for a decision that is too late or not allowed: the state of the payment, that nothing was done, and the links on. */
 export async function undecided(
-  context: Context,
+  context: ReviewContext,
   payment: Payment,
   { text, takeOver = false }: Obstacle,
   status: number,
@@ -193,7 +213,7 @@ ${!next && html`<a class="plain" href="${addressOfList(context, carried)}">To th
   return { title: `Nothing was decided by you`, content, place: '/queue', status };
 }
 
-export async function decide(context: Context, act: Act): Promise<Outcome> {
+export async function decide(context: ReviewContext, act: Act): Promise<Outcome> {
   const payment = await paymentOf(context);
   const filled = filledOf(context.form);
   if (filled.version === undefined)
@@ -234,7 +254,12 @@ function parsedOf(act: Act, filled: Filled) {
 }
 
 /** What a decision that was not taken leads to: the form again where it still can be, else who was first. */
-async function lost(context: Context, act: Act, error: OperationalError, filled: Filled): Promise<Outcome> {
+async function lost(
+  context: ReviewContext,
+  act: Act,
+  error: OperationalError,
+  filled: Filled,
+): Promise<Outcome> {
   const payment = await paymentOf(context);
   if (error.code === 'conflict')
     return asking(context, act, payment, { filled, changed: error.message, status: 409 });

@@ -1,27 +1,29 @@
 // What was decided last, on the list that one is back in.
-
-import { moment, notice } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
+import { moment, nameOf, notice } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId, type Payment } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { decisionOf } from '../review.ts';
-import { addressOfPayment, nameOf, parties, peopleFor } from './panel.ts';
+import type { ReviewContext } from './context.ts';
+import { addressOfPayment, parties, peopleFor } from './panel.ts';
 
 /** The payment that a parameter names. */
-export async function paymentNamed({ database, query }: Context, name: string): Promise<Payment | undefined> {
+export async function paymentNamed(
+  { database, query }: ReviewContext,
+  name: string,
+): Promise<Payment | undefined> {
   const id = query.get(name);
   return id !== null && isPaymentId(id) ? findPayment(database, id) : undefined;
 }
 
 /** The notice about the payment that `done` names; undefined where the address names none. */
-export async function doneNotice(context: Context): Promise<Html | undefined> {
+export async function doneNotice(context: ReviewContext): Promise<Html | undefined> {
   const payment = await paymentNamed(context, 'done');
   return payment && notice(html`<p>${await doneLine(context, payment)}</p>`);
 }
 
 /** The notice about the last act. It is read from the store, whatever the address says. */
-async function doneLine(context: Context, payment: Payment): Promise<Html> {
+async function doneLine(context: ReviewContext, payment: Payment): Promise<Html> {
   const people = await peopleFor(context, [payment]);
   const { status } = payment;
   const act = decisionOf(payment);

@@ -1,22 +1,20 @@
 // What a reviewer decides by: money that was recorded, facts, how the money was to arrive, and all that was asked and sent.
-
-import { literal, moment, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
+import { literal, moment, nameOf, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
 import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
-import { addressOfLine } from '../../statements/pages/statement-lists.ts';
 import type { Fact } from '../fact.ts';
 import { factsOf } from '../facts.ts';
 import { arrivalsOf, receiptsOf } from '../review.ts';
 import { dayInWords } from '../told.ts';
+import type { ReviewContext } from './context.ts';
 import {
+  addressOfLine,
   addressOfPayment,
   block,
   doings,
   type Level,
-  nameOf,
   type PanelPlace,
   type People,
 } from './panel.ts';
@@ -32,12 +30,12 @@ import {
 
 /** Everything a reviewer needs of one payment, and what they may do with it. */
 export async function panel(
-  context: Context,
+  context: ReviewContext,
   payment: Payment,
   people: People,
   place: PanelPlace,
 ): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context.now, context.money);
+  const facts = await factsOf(context.database, payment, context.now, context.money, context.onStatement);
   const level = place.on === 'payment' ? 2 : 3;
   const data = metadata(payment);
   const expected = submissionOf(payment) ? null : await instructionsFor(context, payment);
@@ -64,7 +62,7 @@ function nothingSent(payment: Payment): string {
  * expected, and for an erased payment, because erasing changes what its reference is made of.
  */
 export async function instructionsFor(
-  { database, offer, now }: Context,
+  { database, offer, now }: ReviewContext,
   payment: Payment,
 ): Promise<(Instructions & { kind: 'transfer' }) | null> {
   const submission = submissionOf(payment);
@@ -79,8 +77,8 @@ export async function instructionsFor(
  * The facts that decide an approval, so that the reviewer need not go back for them: what to look for on the statement, and facts that
  * want a second look.
  */
-export async function decisive(context: Context, payment: Payment, people: People): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context.now, context.money);
+export async function decisive(context: ReviewContext, payment: Payment, people: People): Promise<Html> {
+  const facts = await factsOf(context.database, payment, context.now, context.money, context.onStatement);
   const submission = submissionOf(payment);
   const instructions = await instructionsFor(context, payment);
   const typed = (name: string, label: string): TermRow => {
@@ -106,7 +104,7 @@ ${factList(
 }
 
 /** Money that administrators recorded or matched, each with its line on the statement. */
-function received(context: Context, payment: Payment, people: People, level: Level): Html | null {
+function received(context: ReviewContext, payment: Payment, people: People, level: Level): Html | null {
   const arrivals = arrivalsOf(payment);
   if (arrivals.length === 0) return null;
   return html`${block('received', 'Money that arrived', level)}
@@ -127,7 +125,7 @@ ${arrivals.map(({ act, amount_minor, currency, received_on, bank_reference, note
 }
 
 /** Facts, not scores: each with what it rests on, those worth a second look first. */
-function factList(context: Context, all: readonly Fact[], level: Level): Html | null {
+function factList(context: ReviewContext, all: readonly Fact[], level: Level): Html | null {
   // That it is a test stands beside the amount already.
   const facts = all.filter(({ kind }) => kind !== 'test_mode');
   if (facts.length === 0) return null;
@@ -137,7 +135,7 @@ function factList(context: Context, all: readonly Fact[], level: Level): Html | 
 </section>`;
 }
 
-function factItem(context: Context, { tone, text, basis, payments = [] }: Fact): Html {
+function factItem(context: ReviewContext, { tone, text, basis, payments = [] }: Fact): Html {
   const mark = tone === 'notice' && html`<span class="mark">Look: </span>`;
   const links = payments.map(
     (id) => html`<a href="${addressOfPayment(context, id)}">${literal(shortened(id))}</a> `,

@@ -1,7 +1,7 @@
 // The console's first page: what waits, what was decided, and what needs attention.
 
 import { age, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { newestSeal } from '../../journal/queries.ts';
 import { duration } from '../../lib/duration.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -11,6 +11,7 @@ import type { Payment } from '../../payments/payment.ts';
 import type { DayFigures } from '../figures.ts';
 import { type LastDecision, linksAskedFor, type QueueCount } from '../queries.ts';
 import { decisionChart } from './chart.ts';
+import type { ReviewContext } from './context.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { lastDecisionLine } from './queue.ts';
@@ -19,7 +20,7 @@ const LINKS_SHOWN = 10;
 /** A checkpoint is signed every minute. A history without one for longer than this needs attention. */
 const UNSIGNED_MS = 5 * MINUTE_MS;
 
-export async function homePage(context: Context): Promise<Outcome> {
+export async function homePage(context: ReviewContext): Promise<Outcome> {
   const { database, figures } = context;
   const [queue, days, last, links, notices] = await Promise.all([
     figures.waiting(),
@@ -48,7 +49,7 @@ ${linkList(context, links)}
 }
 
 /** What waits for a decision. */
-function waiting(context: Context, { count, oldest, sums }: QueueCount): Html {
+function waiting(context: ReviewContext, { count, oldest, sums }: QueueCount): Html {
   return html`<section class="tile" aria-labelledby="waiting-heading"><h2 id="waiting-heading">To review</h2>
 <p class="figure">${count}</p>
 ${
@@ -69,7 +70,7 @@ ${oldest !== null && html`<p>The oldest has waited ${age(context, oldest)}.</p>`
 }
 
 async function today(
-  context: Context,
+  context: ReviewContext,
   { approved, rejected }: DayFigures,
   last: LastDecision | null,
 ): Promise<Html> {
@@ -81,7 +82,7 @@ ${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 }
 
 /** Expired payments whose customers still want to pay. */
-function linkList(context: Context, payments: readonly Payment[]): Html {
+function linkList(context: ReviewContext, payments: readonly Payment[]): Html {
   if (payments.length === 0) return html`<p class="muted">No customer has asked for a new link.</p>`;
   const more = payments.length > LINKS_SHOWN;
   return html`<p class="hint">These expired, and their customers still want to pay.
@@ -102,7 +103,7 @@ async function health({
   address,
   baseUrl,
   now,
-}: Context): Promise<Html[]> {
+}: ReviewContext): Promise<Html[]> {
   const notices: Html[] = [];
   if (verification.newest?.is === 'broken')
     notices.push(

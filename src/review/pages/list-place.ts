@@ -1,9 +1,9 @@
 // The list that a payment was opened from, which addresses carry: its page, its filters, and the payment that comes next in it.
 
 import { askedOf } from '../../administrators/pages/filters.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { nextInQueue, queuePlace } from '../queries.ts';
+import type { ReviewContext } from './context.ts';
 import { PAYMENT_FILTERS } from './payment-search.ts';
 import { filteringOf, QUEUE_FILTERS, queuePlaceOf } from './queue-filter.ts';
 
@@ -24,14 +24,14 @@ export function carriedFrom(query: URLSearchParams, list: ListName): Carried {
 }
 
 /** The list that an address of a payment carries. Without a list, the filters are the queue's. */
-export function carriedBy({ query }: Context): Carried {
+export function carriedBy({ query }: ReviewContext): Carried {
   const list = (['queue', 'payments'] as const).find((one) => one === query.get('list'));
   return { ...carriedFrom(query, list ?? 'queue'), list };
 }
 
 /** The address of the list: its path is one of two, whatever the parameters say. */
 export function addressOfList(
-  { address }: Context,
+  { address }: ReviewContext,
   { list = 'queue', ...asked }: Carried,
   more: Readonly<Record<string, string | undefined>> = {},
 ): string {
@@ -43,7 +43,7 @@ export function addressOfList(
  * Undefined for the list of payments. Throws `DatabaseError`.
  */
 export async function nextAfter(
-  context: Context,
+  context: ReviewContext,
   payment: Payment,
   { list }: Carried,
 ): Promise<Payment | undefined> {

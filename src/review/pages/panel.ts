@@ -1,12 +1,14 @@
 // A payment as a reviewer sees it before deciding: its claim, the possible acts, facts that help, and the submission.
 import { may } from '../../administrators/administrator.ts';
-import { isLong, literal, moment, rows, said, statusStamp } from '../../administrators/pages/parts.ts';
+import { isLong, literal, moment, type Names, nameOf, rows, said } from '../../administrators/pages/parts.ts';
 import type { Context } from '../../administrators/pages/route.ts';
 import { barredAmong, namesOf } from '../../administrators/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asOf, MOVES, type Payment } from '../../payments/payment.ts';
+import { type IconName, icon } from '../../web/markup/parts.ts';
 import { claimOf } from '../claim.ts';
 import { approvalsOf, awaitsSecond, needsSecond, type ReviewAct, reviewersOf } from '../review.ts';
+import type { ReviewContext } from './context.ts';
 import type { Carried } from './list-place.ts';
 import { customerName } from './particulars.ts';
 
@@ -26,16 +28,13 @@ export function block(name: string, heading: string, level: Level): Html {
   return html`<section class="block" aria-labelledby="${id}">${title}`;
 }
 
-/** Administrators' names, by their ids. */
-export type Names = ReadonlyMap<string, string>;
-
 /** The administrators in the story of some payments: their names, and which of them may not decide any more. */
 export interface People {
   names: Names;
   barred: ReadonlySet<string>;
 }
 
-export async function peopleFor({ database }: Context, payments: readonly Payment[]): Promise<People> {
+export async function peopleFor({ database }: ReviewContext, payments: readonly Payment[]): Promise<People> {
   const reviewers = reviewersOf(payments);
   const claims = payments.flatMap(({ claimed_by }) => claimed_by ?? []);
   return {
@@ -44,17 +43,33 @@ export async function peopleFor({ database }: Context, payments: readonly Paymen
   };
 }
 
-/** What an administrator is called on a page that `principal` reads. */
-export function nameOf({ principal }: Context, names: Names, id: string): Html {
-  return id === principal.id ? html`you` : said(names.get(id) ?? id);
+/** What a status is called in the console, and its icon. */
+const STATUS: Record<Payment['status'] | 'expired', [IconName, string]> = {
+  pending: ['clock', 'Waiting for the customer'],
+  requires_review: ['eye', 'To review'],
+  approved: ['check', 'Approved'],
+  rejected: ['cross', 'Rejected'],
+  cancelled: ['slash', 'Cancelled'],
+  expired: ['late', 'Expired'],
+};
+
+/** A payment's status at `now`. Expired is distinguished from cancelled. */
+export function statusStamp(payment: Payment, now: number): Html {
+  const { status, status_reason } = asOf(payment, now);
+  const shown = status_reason === 'expired' ? 'expired' : status;
+  const [name, word] = STATUS[shown];
+  return html`<p class="stamp ${shown}">${icon(name)}<span>${word}</span></p>`;
 }
 
 /** The page of a payment, with the list that it was opened from. */
 export const addressOfPayment = ({ address }: Context, id: string, carried?: Carried) =>
   address(`/payments/${id}`, carried);
 
+/** The page of a line of a bank statement. */
+export const addressOfLine = ({ address }: Context, id: string) => address(`/statements/lines/${id}`);
+
 /** The amount in large type, the customer and the merchant. */
-export function heading(context: Context, payment: Payment, level: 'h1' | 'h2'): Html {
+export function heading(context: ReviewContext, payment: Payment, level: 'h1' | 'h2'): Html {
   const money = context.money(payment.amount_minor, payment.currency);
   const amount = html`<span class="sum${isLong(money) && ' long'}"><bdi>${money}</bdi></span>`;
   return html`<div class="subject">
@@ -72,7 +87,12 @@ export function parties(payment: Payment): Html {
 }
 
 /** The claim, the state and the possible acts. Administrators who may not decide see no forms. */
-export function doings(context: Context, payment: Payment, people: People, place: PanelPlace): Html | null {
+export function doings(
+  context: ReviewContext,
+  payment: Payment,
+  people: People,
+  place: PanelPlace,
+): Html | null {
   const { principal, address } = context;
   const decides = may(principal.role, 'decide');
   const { status } = asOf(payment, context.now);
@@ -101,7 +121,7 @@ ${!isOthers && html`${approving} ${rejecting} `}${claimForms(context, payment, p
 }
 
 /** The link to record money that came unannounced or late. */
-function recording({ address }: Context, { id, version }: Payment, { carried }: PanelPlace): Html {
+function recording({ address }: ReviewContext, { id, version }: Payment, { carried }: PanelPlace): Html {
   const target = address(`/payments/${id}/record`, { ...carried, version: String(version) });
   return html`<div class="doings">
 <div class="acts"><a class="secondary" href="${target}" data-key="m">Record money…</a></div>
@@ -109,7 +129,7 @@ function recording({ address }: Context, { id, version }: Payment, { carried }: 
 }
 
 /** How many of two approvals there are, and whose. */
-export function secondLine(context: Context, payment: Payment, people: People): Html | null {
+export function secondLine(context: ReviewContext, payment: Payment, people: People): Html | null {
   if (payment.status !== 'requires_review') return null;
   const [first] = approvalsOf(payment, people.barred);
   if (awaitsSecond(payment, people.barred) && first) {
@@ -133,7 +153,7 @@ function written({ note, bank_reference }: ReviewAct): Html | null {
 }
 
 function claimForms(
-  { address, token }: Context,
+  { address, token }: ReviewContext,
   { id }: Payment,
   { on, carried }: PanelPlace,
   claim: 'free' | 'mine' | 'others',

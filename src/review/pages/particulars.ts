@@ -1,11 +1,11 @@
 // All that is known of a payment: what its merchant asked for and what its customer sent, whole, as a reviewer needs it.
 
 import { literal, moment, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html, safeUrl } from '../../lib/html.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../payments/payment.ts';
+import type { ReviewContext } from './context.ts';
 
 /** What the customer sent, as it is kept. */
 interface Submission {
@@ -67,7 +67,7 @@ const FIELDS: Record<string, [label: string, show: (text: string) => Html]> = {
 };
 
 /** What the customer sent, whole; nothing before they did. */
-export function sent(context: Context, payment: Payment, level: 2 | 3): Html | null {
+export function sent(context: ReviewContext, payment: Payment, level: 2 | 3): Html | null {
   const submission = submissionOf(payment);
   if (!submission) return null;
   const { method, card, language, submitted_at } = submission;
@@ -132,7 +132,7 @@ function webAddress(text: string | null): Html | null {
 }
 
 /** What the merchant asked for. */
-export function asked(context: Context, payment: Payment): Html {
+export function asked(context: ReviewContext, payment: Payment): Html {
   const { name, email, phone } = customerOf(payment);
   return rows([
     [

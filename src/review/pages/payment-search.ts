@@ -8,12 +8,12 @@ import {
   filterChoice,
 } from '../../administrators/pages/filters.ts';
 import type { Faults } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-filter.ts';
 import { STATUSES, type Status } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
 import type { SearchFilter } from '../queries.ts';
+import type { ReviewContext } from './context.ts';
 
 export const PAYMENT_FILTERS = ['q', 'status', 'merchant', 'mode', 'from', 'to'] as const;
 type Parameter = (typeof PAYMENT_FILTERS)[number];
@@ -42,7 +42,7 @@ export async function paymentSearchOf({
   database,
   directory,
   timeZone,
-}: Pick<Context, 'query' | 'database' | 'directory' | 'timeZone'>): Promise<PaymentSearch> {
+}: Pick<ReviewContext, 'query' | 'database' | 'directory' | 'timeZone'>): Promise<PaymentSearch> {
   const asked = askedOf(query, PAYMENT_FILTERS, TEXT_MAXIMUM);
   const faults: Record<string, string> = {};
   const merchant = merchantAsked(directory, asked.merchant);
@@ -83,7 +83,7 @@ export function searchField(asked: string | undefined, hint = HINT): Html {
 }
 
 /** The search and the filters as a form whose answer is an address that can be kept. */
-export function paymentSearchForm(context: Context, { asked, faults }: PaymentSearch): Html {
+export function paymentSearchForm(context: ReviewContext, { asked, faults }: PaymentSearch): Html {
   const statuses = STATUSES.map((status) => [status, STATUS_NAMES[status]] as const);
   const fields = html`${searchField(asked.q)}${filterChoice('status', 'Status', statuses, asked.status, faults.status)}
 ${merchantFilter(context.directory, asked.merchant, faults.merchant)}

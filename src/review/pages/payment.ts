@@ -1,7 +1,7 @@
 // The page of one payment: what it is, all that was asked and sent, what happened, what administrators wrote, and who claims it.
 import { may } from '../../administrators/administrator.ts';
 import { type Faults, field, notice, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { ACKNOWLEDGED } from '../../journal/row-fault.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -12,6 +12,7 @@ import { claim, release } from '../claim.ts';
 import { addNote } from '../note.ts';
 import { NOTE_MAXIMUM, parseNote } from '../review.ts';
 import { type TimelineItem, timelineOf } from '../timeline.ts';
+import type { ReviewContext } from './context.ts';
 import { paymentOf, undecided } from './decision.ts';
 import { wording } from './decision-form.ts';
 import { panel } from './evidence.ts';
@@ -19,7 +20,7 @@ import { addressOfList, type Carried, carriedBy } from './list-place.ts';
 import { addressOfPayment, block, heading, peopleFor } from './panel.ts';
 import { placeInHistory, timeline } from './timeline.ts';
 
-export async function paymentPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function paymentPage(context: ReviewContext, faults: Faults = {}): Promise<Outcome> {
   const payment = await paymentOf(context);
   const { database, checkpoints, principal } = context;
   const people = await peopleFor(context, [payment]);
@@ -49,13 +50,13 @@ ${placeInHistory(context, items)}
 }
 
 /** The way back to the list that the page was opened from. */
-const backTo = (context: Context, carried: Carried): Html | undefined =>
+const backTo = (context: ReviewContext, carried: Carried): Html | undefined =>
   carried.list &&
   html`<p class="ways"><a href="${addressOfList(context, carried)}">Back to the ${carried.list}</a></p>\n`;
 
 /** The warning that the payment was changed outside the service. Until that is acknowledged, no act on it is possible. */
 async function warnings(
-  { database, address }: Context,
+  { database, address }: ReviewContext,
   payment: Payment,
   items: readonly TimelineItem[],
 ): Promise<Html | false> {
@@ -73,7 +74,7 @@ The operator recorded that in <a href="${entry}#entry-${known.number}">entry ${k
   );
 }
 
-function noteForm(context: Context, { id }: Payment, faults: Faults): Html {
+function noteForm(context: ReviewContext, { id }: Payment, faults: Faults): Html {
   const { address, token, form } = context;
   return html`${block('note', 'Add a note', 2)}
 <form method="post" action="${address(`/payments/${id}/notes`, carriedBy(context))}#errors" novalidate>
@@ -89,7 +90,7 @@ ${token}${field({
 </section>`;
 }
 
-export async function takeNote(context: Context): Promise<Outcome> {
+export async function takeNote(context: ReviewContext): Promise<Outcome> {
   const { form, journal, principal, request } = context;
   const payment = await paymentOf(context);
   const parsed = parseNote({ note: form.get('note') });
@@ -103,7 +104,7 @@ export async function takeNote(context: Context): Promise<Outcome> {
   return { to: `${addressOfPayment(context, id, carriedBy(context))}#story` };
 }
 
-export async function claimOrRelease(context: Context, act: 'claim' | 'release'): Promise<Outcome> {
+export async function claimOrRelease(context: ReviewContext, act: 'claim' | 'release'): Promise<Outcome> {
   const { principal, journal, request, form, query } = context;
   const payment = await paymentOf(context);
   const { id } = payment;

@@ -1,18 +1,19 @@
 // Exports the payments that a search finds: streamed, and recorded in the history before the first byte.
 
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { dateIn } from '../../lib/time.ts';
 import type { Directory } from '../../merchants/directory.ts';
 import { EXPORT_TYPES, type ExportFormat, separatorOf } from '../../web/row-writer.ts';
 import { exportStream } from '../export.ts';
 import type { SearchFilter } from '../queries.ts';
+import type { ReviewContext } from './context.ts';
 import { paymentSearchOf } from './payment-search.ts';
 
 /** What entries about exports are about. */
 const EXPORT_SUBJECT = 'payments';
 
-export async function download(context: Context, format: ExportFormat): Promise<Outcome> {
+export async function download(context: ReviewContext, format: ExportFormat): Promise<Outcome> {
   const { database, directory, journal, act, now, timeZone } = context;
   const { filter, faults } = await paymentSearchOf(context);
   const fault = Object.values(faults)[0];

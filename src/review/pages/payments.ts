@@ -1,15 +1,16 @@
 // The payments of all merchants, newest first: searched, filtered, and a page at a time.
 
-import { hasFaults, moment, said, statusStamp } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { hasFaults, moment, said } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isPaymentId, type Payment } from '../../payments/payment.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { SEPARATOR_NAMES, type Separator } from '../../web/row-writer.ts';
 import { searchPayments } from '../queries.ts';
+import type { ReviewContext } from './context.ts';
 import { doneNotice } from './done.ts';
 import { carriedFrom } from './list-place.ts';
-import { addressOfPayment } from './panel.ts';
+import { addressOfPayment, statusStamp } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { type PaymentSearch, paymentSearchForm, paymentSearchOf } from './payment-search.ts';
 
@@ -17,7 +18,7 @@ const PAGE = 50;
 /** How many pages back the way is kept in the address; further back the browser's own way leads, or the newest. */
 const TRAIL = 20;
 
-export async function paymentsPage(context: Context): Promise<Outcome> {
+export async function paymentsPage(context: ReviewContext): Promise<Outcome> {
   const { database, query, now } = context;
   const search = await paymentSearchOf(context);
   const wrong = hasFaults(search.faults);
@@ -39,7 +40,7 @@ ${exports(context, search)}`
   return { title: 'Payments', content, place: '/payments', faults: search.faults };
 }
 
-const table = (context: Context, payments: readonly Payment[]): Html =>
+const table = (context: ReviewContext, payments: readonly Payment[]): Html =>
   records<Payment>(
     [
       ['Created', ({ created_at }) => moment(context, created_at)],
@@ -52,13 +53,13 @@ const table = (context: Context, payments: readonly Payment[]): Html =>
     payments,
   );
 
-function amountOf(context: Context, { id, amount_minor, currency, mode }: Payment): Html {
+function amountOf(context: ReviewContext, { id, amount_minor, currency, mode }: Payment): Html {
   const amount = html`<bdi>${context.money(amount_minor, currency)}</bdi>`;
   const test = mode === 'test' && html` <span class="tag">Test</span>`;
   return html`<a href="${addressOfPayment(context, id, carriedFrom(context.query, 'payments'))}" data-key-row>${amount}</a>${test}`;
 }
 
-function empty({ address }: Context, { asked }: PaymentSearch, before: string | undefined): Html {
+function empty({ address }: ReviewContext, { asked }: PaymentSearch, before: string | undefined): Html {
   if (before !== undefined)
     return html`<div class="empty"><p>There are no older payments.</p><p><a href="${address('/payments', asked)}">Newest</a></p></div>`;
   if (Object.keys(asked).length > 0)
@@ -73,7 +74,11 @@ interface Leaf {
   next: string | undefined;
 }
 
-function links({ address }: Context, { asked }: PaymentSearch, { before, trail, next }: Leaf): Html | null {
+function links(
+  { address }: ReviewContext,
+  { asked }: PaymentSearch,
+  { before, trail, next }: Leaf,
+): Html | null {
   const back = { ...asked, before: trail.at(-1), trail: trail.slice(0, -1).join('.') };
   const onward = { ...asked, before: next, trail: [...trail, ...(before ? [before] : [])].join('.') };
   const newer = trail.length > 0 ? 'Newer' : 'Newest';
@@ -83,7 +88,7 @@ function links({ address }: Context, { asked }: PaymentSearch, { before, trail, 
   );
 }
 
-function exports({ address }: Context, { asked }: PaymentSearch): Html {
+function exports({ address }: ReviewContext, { asked }: PaymentSearch): Html {
   const link = (path: string, name: string, separator?: Separator) =>
     html`<a class="plain" href="${address(path, { ...asked, separator })}" download>${name}</a>`;
   const forSpreadsheets = SEPARATOR_NAMES.map(

@@ -6,7 +6,6 @@ import {
   filterField,
   type SelectChoices,
 } from '../../administrators/pages/filters.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isCurrency, parseTypedAmount } from '../../lib/money.ts';
 import { asciiDigits } from '../../lib/text.ts';
@@ -15,6 +14,7 @@ import { merchantAsked, merchantFilter } from '../../merchants/pages/merchant-fi
 import { isPaymentId } from '../../payments/payment.ts';
 import { meaningOf } from '../meaning.ts';
 import { MONEY_SEEN, type QueueFilter, type QueuePlace } from '../queries.ts';
+import type { ReviewContext } from './context.ts';
 import { searchField } from './payment-search.ts';
 
 /** The parameters that filter; the others of the queue say which payment is open and where the list begins. */
@@ -69,7 +69,7 @@ export async function filteringOf({
   directory,
   principal,
   now,
-}: Context): Promise<Filtering> {
+}: ReviewContext): Promise<Filtering> {
   const asked = askedOf(query, QUEUE_FILTERS, TEXT_MAXIMUM);
   const merchant = merchantAsked(directory, asked.merchant);
   const currency = asked.currency?.toUpperCase();
@@ -108,7 +108,7 @@ const select = (name: FilterName, label: string, choices: SelectChoices, asked: 
 
 /** The search and the filters as a form whose address can be bookmarked. `methods` are the queue's, by id. */
 export function filterForm(
-  { address, directory }: Context,
+  { address, directory }: ReviewContext,
   { asked, fault, merchantFault }: Filtering,
   known: { methods: SelectChoices; currencies: readonly string[] },
 ): Html {

@@ -1,8 +1,8 @@
 // The queue: payments that wait for a decision, those that wait longest first, with one of them open beside it.
 
 import { Readable } from 'node:stream';
-import { age, isLong, literal, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { age, isLong, literal, type Names, nameOf, said } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { namesOf } from '../../administrators/queries.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
@@ -13,16 +13,17 @@ import { claimOf } from '../claim.ts';
 import { countQueue, type LastDecision, listQueue, type QueueCount, queuePlace } from '../queries.ts';
 import { arrivalsOf, awaitsSecond, receivedSoFar } from '../review.ts';
 import { dayInWords } from '../told.ts';
+import type { ReviewContext } from './context.ts';
 import { doneNotice, paymentNamed } from './done.ts';
 import { panel } from './evidence.ts';
 import { carriedFrom } from './list-place.ts';
-import { addressOfPayment, heading, type Names, nameOf, type People, peopleFor } from './panel.ts';
+import { addressOfPayment, heading, type People, peopleFor } from './panel.ts';
 import { customerName, METHOD_TYPES, methodName, submissionOf, toldReference } from './particulars.ts';
 import { type Filtering, filterForm, filteringOf, queuePlaceOf, writtenPlace } from './queue-filter.ts';
 
 const PAGE = 50;
 
-export async function queuePage(context: Context): Promise<Outcome> {
+export async function queuePage(context: ReviewContext): Promise<Outcome> {
   const { database, query } = context;
   const filtering = await filteringOf(context);
   const isFiltered = Object.keys(filtering.asked).length > 0;
@@ -64,7 +65,7 @@ ${detail}
 
 /** The link that shows the list anew. The script says behind it how many were sent after all that the list is made of. */
 function newsLine(
-  context: Context,
+  context: ReviewContext,
   filtering: Filtering,
   shown: readonly Payment[],
   { newest }: QueueCount,
@@ -80,7 +81,7 @@ function newsLine(
 }
 
 /** How many payments the filters let through that were sent after a moment: what the script asks for. */
-export async function newInQueue(context: Context): Promise<Outcome> {
+export async function newInQueue(context: ReviewContext): Promise<Outcome> {
   const { database, query } = context;
   const { filter } = await filteringOf(context);
   const sent_after = /^\d{1,15}$/.exec(query.get('sent_after') ?? '')?.[0];
@@ -91,7 +92,7 @@ export async function newInQueue(context: Context): Promise<Outcome> {
 }
 
 function addressOf(
-  { address }: Context,
+  { address }: ReviewContext,
   { asked }: Filtering,
   more: Record<string, string | undefined>,
 ): string {
@@ -99,7 +100,7 @@ function addressOf(
 }
 
 /** How many there are, what they come to, and how long the oldest waits. */
-function figures(context: Context, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
+function figures(context: ReviewContext, { count, sums, oldest }: QueueCount, isFiltered = false): Html {
   const payments = count === 1 ? 'payment' : 'payments';
   const match = isFiltered && (count === 1 ? ' matches' : ' match');
   return html`<p class="figures"><strong>${count}</strong> ${payments}${match}${sums.map(
@@ -109,7 +110,7 @@ function figures(context: Context, { count, sums, oldest }: QueueCount, isFilter
 }
 
 function table(
-  context: Context,
+  context: ReviewContext,
   payments: readonly Payment[],
   people: People,
   filtering: Filtering,
@@ -146,7 +147,7 @@ ${claimCell(context, payment, people)}</tr>
 }
 
 /** Money that arrived for a payment under review: on which day, and whether it is what was asked for. */
-function seen(context: Context, payment: Payment): Html | null {
+function seen(context: ReviewContext, payment: Payment): Html | null {
   const last = arrivalsOf(payment).at(-1);
   if (!last) return null;
   const more = receivedSoFar(payment) - payment.amount_minor;
@@ -155,7 +156,7 @@ function seen(context: Context, payment: Payment): Html | null {
   return html`<p class="hint">Money seen${day}, ${more === 0 ? 'exact' : difference}</p>`;
 }
 
-function claimCell(context: Context, payment: Payment, people: People): Html {
+function claimCell(context: ReviewContext, payment: Payment, people: People): Html {
   const claim = claimOf(payment, context.now);
   const isHalf = awaitsSecond(payment, people.barred);
   const who = claim ? nameOf(context, people.names, claim.by) : '–';
@@ -173,7 +174,7 @@ function methodsOf(ids: readonly string[], payments: readonly Payment[]): [strin
   return ids.toSorted().map((id) => [id, names.get(id) ?? METHOD_TYPES[id] ?? id]);
 }
 
-function links(context: Context, filtering: Filtering, next: string | undefined): Html | null {
+function links(context: ReviewContext, filtering: Filtering, next: string | undefined): Html | null {
   const to = (place: { after?: string }) => addressOf(context, filtering, place);
   return pager(
     context.query.has('after') && ['First', to({})],
@@ -183,7 +184,7 @@ function links(context: Context, filtering: Filtering, next: string | undefined)
 }
 
 async function openPane(
-  context: Context,
+  context: ReviewContext,
   payment: Payment,
   people: People,
   filtering: Filtering,
@@ -199,7 +200,7 @@ ${await panel(context, payment, people, place)}
 }
 
 async function emptyList(
-  context: Context,
+  context: ReviewContext,
   names: Names,
   { asked }: Filtering,
   waiting: number,
@@ -218,7 +219,7 @@ async function emptyList(
 
 /** The time of the last decision, and who made it. */
 export async function lastDecisionLine(
-  context: Context,
+  context: ReviewContext,
   { at, by, payment }: LastDecision,
   known: Names,
 ): Promise<Html> {

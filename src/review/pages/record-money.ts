@@ -2,13 +2,14 @@
 
 import { type Faults, field, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { parseTypedAmount } from '../../lib/money.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { refuseOtherStatus } from '../act.ts';
 import { parseReceivedMoney, recordMoney } from '../record-money.ts';
+import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
 import { instructionsFor } from './evidence.ts';
@@ -16,7 +17,7 @@ import { carriedBy } from './list-place.ts';
 import { addressOfPayment, heading } from './panel.ts';
 import { transferRows } from './particulars.ts';
 
-export async function recordPage(context: Context): Promise<Outcome> {
+export async function recordPage(context: ReviewContext): Promise<Outcome> {
   const payment = await paymentOf(context);
   const seen = context.query.get('version');
   const filled: Filled = Object.fromEntries(context.form);
@@ -32,7 +33,7 @@ interface Asked {
 
 /** The page that asks. Throws `invalid_status` where the payment takes no money, saying why. */
 async function asking(
-  context: Context,
+  context: ReviewContext,
   payment: Payment,
   { filled, faults = {}, refusal }: Asked,
 ): Promise<Outcome> {
@@ -67,7 +68,7 @@ ${fieldsOf(context, payment, filled, faults)}`,
 }
 
 function fieldsOf(
-  { money }: Context,
+  { money }: ReviewContext,
   { amount_minor, currency }: Payment,
   filled: Filled,
   faults: Faults,
@@ -88,7 +89,7 @@ function fieldsOf(
   })}${bankReferenceField(filled, faults)}${noteField(filled, faults)}`;
 }
 
-export async function takeRecord(context: Context): Promise<Outcome> {
+export async function takeRecord(context: ReviewContext): Promise<Outcome> {
   const { form, journal, principal, request, now } = context;
   const payment = await paymentOf(context);
   const { id, currency } = payment;

@@ -1,16 +1,16 @@
 // What happened to a payment, as a list that reads as a story, and where in the sealed history each part of it stands.
 
 import { literal, moment, rows, said, type TermRow } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { TimelineItem } from '../timeline.ts';
+import type { ReviewContext } from './context.ts';
 
 /** Oldest first; each entry with what was written, its request, and all that the history has of it. */
-export function timeline(context: Context, items: readonly TimelineItem[]): Html {
+export function timeline(context: ReviewContext, items: readonly TimelineItem[]): Html {
   return html`<ol class="timeline">${items.map((item) => html`${entry(context, item)}\n`)}</ol>`;
 }
 
-function entry(context: Context, item: TimelineItem): Html {
+function entry(context: ReviewContext, item: TimelineItem): Html {
   const { number, at, actor, sentence, request_id, facts, seal, checkpoint } = item;
   const changed: TermRow[] = Object.entries(facts).map(([name, value]) => [
     name,
@@ -45,7 +45,7 @@ function written({ note, bank_reference, message }: TimelineItem): Html | null {
 }
 
 /** Where a payment stands in the history: its entries, the seal that closes the last, and who vouches for it. */
-export function placeInHistory(context: Context, items: readonly TimelineItem[]): Html {
+export function placeInHistory(context: ReviewContext, items: readonly TimelineItem[]): Html {
   const last = items.at(-1);
   if (!last) return html`<p class="muted">The history has no entries of this payment.</p>`;
   const { seal, checkpoint } = last;

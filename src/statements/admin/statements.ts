@@ -8,6 +8,7 @@ import { validationFailed } from '../../lib/errors.ts';
 import { formatAmount } from '../../lib/money.ts';
 import { textFault } from '../../lib/text.ts';
 import { dayBounds, formatTimestamp } from '../../lib/time.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
 import { bodyOf, readBytes } from '../../web/json-body.ts';
 import { listSchema, listText, pageOf, QueryReader } from '../../web/list.ts';
 import { checkFile, importFile, layoutsOf } from '../import-file.ts';
@@ -139,7 +140,11 @@ export function addStatementReads(app: FastifyInstance, { database }: AdminParts
 }
 
 /** Adds the route that imports, to `app`, whose requests carry a principal that may decide by now. */
-export function addStatementImport(app: FastifyInstance, { database, journal, offer }: AdminParts): void {
+/** `offer`: the ways to pay, which name the accounts that statements are of. */
+export function addStatementImport(
+  app: FastifyInstance,
+  { database, journal, offer }: AdminParts & { offer: Offer },
+): void {
   readBytes(app);
   app.post('/statements', { bodyLimit: FILE_BYTES_MAXIMUM }, async (request, reply) => {
     const reader = new QueryReader(request.query);

@@ -4,9 +4,9 @@ import type { CsvSeen, ReadStatements, StatementLine } from '#bank-statements';
 import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole, thousandsMark } from '#bank-statements';
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { records } from '../../web/markup/table.ts';
+import type { StatementContext } from './context.ts';
 import { csvField, type Upload } from './csv-form.ts';
 
 /** A CSV file that is to be looked at. */
@@ -42,11 +42,15 @@ export function previewFaults(previews: readonly CsvPreview[]): Faults {
 }
 
 /** The fields of every file. */
-export function previewFields(context: Context, previews: readonly CsvPreview[], faults: Faults): Html {
+export function previewFields(
+  context: StatementContext,
+  previews: readonly CsvPreview[],
+  faults: Faults,
+): Html {
   return html`${previews.map((preview, index) => previewOf(context, preview, index, faults))}`;
 }
 
-function previewOf(context: Context, preview: CsvPreview, index: number, faults: Faults): Html {
+function previewOf(context: StatementContext, preview: CsvPreview, index: number, faults: Faults): Html {
   const { name, content, read } = preview;
   const seen = seenOf(preview);
   const hidden = {
@@ -97,7 +101,12 @@ function readAs({ profile, isRemembered, headerLine, layout, sample }: CsvSeen):
   }`;
 }
 
-function accountChoice({ offer }: Context, preview: CsvPreview, index: number, faults: Faults): Html {
+function accountChoice(
+  { offer }: StatementContext,
+  preview: CsvPreview,
+  index: number,
+  faults: Faults,
+): Html {
   const { account } = seenOf(preview);
   const id = csvField(index, 'account');
   const named = account.iban ?? account.other;
@@ -144,7 +153,7 @@ function roleSelect(id: string, column: string, role: string | undefined): Html 
   return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Not read</option>${options}</select>`;
 }
 
-function lineTable({ money }: Context, lines: readonly StatementLine[]): Html {
+function lineTable({ money }: StatementContext, lines: readonly StatementLine[]): Html {
   const day = ({ bookingDay, valueDay }: StatementLine) => bookingDay ?? valueDay ?? '–';
   const amount = ({ direction, amountMinor, currency }: StatementLine) =>
     html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;

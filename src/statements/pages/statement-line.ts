@@ -1,10 +1,10 @@
 // One line of a statement: what the bank wrote, the payments that it may be for and why, and what is done with it.
 import { may } from '../../administrators/administrator.ts';
 import { type Faults, field, literal, rows, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
-import { addressOfPayment, heading } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
 import { parseApproval } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, findStatement, wholeOf } from '../line-queries.ts';
@@ -20,17 +20,18 @@ import {
 } from '../matching/line-acts.ts';
 import { bankLine, mayMatch } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
-import { addressOfLine, dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import type { StatementContext } from './context.ts';
+import { dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 import { outcomeOf } from './statement-outcome.ts';
 import { severalForm } from './statement-parts.ts';
 
-async function lineNamed({ database, params }: Context): Promise<KeptLine> {
+async function lineNamed({ database, params }: StatementContext): Promise<KeptLine> {
   const line = await findLine(database, params.line_id!);
   if (!line) throw lineNotFound();
   return line;
 }
 
-export async function linePage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function linePage(context: StatementContext, faults: Faults = {}): Promise<Outcome> {
   const { address, principal } = context;
   const line = await lineNamed(context);
   const mayDecide = may(principal.role, 'decide');
@@ -44,12 +45,12 @@ ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
 }
 
 /** With the other open lines beside it, which may carry the same reference. */
-async function proposalsFor(context: Context, line: KeptLine): Promise<Proposal[]> {
+async function proposalsFor(context: StatementContext, line: KeptLine): Promise<Proposal[]> {
   const all = await openLines(context.database, context, { also: line });
   return all.find((one) => one.line.id === line.id)?.proposals ?? [];
 }
 
-async function facts(context: Context, line: KeptLine): Promise<Html> {
+async function facts(context: StatementContext, line: KeptLine): Promise<Html> {
   const { database } = context;
   const { references, text, counterparty, valueDay, code } = bankLine(line);
   const statement = await findStatement(database, line.statement_id);
@@ -82,7 +83,7 @@ async function facts(context: Context, line: KeptLine): Promise<Html> {
 }
 
 async function proposed(
-  context: Context,
+  context: StatementContext,
   line: KeptLine,
   proposals: readonly Proposal[],
   deciding: false | { faults: Faults },
@@ -96,7 +97,7 @@ ${proposals.map((proposal, place) => proposalCard(context, line, proposal, decid
 }
 
 function proposalCard(
-  context: Context,
+  context: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   deciding: false | { place: number; faults: Faults },
@@ -123,7 +124,7 @@ const prefixOf = (place: number) => (place === 0 ? '' : `p${place}-`);
 
 /** What may be done for one proposal. Where something is odd, an approval says why. */
 function actForm(
-  { address, token, form }: Context,
+  { address, token, form }: StatementContext,
   line: KeptLine,
   proposal: Proposal,
   place: number,
@@ -154,7 +155,7 @@ ${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus
 <p class="actions"><button class="secondary">Match without a decision</button></p></form>`;
 }
 
-function ignoring({ address, token, form }: Context, line: KeptLine, faults: Faults): Html {
+function ignoring({ address, token, form }: StatementContext, line: KeptLine, faults: Faults): Html {
   return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">No payment is meant</h2>
 <form class="narrow" method="post" action="${address(`${STATEMENTS_PATH}/lines/${line.id}/ignore`)}#errors" novalidate>${token}${field(
     {
@@ -169,17 +170,17 @@ function ignoring({ address, token, form }: Context, line: KeptLine, faults: Fau
   )}<p class="actions"><button class="secondary">Ignore the line</button></p></form></section>`;
 }
 
-const pairOf = ({ params, form }: Context): LinePair => ({
+const pairOf = ({ params, form }: StatementContext): LinePair => ({
   line_id: params.line_id!,
   payment_id: form.get('payment') ?? '',
   version: Number(form.get('version')),
 });
 
-const backToList = ({ address, params }: Context): Outcome => ({
+const backToList = ({ address, params }: StatementContext): Outcome => ({
   to: address(STATEMENTS_PATH, { done: params.line_id }),
 });
 
-export async function takeAccept(context: Context): Promise<Outcome> {
+export async function takeAccept(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request } = context;
   const pair = pairOf(context);
   await journal.commit(
@@ -189,7 +190,7 @@ export async function takeAccept(context: Context): Promise<Outcome> {
   return { to: addressOfPayment(context, pair.payment_id) };
 }
 
-export async function takeApproval(context: Context): Promise<Outcome> {
+export async function takeApproval(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request, fourEyesAbove, form } = context;
   const pair = pairOf(context);
   const line = await lineNamed(context);
@@ -211,7 +212,7 @@ export async function takeApproval(context: Context): Promise<Outcome> {
   return backToList(context);
 }
 
-export async function takeIgnore(context: Context): Promise<Outcome> {
+export async function takeIgnore(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request, params, form } = context;
   const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
   const fault = ignoreReasonFault(reason);

@@ -1,9 +1,8 @@
 // The lists of the lines of statements: the open credits with what is proposed, those in another state, and what a search finds.
 
 import { said } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { pager, records } from '../../web/markup/table.ts';
 import { isLineId, type KeptLine, type LineState } from '../kept.ts';
@@ -13,6 +12,7 @@ import { type BankLine, bankLine } from '../matching/line-evidence.ts';
 import { SEARCHED_MAXIMUM, searchLines } from '../matching/line-search.ts';
 import { certainPairs, OPEN_MAXIMUM, openLines } from '../matching/open-lines.ts';
 import { pastedLines } from '../pasted-queries.ts';
+import type { StatementContext } from './context.ts';
 
 export const STATEMENTS_PATH = '/statements';
 const SHOWN = 50;
@@ -35,8 +35,6 @@ const LEVEL_LOOKS = { certain: 'approved', likely: 'requires_review', possible: 
 export const levelStamp = ({ level }: Pick<Proposal, 'level'>): Html =>
   html`<span class="stamp ${LEVEL_LOOKS[level]}">${LEVEL_NAMES[level]}</span>`;
 
-export const addressOfLine = ({ address }: Context, id: string) => address(`${STATEMENTS_PATH}/lines/${id}`);
-
 /** A line's day in words; the bank may name none. */
 export function dayOn({ day }: Pick<KeptLine, 'day'>): Html {
   if (day === '') return html`<span>No day</span>`;
@@ -45,13 +43,13 @@ export function dayOn({ day }: Pick<KeptLine, 'day'>): Html {
 
 /** A line's amount, a debit with a minus sign. */
 export function lineAmount(
-  { money }: Context,
+  { money }: StatementContext,
   line: Pick<KeptLine, 'amount_minor' | 'currency' | 'direction'>,
 ): Html {
   return html`<bdi>${line.direction === 'debit' && '−'}${money(line.amount_minor, line.currency)}</bdi>`;
 }
 
-export async function openList(context: Context, mayDecide: boolean): Promise<Html> {
+export async function openList(context: StatementContext, mayDecide: boolean): Promise<Html> {
   const { database, address, query, money } = context;
   const all = await openLines(database, context);
   if (all.length === 0) return html`<p>There are none.</p>`;
@@ -102,7 +100,7 @@ type Row = { line: BankLine; proposals: readonly Proposal[] };
 const idsOf = (rows: readonly Row[]) => rows.map(({ line }) => line.id);
 
 /** The columns of every list. `pasted` says of lines without a statement who pasted them. */
-function lineColumns(context: Context, pasted: ReadonlyMap<string, string>) {
+function lineColumns(context: StatementContext, pasted: ReadonlyMap<string, string>) {
   return [
     [
       'Day',
@@ -125,7 +123,7 @@ function lineColumns(context: Context, pasted: ReadonlyMap<string, string>) {
 }
 
 export async function otherList(
-  context: Context,
+  context: StatementContext,
   state: LineState,
   after: string | undefined,
 ): Promise<Html> {
@@ -141,14 +139,14 @@ ${pager(
 )}`;
 }
 
-export async function foundList(context: Context, text: string): Promise<Html> {
+export async function foundList(context: StatementContext, text: string): Promise<Html> {
   const found = await searchLines(context.database, text, SHOWN);
   return html`${found.length === 0 ? html`<p>No line matches this search.</p>` : await linesTable(context, found)}
 <p class="muted">At most ${SHOWN} are shown, of the newest ${SEARCHED_MAXIMUM} lines.</p>`;
 }
 
 /** Lines with what became of each. */
-async function linesTable(context: Context, lines: readonly KeptLine[]): Promise<Html> {
+async function linesTable(context: StatementContext, lines: readonly KeptLine[]): Promise<Html> {
   const rows = lines.map((row) => ({ line: bankLine(row), proposals: [], row }));
   return records<(typeof rows)[number]>(
     [

@@ -1,18 +1,22 @@
 // What became of a bank line, and the form that takes it back.
 
 import { notice } from '../../administrators/pages/parts.ts';
-import type { Context } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { isDecided, type Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { addressOfPayment } from '../../review/pages/panel.ts';
 import type { KeptLine } from '../kept.ts';
 import { partsOfLine } from '../line-queries.ts';
+import type { StatementContext } from './context.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
 import { partsShown } from './statement-parts.ts';
 
 /** What became of a line, and the button that takes it back for those who may decide, unless its payment is decided. */
-export async function outcomeOf(context: Context, line: KeptLine, mayDecide: boolean): Promise<Html> {
+export async function outcomeOf(
+  context: StatementContext,
+  line: KeptLine,
+  mayDecide: boolean,
+): Promise<Html> {
   const { address, token } = context;
   const decided = await decidedPayment(context, line);
   const told = await {
@@ -35,7 +39,7 @@ export async function outcomeOf(context: Context, line: KeptLine, mayDecide: boo
 }
 
 /** The payment of a line, or of one of its parts, that is approved or rejected: the match stands then. Undefined if none is. */
-async function decidedPayment({ database }: Context, line: KeptLine): Promise<Payment | undefined> {
+async function decidedPayment({ database }: StatementContext, line: KeptLine): Promise<Payment | undefined> {
   const lines = line.state === 'split' ? await partsOfLine(database, line) : [line];
   const ids = lines.flatMap(({ payment_id }) => payment_id ?? []);
   return (await findPayments(database, ids)).find(isDecided);

@@ -1,20 +1,21 @@
 // A bank line for several payments: the form that matches it with all of them, and what its parts are then.
 
-import { said, statusStamp } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import { said } from '../../administrators/pages/parts.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import type { Payment } from '../../payments/payment.ts';
-import { addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment, statusStamp } from '../../review/pages/panel.ts';
 import { records } from '../../web/markup/table.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, partsOfLine } from '../line-queries.ts';
 import type { Proposal } from '../matching/judge-line.ts';
 import { reopenLine } from '../matching/line-acts.ts';
 import { acceptParts, reopenParts, severalOf } from '../matching/line-parts.ts';
-import { addressOfLine, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import type { StatementContext } from './context.ts';
+import { lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** The payments that a line is proposed for together, and the button that matches it with all of them; nothing if there are none. */
-export function severalForm(context: Context, line: KeptLine, proposals: readonly Proposal[]): Html {
+export function severalForm(context: StatementContext, line: KeptLine, proposals: readonly Proposal[]): Html {
   const payments = severalOf(line, proposals);
   if (payments.length === 0) return html``;
   const { address, token, money, now } = context;
@@ -40,7 +41,7 @@ ${records<Payment>(
 }
 
 /** The parts of a line that was split, each with its payment. */
-export async function partsShown(context: Context, line: KeptLine): Promise<Html> {
+export async function partsShown(context: StatementContext, line: KeptLine): Promise<Html> {
   const parts = await partsOfLine(context.database, line);
   return html`<p>It is the money of several payments:</p>
 <ul>${parts.map(
@@ -53,7 +54,7 @@ export async function partsShown(context: Context, line: KeptLine): Promise<Html
   )}</ul>`;
 }
 
-export async function takeParts(context: Context): Promise<Outcome> {
+export async function takeParts(context: StatementContext): Promise<Outcome> {
   const { journal, principal, request, params, form } = context;
   const pairs = (form.get('pairs') ?? '').split(',').map((pair) => {
     const [payment_id = '', version] = pair.split(' ');
@@ -65,7 +66,7 @@ export async function takeParts(context: Context): Promise<Outcome> {
 }
 
 /** Takes back what became of a line, or of all parts of one that was split. */
-export async function takeReopen(context: Context): Promise<Outcome> {
+export async function takeReopen(context: StatementContext): Promise<Outcome> {
   const { database, journal, principal, request, params } = context;
   const id = params.line_id!;
   const isSplit = (await findLine(database, id))?.state === 'split';

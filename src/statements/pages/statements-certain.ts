@@ -1,24 +1,25 @@
 // Approving the certain ones: one page lists lines and payments with their sum, one press approves them in one commit.
 
 import { literal, notice, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
-import { addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { needsSecond } from '../../review/review.ts';
 import { records } from '../../web/markup/table.ts';
 import { approveCertain, type LeftLine } from '../matching/certain-acts.ts';
 import type { LinePair } from '../matching/line-acts.ts';
 import { type CertainPair, certainPairs, openLines } from '../matching/open-lines.ts';
-import { addressOfLine, dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
+import type { StatementContext } from './context.ts';
+import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 /** Pairs that one press approves: their fields fit into a form. */
 const AT_ONCE = 200;
 
-export async function certainPage(context: Context): Promise<Outcome> {
+export async function certainPage(context: StatementContext): Promise<Outcome> {
   return asking(context);
 }
 
-async function asking(context: Context, told?: Html): Promise<Outcome> {
+async function asking(context: StatementContext, told?: Html): Promise<Outcome> {
   const { database, address, token } = context;
   const all = certainPairs(await openLines(database, context));
   const shown = all.slice(0, AT_ONCE);
@@ -41,7 +42,7 @@ ${all.length > shown.length && html`<p class="muted">${all.length - shown.length
   return { title: 'Approve the certain ones', content, place: STATEMENTS_PATH };
 }
 
-function sumsOf({ money }: Context, pairs: readonly CertainPair[]): string {
+function sumsOf({ money }: StatementContext, pairs: readonly CertainPair[]): string {
   const currencies = Map.groupBy(pairs, ({ line }) => line.currency);
   return [...currencies]
     .map(([currency, some]) =>
@@ -53,7 +54,7 @@ function sumsOf({ money }: Context, pairs: readonly CertainPair[]): string {
     .join(', ');
 }
 
-function table(context: Context, pairs: readonly CertainPair[]): Html {
+function table(context: StatementContext, pairs: readonly CertainPair[]): Html {
   const { fourEyesAbove } = context;
   return records<CertainPair>(
     [
@@ -79,7 +80,7 @@ function table(context: Context, pairs: readonly CertainPair[]): Html {
   );
 }
 
-export async function takeCertain(context: Context): Promise<Outcome> {
+export async function takeCertain(context: StatementContext): Promise<Outcome> {
   const { database, journal, principal, request, form, fourEyesAbove } = context;
   const pairs = (form.get('pairs') ?? '').split(',').slice(0, AT_ONCE).map(pairIn);
   const certain = certainPairs(await openLines(database, context));
@@ -97,7 +98,7 @@ export async function takeCertain(context: Context): Promise<Outcome> {
   return asking(context, html`${told}${left.length > 0 && leftTable(context, left)}`);
 }
 
-function leftTable(context: Context, left: readonly LeftLine[]): Html {
+function leftTable(context: StatementContext, left: readonly LeftLine[]): Html {
   return records<LeftLine>(
     [
       ['Left', ({ line_id }) => html`<a href="${addressOfLine(context, line_id)}">The line</a>`],

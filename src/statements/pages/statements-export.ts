@@ -1,7 +1,7 @@
 // Lines of statements as a file, for the books: asked for by account and days, and told in the history before the first byte.
 
 import { askedOf, dayFields, filterChoice } from '../../administrators/pages/filters.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { dateIn, dayBounds } from '../../lib/time.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../web/row-writer.ts';
 import { lineSums } from '../line-queries.ts';
 import { linesStream } from '../matching/lines-export.ts';
+import type { StatementContext } from './context.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
 
 const TEXT_MAXIMUM = 100;
@@ -37,7 +38,7 @@ export const separatorChoice = (): Html =>
     null,
   );
 
-export async function exportPage(context: Context): Promise<Outcome> {
+export async function exportPage(context: StatementContext): Promise<Outcome> {
   const { address, database } = context;
   const accounts = [...new Set((await lineSums(database)).map(({ account }) => account))];
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
@@ -54,7 +55,7 @@ ${filterChoice(
   return { title: 'Download lines', content, place: STATEMENTS_PATH };
 }
 
-export async function downloadLines(context: Context, format: ExportFormat): Promise<Outcome> {
+export async function downloadLines(context: StatementContext, format: ExportFormat): Promise<Outcome> {
   const { account, from, to, separator } = await recordedExport(context, format);
   return {
     stream: linesStream(context.database, { format, separator, filter: { account, from, to } }),
@@ -65,7 +66,7 @@ export async function downloadLines(context: Context, format: ExportFormat): Pro
 
 /** What an address asks of lines to download. An entry tells it before the first byte. Throws `validation_failed`. */
 export async function recordedExport(
-  context: Context,
+  context: StatementContext,
   format: ExportFormat,
 ): Promise<{ account?: string; from?: string; to?: string; separator: Separator | undefined }> {
   const { journal, act, query } = context;
@@ -87,5 +88,8 @@ export async function recordedExport(
 }
 
 /** The name of a file that is downloaded today. */
-export const nameOfExport = ({ timeZone, now }: Context, name: string, format: ExportFormat): string =>
-  `${name}-${dateIn(timeZone, now)}.${format}`;
+export const nameOfExport = (
+  { timeZone, now }: StatementContext,
+  name: string,
+  format: ExportFormat,
+): string => `${name}-${dateIn(timeZone, now)}.${format}`;

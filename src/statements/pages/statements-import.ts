@@ -2,13 +2,14 @@
 
 import type { ReadStatements } from '#bank-statements';
 import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
 import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
 import { readBeside } from '../read-beside.ts';
 import { rememberedLayouts } from '../remembered.ts';
+import type { StatementContext } from './context.ts';
 import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
@@ -30,7 +31,10 @@ interface Shown {
   fault?: string;
 }
 
-export function importPage(context: Context, { outcomes = [], previews = [], fault }: Shown = {}): Outcome {
+export function importPage(
+  context: StatementContext,
+  { outcomes = [], previews = [], fault }: Shown = {},
+): Outcome {
   const { address, token } = context;
   const isImported = outcomes.some(({ imported }) => imported);
   const faults: Faults = fault ? { files: fault } : previewFaults(previews);
@@ -85,7 +89,7 @@ ${faults.length > shown.length && html`<p>${faults.length - shown.length} more.<
   );
 }
 
-export async function takeFiles(context: Context): Promise<Outcome> {
+export async function takeFiles(context: StatementContext): Promise<Outcome> {
   const { database, form } = context;
   const chosen = form instanceof FilesForm ? form.files : [];
   const uploads: Upload[] = await lookedAt(form);
@@ -108,7 +112,7 @@ export async function takeFiles(context: Context): Promise<Outcome> {
 }
 
 async function importOne(
-  context: Context,
+  context: StatementContext,
   read: ReadStatements,
   { name, said }: Upload,
 ): Promise<FileOutcome> {

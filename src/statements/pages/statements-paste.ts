@@ -11,7 +11,7 @@ import {
   notice,
   said,
 } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { counted } from '../../lib/counted.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
@@ -21,6 +21,7 @@ import { ownAccount } from '../account.ts';
 import { importedText } from '../import.ts';
 import { importFile } from '../import-file.ts';
 import { type PastedRow, readPasted } from '../pasted.ts';
+import type { StatementContext } from './context.ts';
 import { dayOn, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
 
 export const PASTE_PATH = `${STATEMENTS_PATH}/paste`;
@@ -35,7 +36,7 @@ interface ReadList {
 }
 
 /** The accounts that a list may be about, by the value of the choice. */
-function accountsOf({ offer }: Context) {
+function accountsOf({ offer }: StatementContext) {
   const all = offer.settings.flatMap(({ accounts }) => accounts);
   const named = all.flatMap(({ iban, rows = [], holder, currency }) => {
     const account = ownOf([iban ?? rows.map(({ value }) => value).join('/')]);
@@ -45,7 +46,7 @@ function accountsOf({ offer }: Context) {
   return new Map(named.map((one) => [`${one.own}_${one.currency}`.replaceAll(/\s/g, '_'), one]));
 }
 
-const typed = ({ form }: Context, name: string) => form.get(name)?.trim() ?? '';
+const typed = ({ form }: StatementContext, name: string) => form.get(name)?.trim() ?? '';
 
 interface Shown {
   faults?: Faults;
@@ -54,7 +55,7 @@ interface Shown {
   told?: Html;
 }
 
-export function pastePage(context: Context, { faults = {}, list, told }: Shown = {}): Outcome {
+export function pastePage(context: StatementContext, { faults = {}, list, told }: Shown = {}): Outcome {
   const { address, token, form } = context;
   const accounts = accountsOf(context);
   const account = typed(context, 'account') || (accounts.size === 1 ? [...accounts.keys()][0] : undefined);
@@ -96,7 +97,7 @@ A row without one is of today. At most ${ROWS_MAXIMUM} rows.`,
 }
 
 /** What the rows are read as, each that is not understood, and the button that keeps the lines. */
-function readRows(context: Context, { rows, known }: ReadList): Html {
+function readRows(context: StatementContext, { rows, known }: ReadList): Html {
   const understood = rows.filter((row) => row.line);
   const wrong = rows.filter((row) => row.fault);
   const repeated = understood.filter((row) => known.has(row.line!.fingerprint)).length;
@@ -137,10 +138,10 @@ Correct them below: what is not understood is left out.</p>
 }
 
 /** Tells whether the list that is kept is the one that was shown. */
-const seenOf = (context: Context) =>
+const seenOf = (context: StatementContext) =>
   sha256Hex(['list', 'account', 'dates', 'decimal'].map((name) => typed(context, name)).join('\0'));
 
-export async function takeList(context: Context): Promise<Outcome> {
+export async function takeList(context: StatementContext): Promise<Outcome> {
   const { form, journal, principal, act, now, timeZone } = context;
   const chosen = accountsOf(context).get(typed(context, 'account'));
   const text = form.get('list') ?? '';

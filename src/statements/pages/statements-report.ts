@@ -2,11 +2,11 @@
 
 import { askedOf, dayFields, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, rows, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { dayBounds } from '../../lib/time.ts';
-import { addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { dayInWords } from '../../review/told.ts';
 import { records } from '../../web/markup/table.ts';
 import { EXPORT_TYPES, type ExportFormat } from '../../web/row-writer.ts';
@@ -14,7 +14,8 @@ import type { Money } from '../balance-queries.ts';
 import { lineSums } from '../line-queries.ts';
 import { type ReportLine, reportLines, reportStream } from '../matching/period-report.ts';
 import { type BookedDay, balanceSentence, type Period, periodOf } from '../period.ts';
-import { addressOfLine, dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
+import type { StatementContext } from './context.ts';
+import { dayOn, lineAmount, STATE_NAMES, STATEMENTS_PATH } from './statement-lists.ts';
 import { nameOfExport, recordedExport, separatorChoice } from './statements-export.ts';
 
 export const REPORT_PATH = `${STATEMENTS_PATH}/report`;
@@ -27,7 +28,9 @@ const TITLE = 'Report of an account';
 export const accountName = ({ account, currency }: Money): string => `${account} ${currency}`;
 
 /** The accounts that have lines, each with its newest day. */
-async function accountsOf({ database }: Context): Promise<Map<string, Money & { last_day: string }>> {
+async function accountsOf({
+  database,
+}: StatementContext): Promise<Map<string, Money & { last_day: string }>> {
   const accounts = new Map<string, Money & { last_day: string }>();
   for (const { account, currency, last_day } of await lineSums(database)) {
     const name = accountName({ account, currency });
@@ -37,7 +40,7 @@ async function accountsOf({ database }: Context): Promise<Map<string, Money & { 
   return accounts;
 }
 
-export async function reportPage(context: Context): Promise<Outcome> {
+export async function reportPage(context: StatementContext): Promise<Outcome> {
   const { address, database, query } = context;
   const accounts = await accountsOf(context);
   const asked = askedOf(query, ['account', 'from', 'to'], TEXT_MAXIMUM);
@@ -76,7 +79,7 @@ function faultsOf(days: { from: string | undefined; to: string | undefined }): F
   return faults;
 }
 
-async function report(context: Context, period: Period): Promise<Html> {
+async function report(context: StatementContext, period: Period): Promise<Html> {
   const { account, currency, from, to, closing, bank } = period;
   const shown: ReportLine[] = [];
   for await (const page of reportLines(context.database, period)) {
@@ -119,12 +122,12 @@ function sumsIn(days: readonly BookedDay[], [, direction, state]: (typeof STATES
 }
 
 /** An amount with its sign; a dash for one that is unknown. */
-function signed({ money }: Context, minor: number | undefined, currency: string): Html {
+function signed({ money }: StatementContext, minor: number | undefined, currency: string): Html {
   if (minor === undefined) return html`<span>–</span>`;
   return html`<bdi>${minor < 0 && '−'}${money(Math.abs(minor), currency)}</bdi>`;
 }
 
-function sumsOf(context: Context, period: Period) {
+function sumsOf(context: StatementContext, period: Period) {
   const { opening, closing, bank, days, currency } = period;
   return [
     ['Opening balance', signed(context, opening, currency)],
@@ -137,7 +140,7 @@ function sumsOf(context: Context, period: Period) {
   ] as [string, Html][];
 }
 
-function dayTable(context: Context, { days, currency }: Period): Html {
+function dayTable(context: StatementContext, { days, currency }: Period): Html {
   if (days.length === 0) return html`<p>Nothing was booked.</p>`;
   const sum = (one: (typeof STATES)[number]) => (day: BookedDay) => {
     const { count, minor } = sumsIn([day], one);
@@ -159,7 +162,7 @@ function dayTable(context: Context, { days, currency }: Period): Html {
   );
 }
 
-function lineTable(context: Context, currency: string, lines: readonly ReportLine[]): Html {
+function lineTable(context: StatementContext, currency: string, lines: readonly ReportLine[]): Html {
   return records<ReportLine>(
     [
       [
@@ -177,7 +180,7 @@ function lineTable(context: Context, currency: string, lines: readonly ReportLin
 }
 
 /** What became of a line: its payment with who decided and when, or why it is ignored. */
-function fateOf(context: Context, { line, row, statement }: ReportLine): Html {
+function fateOf(context: StatementContext, { line, row, statement }: ReportLine): Html {
   const note = row.note !== null && html`<div class="muted">${said(row.note)}</div>`;
   if (line.payment_id !== null) {
     const name = row.merchant_reference ?? line.payment_id;
@@ -196,7 +199,7 @@ function fateOf(context: Context, { line, row, statement }: ReportLine): Html {
   return html`<div>${state}${note}${pasted}</div>`;
 }
 
-function downloadForm({ address }: Context, { account, currency, from, to }: Period): Html {
+function downloadForm({ address }: StatementContext, { account, currency, from, to }: Period): Html {
   return html`<form class="screen narrow" method="get" action="${address(`${REPORT_PATH}.csv`)}">
 <h2>As a file</h2>
 <input type="hidden" name="account" value="${accountName({ account, currency })}">
@@ -204,7 +207,7 @@ function downloadForm({ address }: Context, { account, currency, from, to }: Per
 ${separatorChoice()}<p class="actions"><button class="primary">Download CSV</button></p></form>`;
 }
 
-export async function downloadReport(context: Context, format: ExportFormat): Promise<Outcome> {
+export async function downloadReport(context: StatementContext, format: ExportFormat): Promise<Outcome> {
   const money = (await accountsOf(context)).get(context.query.get('account') ?? '');
   const { from, to, separator } = await recordedExport(context, format);
   if (!money || !from || !to)

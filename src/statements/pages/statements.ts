@@ -1,17 +1,18 @@
 // Bank statements in the console: what came in with its sums, the lists of lines, and the ways to more.
+
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { literal, notice } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome } from '../../administrators/pages/route.ts';
+import type { Outcome } from '../../administrators/pages/route.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { findPayment } from '../../payments/queries.ts';
-import { addressOfPayment } from '../../review/pages/panel.ts';
+import { addressOfLine, addressOfPayment } from '../../review/pages/panel.ts';
 import { searchField } from '../../review/pages/payment-search.ts';
 import { records } from '../../web/markup/table.ts';
 import { isLineId, LINE_STATES, type LineState } from '../kept.ts';
 import { findLine, type LineSum, lineSums } from '../line-queries.ts';
+import type { StatementContext } from './context.ts';
 import {
-  addressOfLine,
   dayOn,
   foundList,
   lineAmount,
@@ -24,7 +25,7 @@ import { accountName, REPORT_PATH } from './statements-report.ts';
 
 const PARAMETER_MAXIMUM = 100;
 
-export async function statementsPage(context: Context): Promise<Outcome> {
+export async function statementsPage(context: StatementContext): Promise<Outcome> {
   const { database, principal, query, address } = context;
   const asked = askedOf(query, ['state', 'after', 'q'], PARAMETER_MAXIMUM);
   const state = LINE_STATES.find((one) => one === asked.state) ?? 'open';
@@ -60,7 +61,7 @@ ${list}</section>`
   return { title: 'Statements', content, place: STATEMENTS_PATH };
 }
 
-function stateForm(context: Context, state: LineState): Html {
+function stateForm(context: StatementContext, state: LineState): Html {
   const states = LINE_STATES.map((one) => [one, STATE_NAMES[one]] as const);
   return filterBar(context, STATEMENTS_PATH, state === 'open' ? {} : { state }, {
     fields: filterChoice('state', 'Lines', states, state),
@@ -68,7 +69,7 @@ function stateForm(context: Context, state: LineState): Html {
   });
 }
 
-function searchForm(context: Context, q: string | undefined): Html {
+function searchForm(context: StatementContext, q: string | undefined): Html {
   const fields = searchField(
     q,
     'A reference or a part of one, a payer, an account, an amount, words of the text',
@@ -81,7 +82,7 @@ function searchForm(context: Context, q: string | undefined): Html {
 }
 
 /** What was done last, told from what stands in the store. */
-async function doneLine(context: Context): Promise<Html | undefined> {
+async function doneLine(context: StatementContext): Promise<Html | undefined> {
   const id = context.query.get('done');
   const line = id !== null && isLineId(id) ? await findLine(context.database, id) : undefined;
   if (!line) return undefined;
@@ -96,7 +97,7 @@ async function doneLine(context: Context): Promise<Html | undefined> {
   );
 }
 
-function sumTable(context: Context, sums: readonly LineSum[]): Html {
+function sumTable(context: StatementContext, sums: readonly LineSum[]): Html {
   const booked = sums.filter((one) => one.booked === 1 && one.direction === 'credit');
   const accounts = [...Map.groupBy(booked, ({ account, currency }) => `${account} ${currency}`).values()];
   const of = (lines: readonly LineSum[], state: LineState) => {

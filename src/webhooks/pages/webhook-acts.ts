@@ -2,7 +2,7 @@
 import { may } from '../../administrators/administrator.ts';
 import { choice, type Faults, field, literal, moment, rows } from '../../administrators/pages/parts.ts';
 import { questionPage } from '../../administrators/pages/question-page.ts';
-import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { asciiDigits } from '../../lib/text.ts';
@@ -15,6 +15,7 @@ import { type AttemptMade, DELIVERIES_KEPT_MS, type Delivery } from '../delivery
 import { attemptsOf, findDelivery } from '../delivery-queries.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { RESENDS, type Resend, resend, resendDelivery } from '../resend.ts';
+import type { WebhookContext } from './context.ts';
 import { DELIVERY_NAMES, endpointAddress, endpointNamed, WEBHOOKS } from './webhooks.ts';
 
 const DAYS_MAXIMUM = DELIVERIES_KEPT_MS / DAY_MS;
@@ -25,7 +26,7 @@ const WHAT: Record<Resend, string> = {
 
 /** Everything that a question about an endpoint shares. */
 function question(
-  context: Context,
+  context: WebhookContext,
   endpoint: Endpoint,
   act: 'disable' | 'enable' | 'resend',
   { title, lead, fields, button }: { title: string; lead: string; fields?: Html; button: string },
@@ -47,7 +48,7 @@ function question(
 }
 
 /** The page that asks why an endpoint is to be disabled. */
-export async function disablePage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function disablePage(context: WebhookContext, faults: Faults = {}): Promise<Outcome> {
   const endpoint = await endpointNamed(context);
   const reason = field({
     name: 'reason',
@@ -63,7 +64,7 @@ export async function disablePage(context: Context, faults: Faults = {}): Promis
   return question(context, endpoint, 'disable', parts, faults);
 }
 
-export async function disableWebhook(context: Context): Promise<Outcome> {
+export async function disableWebhook(context: WebhookContext): Promise<Outcome> {
   const { journal, form } = context;
   const endpoint = await endpointNamed(context);
   const reason = (form.get('reason') ?? '').replace(/\r\n?/g, '\n').trim();
@@ -76,14 +77,14 @@ export async function disableWebhook(context: Context): Promise<Outcome> {
   return { to: endpointAddress(context, endpoint) };
 }
 
-export async function enablePage(context: Context): Promise<Outcome> {
+export async function enablePage(context: WebhookContext): Promise<Outcome> {
   const endpoint = await endpointNamed(context);
   const lead = 'It goes on where it was disabled: what happened meanwhile is sent now.';
   const parts = { title: 'Enable this endpoint?', lead, button: 'Enable the endpoint' };
   return question(context, endpoint, 'enable', parts);
 }
 
-export async function enableWebhook(context: Context): Promise<Outcome> {
+export async function enableWebhook(context: WebhookContext): Promise<Outcome> {
   const endpoint = await endpointNamed(context);
   await context.journal.commit(
     (transaction) => enableEndpoint(transaction, endpoint.id, context.act),
@@ -93,7 +94,7 @@ export async function enableWebhook(context: Context): Promise<Outcome> {
 }
 
 /** The page that asks what an endpoint is to be sent again. */
-export async function resendPage(context: Context, faults: Faults = {}): Promise<Outcome> {
+export async function resendPage(context: WebhookContext, faults: Faults = {}): Promise<Outcome> {
   const { form } = context;
   const endpoint = await endpointNamed(context);
   const fields = html`${choice({
@@ -115,7 +116,7 @@ export async function resendPage(context: Context, faults: Faults = {}): Promise
   return question(context, endpoint, 'resend', parts, faults);
 }
 
-export async function resendAll(context: Context): Promise<Outcome> {
+export async function resendAll(context: WebhookContext): Promise<Outcome> {
   const { journal, form, now } = context;
   const endpoint = await endpointNamed(context);
   const what = RESENDS.find((one) => one === form.get('what'));
@@ -134,7 +135,7 @@ export async function resendAll(context: Context): Promise<Outcome> {
 }
 
 /** The delivery that the path names, of the endpoint that it names. Throws `not_found`. */
-async function deliveryNamed(context: Context): Promise<{ endpoint: Endpoint; delivery: Delivery }> {
+async function deliveryNamed(context: WebhookContext): Promise<{ endpoint: Endpoint; delivery: Delivery }> {
   const endpoint = await endpointNamed(context);
   const delivery = await findDelivery(context.database, endpoint, context.params.delivery_id!);
   if (delivery?.endpoint_id !== endpoint.id)
@@ -142,7 +143,7 @@ async function deliveryNamed(context: Context): Promise<{ endpoint: Endpoint; de
   return { endpoint, delivery };
 }
 
-export async function deliveryPage(context: Context): Promise<Outcome> {
+export async function deliveryPage(context: WebhookContext): Promise<Outcome> {
   const { database, address, principal, token } = context;
   const { endpoint, delivery } = await deliveryNamed(context);
   const attempts = await attemptsOf(database, [delivery.id]);
@@ -171,7 +172,7 @@ ${attempts.length === 0 ? html`<p>None was made yet.</p>` : attemptTable(context
   return { title: delivery.type, content, place: '/merchants' };
 }
 
-function attemptTable(context: Context, attempts: readonly AttemptMade[]): Html {
+function attemptTable(context: WebhookContext, attempts: readonly AttemptMade[]): Html {
   return records<AttemptMade>(
     [
       ['Attempt', ({ number }) => number],
@@ -189,7 +190,7 @@ function attemptTable(context: Context, attempts: readonly AttemptMade[]): Html 
   );
 }
 
-export async function resendOne(context: Context): Promise<Outcome> {
+export async function resendOne(context: WebhookContext): Promise<Outcome> {
   const { journal, address } = context;
   const { endpoint, delivery } = await deliveryNamed(context);
   await journal.commit((transaction) => resendDelivery(transaction, delivery), endpoint.id);

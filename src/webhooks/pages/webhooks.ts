@@ -2,7 +2,7 @@
 import { may } from '../../administrators/administrator.ts';
 import { askedOf, filterBar, filterChoice } from '../../administrators/pages/filters.ts';
 import { literal, moment, notice, rows, said } from '../../administrators/pages/parts.ts';
-import type { Context, Outcome, Shown } from '../../administrators/pages/route.ts';
+import type { Outcome, Shown } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, html } from '../../lib/html.ts';
 import { DAY_MS } from '../../lib/time.ts';
@@ -13,6 +13,7 @@ import { listDeliveries } from '../delivery-queries.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
+import type { WebhookContext } from './context.ts';
 
 export const WEBHOOKS = '/webhooks';
 const ENDPOINTS_SHOWN = 50;
@@ -43,14 +44,14 @@ interface Line {
 }
 
 /** The endpoint that the path names. Throws `not_found`. */
-export async function endpointNamed({ database, params }: Context): Promise<Endpoint> {
+export async function endpointNamed({ database, params }: WebhookContext): Promise<Endpoint> {
   const endpoint = await findEndpoint(database, params.endpoint_id!);
   if (!endpoint) throw new OperationalError('not_found', 'There is no such webhook endpoint.');
   return endpoint;
 }
 
 /** The endpoints of all merchants, or of the one that `merchant` names. */
-export async function webhooksPage(context: Context): Promise<Shown> {
+export async function webhooksPage(context: WebhookContext): Promise<Shown> {
   const { database, address, query } = context;
   const asked = askedOf(query, ['merchant', 'after'], ID_MAXIMUM);
   const all = (await listEndpoints(database)).filter(
@@ -85,12 +86,13 @@ ${pager(
   return { title: 'Webhooks', content, place: '/merchants' };
 }
 
-const merchantName = ({ directory }: Context, id: string): Html => said(directory.merchant(id)?.name ?? id);
+const merchantName = ({ directory }: WebhookContext, id: string): Html =>
+  said(directory.merchant(id)?.name ?? id);
 
-export const endpointAddress = ({ address }: Context, { id }: Pick<Endpoint, 'id'>) =>
+export const endpointAddress = ({ address }: WebhookContext, { id }: Pick<Endpoint, 'id'>) =>
   address(`${WEBHOOKS}/${id}`);
 
-function endpointTable(context: Context, lines: readonly Line[]): Html {
+function endpointTable(context: WebhookContext, lines: readonly Line[]): Html {
   return records<Line>(
     [
       [
@@ -118,7 +120,7 @@ function stateStamp({ endpoint, failingSince }: Line): Html {
 }
 
 /** One endpoint, what administrators can do about it, and its deliveries. */
-export async function endpointPage(context: Context): Promise<Outcome> {
+export async function endpointPage(context: WebhookContext): Promise<Outcome> {
   const { database, address, query } = context;
   const endpoint = await endpointNamed(context);
   const failingSince = (await findQueue(database, endpoint.id))?.failing_since ?? null;
@@ -152,7 +154,7 @@ ${pager(
   return { title: endpoint.url, content, place: '/merchants', faults };
 }
 
-function stateNotice(context: Context, endpoint: Endpoint, failingSince: number | null): Html | null {
+function stateNotice(context: WebhookContext, endpoint: Endpoint, failingSince: number | null): Html | null {
   if (endpoint.disabled_at !== null)
     return notice(
       html`<p>Disabled ${DISABLED_BECAUSE[endpoint.disabled_reason!]}, ${moment(context, endpoint.disabled_at)}. Nothing is sent to it.
@@ -171,7 +173,7 @@ ${moment(context, Date.parse(disables_at))}.</p>`,
   );
 }
 
-function facts(context: Context, endpoint: Endpoint): Html {
+function facts(context: WebhookContext, endpoint: Endpoint): Html {
   const { address, now } = context;
   const types: string[] | null = endpoint.types === null ? null : JSON.parse(endpoint.types);
   const { old_secret_until } = endpoint;
@@ -195,7 +197,7 @@ function facts(context: Context, endpoint: Endpoint): Html {
   ]);
 }
 
-function actions(context: Context, endpoint: Endpoint): Html | null {
+function actions(context: WebhookContext, endpoint: Endpoint): Html | null {
   const { address, principal } = context;
   if (!may(principal.role, 'administer')) return null;
   const link = (act: string, text: string) =>
@@ -207,7 +209,7 @@ function actions(context: Context, endpoint: Endpoint): Html | null {
   }</p>`;
 }
 
-function deliveryTable(context: Context, deliveries: readonly Delivery[]): Html {
+function deliveryTable(context: WebhookContext, deliveries: readonly Delivery[]): Html {
   const { address } = context;
   return records<Delivery>(
     [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { findAdministrator, openSessionsOf } from '../../../src/administrators/queries.ts';
-import { routes } from '../../../src/operate/pages/routes.ts';
+import { consoleRoutes, type RoomParts } from '../../../src/operate/rooms.ts';
 import {
   type Account,
   type Client,
@@ -17,6 +17,7 @@ import {
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 
+const routes = consoleRoutes({} as RoomParts);
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const NOBODY = { 'content-type': FORM_TYPE };
 

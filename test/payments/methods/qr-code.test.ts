@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { SwissQRCode } from 'swissqrbill/svg';
-import { qrPath, type Rectangle, swissCross } from '../../../src/payments/methods/transfer/qr-code.ts';
+import { qrPath, type Rectangle } from '../../../src/lib/qr-code.ts';
 import { type Account, quickPayments } from '../../../src/payments/methods/transfer/quick-pay.ts';
-import { swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
+import { swissCross, swissPayload } from '../../../src/payments/methods/transfer/swiss.ts';
 import { decode } from '../../support/qr-reader.ts';
 
 const PIXELS = 10; // a unit

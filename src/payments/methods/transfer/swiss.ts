@@ -1,6 +1,7 @@
-// The text of the Swiss QR Code: the payment part of a QR-bill (SIX Implementation Guidelines QR-bill 2.3, SPC 0200).
+// The Swiss QR Code, its text and its cross: the payment part of a QR-bill (SIX Implementation Guidelines QR-bill 2.3, SPC 0200).
 import { isQRIBAN } from 'ibantools';
 import { formatAmount } from '../../../lib/money.ts';
+import { QUIET_MODULES, type Rectangle } from '../../../lib/qr-code.ts';
 import { isCreditorReference, isQrReference } from './creditor-reference.ts';
 import { firstCharacters, oneLine } from './payload-text.ts';
 
@@ -66,4 +67,31 @@ export function swissPayload(transfer: SwissTransfer): string | undefined {
     ...Array(7).fill(''), // ultimate debtor: the payer's bank knows
     ...[type, reference, isSwissText(message) ? message : '', 'EPD'],
   ].join('\n');
+}
+
+/** Millimetres of the Swiss QR Code (SIX Style Guide QR-bill): its side, the white edge, the black square, the cross's arms. */
+const [CODE_MM, EDGE_MM, SQUARE_MM, ARM_LENGTH_MM, ARM_WIDTH_MM] = [46, 7, 6, 3.89, 1.17];
+
+/** The cross over the middle of a Swiss QR Code of `size` modules (quiet zone included), to be painted in this order. */
+export function swissCross(size: number): Rectangle[] {
+  const modules = (size - 2 * QUIET_MODULES) / CODE_MM;
+  const centred = (widthMm: number, heightMm: number, dark: boolean): Rectangle => {
+    const [width, height] = [rounded(widthMm * modules), rounded(heightMm * modules)];
+    return { x: rounded((size - width) / 2), y: rounded((size - height) / 2), width, height, dark };
+  };
+  return [
+    centred(EDGE_MM, EDGE_MM, false),
+    centred(SQUARE_MM, SQUARE_MM, true),
+    centred(ARM_LENGTH_MM, ARM_WIDTH_MM, false),
+    centred(ARM_WIDTH_MM, ARM_LENGTH_MM, false),
+  ];
+}
+
+/** How wide a Swiss QR Code of `size` modules (quiet zone included) is printed, so that the code itself is 46 mm. */
+export function swissWidthMm(size: number): number {
+  return rounded((CODE_MM * size) / (size - 2 * QUIET_MODULES));
+}
+
+function rounded(length: number): number {
+  return Math.round(length * 1000) / 1000;
 }

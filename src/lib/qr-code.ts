@@ -1,9 +1,9 @@
-// QR codes as SVG path data and as pictures, and the Swiss cross that lies over one; data alone, no markup.
+// QR codes (ISO/IEC 18004) as SVG path data and as pictures; data alone, no markup.
 import { encode } from 'uqr';
-import { pngFile } from '../../../lib/png.ts';
+import { pngFile } from './png.ts';
 
 /** The quiet zone of ISO/IEC 18004. */
-const QUIET_MODULES = 4;
+export const QUIET_MODULES = 4;
 
 /** Pixels of a module's side in a picture: with one bit for each, a module of a row is a byte. */
 const PICTURE_SCALE = 8;
@@ -67,31 +67,4 @@ export function qrPicture(payload: string, over: (size: number) => readonly Rect
   }
   const side = size * PICTURE_SCALE;
   return pngFile({ width: side, height: side, depth: 1, type: 0, rows: pixels });
-}
-
-/** Millimetres of the Swiss QR Code (SIX Style Guide QR-bill): its side, the white edge, the black square, the cross's arms. */
-const [CODE_MM, EDGE_MM, SQUARE_MM, ARM_LENGTH_MM, ARM_WIDTH_MM] = [46, 7, 6, 3.89, 1.17];
-
-/** The cross over the middle of a Swiss QR Code of `size` modules (quiet zone included), to be painted in this order. */
-export function swissCross(size: number): Rectangle[] {
-  const modules = (size - 2 * QUIET_MODULES) / CODE_MM;
-  const centred = (widthMm: number, heightMm: number, dark: boolean): Rectangle => {
-    const [width, height] = [rounded(widthMm * modules), rounded(heightMm * modules)];
-    return { x: rounded((size - width) / 2), y: rounded((size - height) / 2), width, height, dark };
-  };
-  return [
-    centred(EDGE_MM, EDGE_MM, false),
-    centred(SQUARE_MM, SQUARE_MM, true),
-    centred(ARM_LENGTH_MM, ARM_WIDTH_MM, false),
-    centred(ARM_WIDTH_MM, ARM_LENGTH_MM, false),
-  ];
-}
-
-/** How wide a Swiss QR Code of `size` modules (quiet zone included) is printed, so that the code itself is 46 mm. */
-export function swissWidthMm(size: number): number {
-  return rounded((CODE_MM * size) / (size - 2 * QUIET_MODULES));
-}
-
-function rounded(length: number): number {
-  return Math.round(length * 1000) / 1000;
 }

@@ -1,0 +1,35 @@
+// The console's pages of one's own account: the path of each, who may, and what answers it.
+
+import {
+  accountPage,
+  authenticatorPage,
+  codesFile,
+  codesPage,
+  endOthers,
+  passwordPage,
+  sessionsPage,
+  takeAuthenticator,
+  takeNewCodes,
+  takeNewPassword,
+} from './account.ts';
+import { passkeysPage, removalPage, takePasskey, takeRemoval } from './account-passkeys.ts';
+import { form, page, type Route } from './route.ts';
+import { signOut } from './sign-in.ts';
+
+export const accountRoutes: readonly Route[] = [
+  form('/sign-out', 'read', signOut, '/'),
+  page('/account', 'read', accountPage),
+  page('/account/password', 'read', passwordPage),
+  form('/account/password', 'read', takeNewPassword),
+  page('/account/authenticator', 'read', authenticatorPage),
+  form('/account/authenticator', 'read', takeAuthenticator),
+  page('/account/recovery-codes', 'read', codesPage),
+  form('/account/recovery-codes', 'read', takeNewCodes),
+  form('/account/recovery-codes/file', 'read', codesFile, '/account/recovery-codes'),
+  page('/account/passkeys', 'read', passkeysPage),
+  form('/account/passkeys', 'read', takePasskey),
+  page('/account/passkeys/remove', 'read', removalPage),
+  form('/account/passkeys/remove', 'read', takeRemoval),
+  page('/account/sessions', 'read', sessionsPage),
+  form('/account/sessions', 'read', endOthers),
+];

@@ -1,0 +1,25 @@
+// What the console's pages of review are given.
+import type { Context } from '../../administrators/pages/route.ts';
+import type { BackgroundVerification } from '../../journal/background-verification.ts';
+import type { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
+import type { Directory } from '../../merchants/directory.ts';
+import type { Offer } from '../../payments/methods/offer.ts';
+import type { FactSource } from '../fact.ts';
+import type { ReviewFigures } from '../figures.ts';
+
+export interface ReviewParts {
+  directory: Directory;
+  /** The ways to pay, which tell how money is to arrive. */
+  offer: Offer;
+  checkoutBaseUrl: string;
+  /** Minor units by currency above which a second administrator must confirm. */
+  fourEyesAbove: Readonly<Record<string, number>>;
+  checkpoints: CheckpointLookup;
+  figures: ReviewFigures;
+  /** Verifies the history in the background of this node. */
+  verification: BackgroundVerification;
+  /** What the bank's statements show of a payment. */
+  onStatement: FactSource;
+}
+
+export type ReviewContext = Context & ReviewParts;

@@ -1,0 +1,48 @@
+// The console's pages of bank statements: the path of each, who may, and what answers it.
+import { form, page, type Route, withParts } from '../../administrators/pages/route.ts';
+import { EXPORT_FORMATS } from '../../web/row-writer.ts';
+import type { StatementContext, StatementParts } from './context.ts';
+import { linePage, takeAccept, takeApproval, takeIgnore } from './statement-line.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
+import { takeParts, takeReopen } from './statement-parts.ts';
+import { statementsPage } from './statements.ts';
+import { certainPage, takeCertain } from './statements-certain.ts';
+import { downloadLines, exportPage } from './statements-export.ts';
+import { importPage, takeFiles } from './statements-import.ts';
+import { PASTE_PATH, pastePage, takeList } from './statements-paste.ts';
+import { downloadReport, REPORT_PATH, reportPage } from './statements-report.ts';
+
+const LINE = `${STATEMENTS_PATH}/lines/:line_id`;
+
+const routes: readonly Route<StatementContext>[] = [
+  page<StatementContext>(STATEMENTS_PATH, 'read', statementsPage),
+  page<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
+  { ...form<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
+  page<StatementContext>(PASTE_PATH, 'decide', (context) => pastePage(context)),
+  { ...form<StatementContext>(PASTE_PATH, 'decide', takeList), takesFiles: true },
+  page<StatementContext>(`${STATEMENTS_PATH}/certain`, 'decide', certainPage),
+  form<StatementContext>(`${STATEMENTS_PATH}/certain`, 'decide', takeCertain),
+  page<StatementContext>(`${STATEMENTS_PATH}/export`, 'read', exportPage),
+  ...EXPORT_FORMATS.map((format) => ({
+    ...page<StatementContext>(`${STATEMENTS_PATH}/lines.${format}`, 'read', (context) =>
+      downloadLines(context, format),
+    ),
+    isTold: true as const,
+  })),
+  page<StatementContext>(REPORT_PATH, 'read', reportPage),
+  ...EXPORT_FORMATS.map((format) => ({
+    ...page<StatementContext>(`${REPORT_PATH}.${format}`, 'read', (context) =>
+      downloadReport(context, format),
+    ),
+    isTold: true as const,
+  })),
+  page<StatementContext>(LINE, 'read', (context) => linePage(context)),
+  form<StatementContext>(`${LINE}/accept`, 'decide', takeAccept, LINE),
+  form<StatementContext>(`${LINE}/approve`, 'decide', takeApproval, LINE),
+  form<StatementContext>(`${LINE}/ignore`, 'decide', takeIgnore, LINE),
+  form<StatementContext>(`${LINE}/split`, 'decide', takeParts, LINE),
+  form<StatementContext>(`${LINE}/reopen`, 'decide', takeReopen, LINE),
+];
+
+/** The routes, which are given `parts`. */
+export const statementRoutes = (parts: StatementParts): Route[] => withParts(parts, routes);
