@@ -4,13 +4,13 @@ import { Journal } from '../src/journal/journal.ts';
 import { systemClock } from '../src/lib/time.ts';
 import { type Caller, DEVELOPMENT_KEY, keyDigest, keyId } from '../src/merchants/merchant.ts';
 import { createPayment } from '../src/payments/create.ts';
+import { DEFAULT_TERMS } from '../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../src/payments/request.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openDatabase } from '../src/store/open.ts';
 import { BODY } from './request.ts';
 
 const BATCH = 256;
-const DAY_S = 86_400;
 
 /** Adds `count` payments with references of their own to the store in `storage`, or in PostgreSQL. Returns seconds taken. */
 export async function seed(
@@ -41,7 +41,7 @@ export async function seed(
           caller,
           { actor: caller.actor, request_id: 'req_0123456789abcdef' },
           one,
-          30 * DAY_S,
+          DEFAULT_TERMS,
         );
       }),
     );

@@ -30,8 +30,10 @@ base_url: https://pay.example/api
 checkout_base_url: https://pay.example
 storage: /var/lib/counterfoil
 database_url: postgres://counterfoil@db.internal/counterfoil
-payment_lifetime_s: 86400
+payment_lifetime_s: 604800
 time_zone: Europe/Zurich
+calendar: CH
+pay_by_grace_days: 3
 checkout_forms_per_payment: 30
 checkout_forms_per_address: 300
 registration:

@@ -22,6 +22,7 @@ import { eventDescription } from '../payments/api/events-openapi.ts';
 import { apiDescription } from '../payments/api/openapi.ts';
 import type { EventStreams } from '../payments/events/streams.ts';
 import type { Offer } from '../payments/methods/offer.ts';
+import type { PaymentTerms } from '../payments/pay-by.ts';
 import { countCreated } from '../payments/queries.ts';
 import type { Waits } from '../payments/waits.ts';
 import { trialDescription } from '../review/api/trials-openapi.ts';
@@ -73,7 +74,7 @@ export interface AppParts {
   tally: FailureTally;
   /** Where webhooks may be sent. */
   webhookRules: AddressRules;
-  lifetimeS: number;
+  terms: PaymentTerms;
   httpsOnly: boolean;
   timeZone: string;
   /** The private directory. */

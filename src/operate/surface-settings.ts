@@ -1,14 +1,23 @@
 // The part of the configuration that each surface gets.
 
 import { newSecret } from '../lib/secrets.ts';
+import type { PaymentTerms } from '../payments/pay-by.ts';
 import { addressForLog } from '../web/network.ts';
 import { plainPeers } from '../web/plain-peers.ts';
 import type { AppParts } from './app.ts';
 import type { Configuration } from './config.ts';
 
+/** What a new payment takes from the configuration. */
+export const termsOf = (configuration: Configuration): PaymentTerms => ({
+  lifetimeS: configuration.payment_lifetime_s,
+  timeZone: configuration.time_zone,
+  calendar: configuration.calendar,
+  graceDays: configuration.pay_by_grace_days,
+});
+
 type SurfaceSettings = Pick<
   AppParts,
-  | 'lifetimeS'
+  | 'terms'
   | 'httpsOnly'
   | 'timeZone'
   | 'storage'
@@ -29,7 +38,7 @@ export function surfaceSettings(configuration: Configuration): SurfaceSettings {
   const { registration, rate_limits, trust_proxy } = configuration;
   const httpsOnly = configuration.environment === 'production';
   return {
-    lifetimeS: configuration.payment_lifetime_s,
+    terms: termsOf(configuration),
     httpsOnly,
     timeZone: configuration.time_zone,
     storage: configuration.storage,

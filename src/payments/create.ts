@@ -6,20 +6,22 @@ import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Caller } from '../merchants/merchant.ts';
+import { type PaymentTerms, payByDay } from './pay-by.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment } from './payment.ts';
 import { recordPayment } from './record.ts';
 import type { PaymentRequest } from './request.ts';
 
-/** Adds the payment that `request` asks for. `lifetimeS`, seconds, serves where the request names none. */
+/** Adds the payment that `request` asks for. */
 export function createPayment(
   transaction: Transaction,
   caller: Caller,
   act: Act,
   request: PaymentRequest,
-  lifetimeS: number,
+  terms: PaymentTerms,
 ): Payment {
   const { now } = transaction;
   const { merchant, key } = caller;
+  const expires_at = now + (request.expires_in ?? terms.lifetimeS) * SECOND_MS;
   const payment: Payment = {
     ...PAYMENTS.nulls,
     id: timeOrderedId(PAYMENT_ID_PREFIX, now),
@@ -40,7 +42,8 @@ export function createPayment(
     version: 1,
     created_at: now,
     updated_at: now,
-    expires_at: now + (request.expires_in ?? lifetimeS) * SECOND_MS,
+    expires_at,
+    pay_by: payByDay(now, expires_at, terms),
   };
   transaction.insert(PAYMENTS, payment);
   recordPayment(transaction, act, 'payment.created', payment, {

@@ -98,6 +98,12 @@ export const PAYMENTS = table('payments', {
   payer_name: textOrNull(),
   /** The bank's reference of the money as `searchedReference` writes it, as an administrator last gave one. For searching. */
   bank_reference: textOrNull(),
+  /** The last day to pay by, as customers read it: `2026-11-20`. */
+  pay_by: text(),
+  /** What is recorded to have arrived, in minor units, less what went back. Null if no money is recorded. */
+  received_minor: integerOrNull(),
+  /** When the customer said that they had sent the transfer, also where that came too late to submit the payment. */
+  announced_at: integerOrNull(),
 });
 export type Payment = RowOf<typeof PAYMENTS>;
 
@@ -111,6 +117,20 @@ export function isPaymentId(text: string): boolean {
 /** Whether a payment is approved or rejected: that stands, and so does the money matched with it. */
 export const isDecided = ({ status }: Pick<Payment, 'status'>): boolean =>
   status === 'approved' || status === 'rejected';
+
+/** Minor units that were received: what is recorded, else all of it once an administrator has approved the payment. */
+export const receivedMinor = ({
+  received_minor,
+  status,
+  amount_minor,
+}: Pick<Payment, 'received_minor' | 'status' | 'amount_minor'>): number =>
+  received_minor ?? (status === 'approved' ? amount_minor : 0);
+
+/** Minor units that the customer is still asked for: none once the payment is decided or cancelled. */
+export const dueMinor = (payment: Pick<Payment, 'received_minor' | 'status' | 'amount_minor'>): number =>
+  payment.status === 'pending' || payment.status === 'requires_review'
+    ? Math.max(0, payment.amount_minor - receivedMinor(payment))
+    : 0;
 
 /** A payment as it is at `now`: one that is pending past its time is cancelled, though the sweeper has yet to write so. */
 export function asOf(payment: Payment, now: number): Payment {

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { quoted } from '../lib/json.ts';
 import { formatAmount } from '../lib/money.ts';
 import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
-import { asOf, type Payment, STATUS_REASONS, STATUSES } from './payment.ts';
+import { asOf, dueMinor, type Payment, receivedMinor, STATUS_REASONS, STATUSES } from './payment.ts';
 
 const timestamp = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/)
   .describe('ISO 8601 with a numeric UTC offset.');
+const decimal = z.string().regex(/^\d+\.\d\d$/);
 const optionalText = z.string().nullable();
 
 /** The part of a submission that everyone with the link may see. An empty field is absent. */
@@ -70,6 +71,19 @@ export const paymentSchema = z.strictObject({
     .describe('When it was sent for review: by the customer, or by an administrator who recorded money.'),
   decided_at: timestamp.nullable().describe('When it was approved or rejected.'),
   review_message: optionalText.describe('What the customer reads of a rejection.'),
+  pay_by: z
+    .string()
+    .meta({ format: 'date' })
+    .describe('The last day to pay by, as the customer reads it. Earlier than `expires_at` by the grace.'),
+  amount_received: decimal.describe(
+    'What is known to have arrived, less what went back; never below zero. All of it where an administrator approved without recording money.',
+  ),
+  amount_due: decimal.describe(
+    'What the customer is still asked for. Zero once the payment is approved, rejected or cancelled.',
+  ),
+  announced_at: timestamp
+    .nullable()
+    .describe('When the customer said that they had sent the transfer, also if that came after the end.'),
   locale: optionalText.describe('Language of the checkout page, unless the customer chooses another.'),
 });
 
@@ -104,6 +118,8 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"link_requested_at":${quoted(timestampOrNull(payment.link_requested_at))}` +
     `,"submitted_at":${quoted(timestampOrNull(payment.submitted_at))},"decided_at":${quoted(timestampOrNull(payment.decided_at))}` +
     `,"review_message":${quoted(payment.review_message)}` +
+    `,"pay_by":"${payment.pay_by}","amount_received":"${formatAmount(Math.max(0, receivedMinor(payment)))}"` +
+    `,"amount_due":"${formatAmount(dueMinor(payment))}","announced_at":${quoted(timestampOrNull(payment.announced_at))}` +
     `,"locale":${quoted(payment.locale)}}`
   );
 }

@@ -3,6 +3,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import type { Caller } from '../merchants/merchant.ts';
 import { createPayment } from './create.ts';
 import { keepAnswer } from './idempotency.ts';
+import { DEFAULT_TERMS } from './pay-by.ts';
 import { PAYMENT_ID_PREFIX } from './payment.ts';
 import { movePayment } from './queries.ts';
 import { parsePaymentRequest } from './request.ts';
@@ -14,7 +15,6 @@ const CALLER: Caller = {
   actor: 'clock',
 };
 const REQUEST = parsePaymentRequest({ amount: 1 }, { strict: true, httpsOnly: true });
-const LIFETIME_S = 300;
 /** The id of no payment. The move finds no row, and fails where the statement or the right is missing. */
 const NOBODY = `${PAYMENT_ID_PREFIX}rehearsal`;
 
@@ -22,6 +22,6 @@ const NOBODY = `${PAYMENT_ID_PREFIX}rehearsal`;
 export async function rehearseCreate(transaction: Transaction): Promise<void> {
   const act = { actor: CALLER.actor, request_id: null };
   await movePayment(transaction, 'cancel', NOBODY, {}, { status_reason: 'cancelled_by_merchant' });
-  const { id } = createPayment(transaction, CALLER, act, REQUEST, LIFETIME_S);
+  const { id } = createPayment(transaction, CALLER, act, REQUEST, DEFAULT_TERMS);
   keepAnswer(transaction, id, id, { status: 201, body: '' });
 }

@@ -98,7 +98,7 @@ export const paymentRequestSchema = z.object(
       .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`)
       .nullish()
       .describe(
-        'Seconds until the payment expires, 300 to 15552000. Default: 24 hours unless configured otherwise.',
+        'Seconds until the payment expires, 300 to 15552000. Default: 7 days unless configured otherwise. Customers read an earlier day, `pay_by`.',
       ),
   },
   'Must be a JSON object.',

@@ -45,6 +45,7 @@ export function submitted(
     submission: JSON.stringify({ ...whole, submitted_at }),
     payment_details: JSON.stringify({ ...masked, submitted_at }),
     submitted_at: now,
+    announced_at: (whole as { type?: string }).type === 'bank_transfer' ? now : null,
     method,
     payer_email: payer.email?.toLowerCase() ?? null,
     payer_account: payer.account?.toUpperCase() ?? null,

@@ -11,7 +11,7 @@ import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import type { Reader } from '../store/database.ts';
 import { claimOf } from './claim-time.ts';
-import { type ReviewAct, reviewActs } from './review.ts';
+import { arrivalsOf, type ReviewAct, receivedSoFar, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 
 /** How often a payment is looked at again that other nodes keep changing; each time one of theirs got through. */
@@ -55,7 +55,9 @@ export async function actOn(
       ...(principal.session && { session: principal.session }),
       ...(principal.token && { token: principal.token }),
     };
-    recordPayment(transaction, act, judgement.action, changed, { ...judgement.facts, ...by });
+    const { received_minor } = changed;
+    const arrived = received_minor === payment.received_minor ? {} : { arrived_minor: received_minor };
+    recordPayment(transaction, act, judgement.action, changed, { ...judgement.facts, ...arrived, ...by });
     return changed;
   }
   throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');
@@ -69,15 +71,17 @@ export function withAct(
   act: Pick<ReviewAct, 'act'> & {
     [name in keyof Omit<ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
   },
-): Pick<Written, 'review' | 'bank_reference'> {
+): Pick<Written, 'review' | 'received_minor' | 'bank_reference'> {
   const said = Object.fromEntries(
     Object.entries(act).filter(([, value]) => value !== null && value !== undefined),
   );
   const { act: kind, ...texts } = said as Omit<ReviewAct, 'by' | 'at' | 'entry_version'>;
   const head = { act: kind, by: principal.id, at: transaction.now, entry_version: payment.version + 1 };
   const { bank_reference } = texts;
+  const review = JSON.stringify([...reviewActs(payment), { ...head, ...texts }]);
   return {
-    review: JSON.stringify([...reviewActs(payment), { ...head, ...texts }]),
+    review,
+    received_minor: arrivalsOf({ review }).length > 0 ? receivedSoFar({ review }) : null,
     ...(bank_reference !== undefined && { bank_reference: searchedReference(bank_reference) }),
   };
 }

@@ -5,7 +5,6 @@ import type { Facts } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { MOVES, type Move, type Payment, type StatusReason } from '../payments/payment.ts';
-import type { Written } from '../payments/queries.ts';
 import { actOn, refuseOtherStatus, refuseOthersClaim, refuseOtherVersion, withAct } from './act.ts';
 import {
   type Approval,
@@ -100,7 +99,7 @@ async function refuseUnlessFree(
   await refuseOtherVersion(transaction, payment, version);
 }
 
-function decided({ now }: Transaction, done: Pick<Written, 'review' | 'bank_reference'>) {
+function decided({ now }: Transaction, done: ReturnType<typeof withAct>) {
   return { decided_at: now, ...done, ...UNCLAIMED };
 }
 

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { OperationalError } from '../../src/lib/errors.ts';
 import { DAY_MS } from '../../src/lib/time.ts';
 import { createPayment } from '../../src/payments/create.ts';
+import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { DatabaseError } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
@@ -126,9 +127,10 @@ describe('nobody waits for ever', () => {
     const act = { actor: caller.actor, request_id: null };
     const wanted = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
     await service.service.journal.commit((transaction) => {
-      for (let made = 0; made < BACKLOG; made++) createPayment(transaction, caller, act, wanted, 300);
+      for (let made = 0; made < BACKLOG; made++)
+        createPayment(transaction, caller, act, wanted, DEFAULT_TERMS);
     });
-    service.clock.advance(DAY_MS);
+    service.clock.advance(8 * DAY_MS);
     await eventually(async () => (await pendingIn(service)) < BACKLOG);
     await service.stop(); // the sweeper has begun
     assert.ok((await pendingIn(service)) > 0, 'it left nothing to the next start');

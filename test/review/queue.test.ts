@@ -297,6 +297,7 @@ function someRow(random: SeededRandom): Payment {
   const blank = Object.fromEntries(TABLE.columns.map((name) => [name, null])) as Record<keyof Payment, null>;
   return {
     ...blank,
+    pay_by: '2026-11-20',
     id: timeOrderedId('pay_', created_at),
     merchant_id: random.pick(MERCHANTS),
     mode: random.pick(MODES),

@@ -76,6 +76,7 @@ for (const engine of ENGINES) {
         received_minor: 40_00,
         currency: 'USD',
         received_on: '2026-11-20',
+        arrived_minor: 40_00,
       });
       const story = await timelineOf(service.service.database, recorded, { covering: async () => undefined });
       assert.equal(story.at(-1)!.sentence, 'Ana recorded that 40.00 USD arrived on 20 Nov 2026.');

@@ -124,6 +124,7 @@ function paymentOf(random: SeededRandom, i: number): Payment {
   const account = `DE${String(10 ** 19 + below(random, 1e9)).slice(0, 20)}`;
   return {
     ...PAYMENTS.nulls,
+    pay_by: '',
     id: timeOrderedId(PAYMENT_ID_PREFIX, created_at),
     merchant_id: 'mer_development',
     mode: 'live',

@@ -2,6 +2,7 @@
 
 import { Journal } from '../../src/journal/journal.ts';
 import { createPayment } from '../../src/payments/create.ts';
+import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { cancelByCustomer } from '../../src/payments/submit.ts';
 import { openDatabase } from '../../src/store/open.ts';
@@ -26,7 +27,7 @@ export async function besideTwoNodes(read: (service: Harness) => Promise<void>):
     let writing = true;
     const write = async (one: Journal, another: Journal) => {
       for (let i = 0; i < OF_EACH_WRITER; i++) {
-        const { id } = await one.commit((of) => createPayment(of, caller, act, WANTED, 86_400));
+        const { id } = await one.commit((of) => createPayment(of, caller, act, WANTED, DEFAULT_TERMS));
         await another.commit((of) => cancelByCustomer(of, id, 'req_c'), id);
         ids.push(id);
       }

@@ -11,6 +11,7 @@ import { listPayments } from '../../payments/queries.ts';
 import { parsePaymentRequest } from '../../payments/request.ts';
 import type { Configuration } from '../config.ts';
 import type { Service } from '../main.ts';
+import { termsOf } from '../surface-settings.ts';
 import { columns, shownPath, styled } from './terminal.ts';
 
 const SAMPLE_REFERENCE = 'SAMPLE-1';
@@ -145,7 +146,7 @@ async function samplePayment(
   const { id } =
     latest ??
     (await service.journal.commit((transaction) =>
-      createPayment(transaction, caller, act, request, configuration.payment_lifetime_s),
+      createPayment(transaction, caller, act, request, termsOf(configuration)),
     ));
   return checkoutUrl(service.checkoutBaseUrl, id);
 }

@@ -1,8 +1,8 @@
 // Every setting: its name, default, check and meaning. docs/configuration.md is written from this.
 import { z } from 'zod';
 import { isCurrency, parseAmount } from '../../lib/money.ts';
-import { isTimeZone } from '../../lib/time.ts';
 import { METHOD_GROUPS, methodsSchema } from '../../payments/methods/settings.ts';
+import { termsSettings } from '../../payments/settings.ts';
 import { hostsFault } from '../../store/connection-string.ts';
 import { keySchema, merchantLimitsSchema, merchantSchema } from './merchants.ts';
 import {
@@ -98,25 +98,12 @@ export const configurationSchema = z.strictObject({
       check:
         'begins with `postgres://`; no `#`, `/` or `?` of a password as it is, but percent-encoded; at most 8 hosts; `target_session_attrs`, if at all, is `read-write`',
     }),
-  payment_lifetime_s: z
-    .int()
-    .min(300)
-    .max(15_552_000)
-    .default(86_400)
-    .describe('Seconds a payment stays open when the request does not say.'),
+  ...termsSettings,
   methods: methodsSchema
     .default([])
     .describe(
       "The ways to pay that customers are offered, in this order; those that fit a payment's currency and mode. Contact details alone when none does. Read again on SIGHUP.",
     ),
-  time_zone: z
-    .string()
-    .refine(isTimeZone, 'must be a time zone of the IANA database, such as Europe/Berlin')
-    .default('UTC')
-    .describe(
-      'The time zone that customers and administrators read moments in, and whose days are counted and exported.',
-    )
-    .meta({ check: 'a name of the IANA time zone database' }),
   checkout_forms_per_payment: z
     .int()
     .min(1)

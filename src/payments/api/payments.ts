@@ -15,6 +15,7 @@ import { note } from '../../web/request-log.ts';
 import { createPayment } from '../create.ts';
 import { changesBehind, changesFrom, listChanged } from '../events/changed.ts';
 import { ignoredFields, ignoredHeader } from '../ignored-fields.ts';
+import type { PaymentTerms } from '../pay-by.ts';
 import { isPaymentId, STATUSES, type Status } from '../payment.ts';
 import { paymentSchema, presentPayment } from '../present.ts';
 import { listPayments } from '../queries.ts';
@@ -43,7 +44,7 @@ export interface PaymentRoutes {
   clock: Clock;
   baseUrl: string;
   checkoutBaseUrl: string;
-  lifetimeS: number;
+  terms: PaymentTerms;
   /** Production: plain http addresses are refused. */
   httpsOnly: boolean;
 }
@@ -60,7 +61,7 @@ export function addPaymentRoutes(app: FastifyInstance, settings: PaymentRoutes, 
 }
 
 function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOnce): void {
-  const { baseUrl, checkoutBaseUrl, lifetimeS, httpsOnly } = settings;
+  const { baseUrl, checkoutBaseUrl, terms, httpsOnly } = settings;
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
     const bytes = bodyOf(request);
@@ -70,7 +71,7 @@ function addWrites(app: FastifyInstance, settings: PaymentRoutes, once: AnswerOn
     reply.headers(strict ? STRICT_APPLIED : ignoredIn(body, request));
     const act = actOf(request);
     const text = await once(request, reply, { route: 'POST /v1/payments', body: bytes }, (transaction) => {
-      const payment = createPayment(transaction, request.caller, act, wanted, lifetimeS);
+      const payment = createPayment(transaction, request.caller, act, wanted, terms);
       return paymentAnswer(payment, 201, checkoutBaseUrl, transaction.now);
     });
     reply.header('location', `${baseUrl}/v1/payments/${/"id":"(\w+)"/.exec(text)![1]}`);

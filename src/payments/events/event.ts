@@ -7,7 +7,15 @@ import { formatAmount } from '../../lib/money.ts';
 import { sha256Hex } from '../../lib/secrets.ts';
 import { formatTimestamp } from '../../lib/time.ts';
 import type { PaymentFacts } from '../history-queries.ts';
-import { PAYMENT_ID_PREFIX, STATUS_REASONS, STATUSES, type Status, type StatusReason } from '../payment.ts';
+import {
+  dueMinor,
+  PAYMENT_ID_PREFIX,
+  receivedMinor,
+  STATUS_REASONS,
+  STATUSES,
+  type Status,
+  type StatusReason,
+} from '../payment.ts';
 
 export const EVENT_TYPES = [
   'payment.created',
@@ -25,6 +33,13 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** Characters of a payment's id that tell when it was created, and of the digest that stands for the rest of it. */
 const TIME_CHARACTERS = 10;
 const DIGEST_CHARACTERS = 24;
+/** Entries without an event that change what a merchant reads of a payment. */
+const QUIET_CHANGES: ReadonlySet<string> = new Set([
+  'payment.erased',
+  'payment.line_taken_back',
+  'payment.announced',
+  'payment.announcement_withdrawn',
+]);
 const EVENT_ID = /^evt_([0-9a-hjkmnp-tv-z]{10})([0-9a-f]{24})_([1-9]\d{0,5})$/;
 
 export interface PaymentEvent {
@@ -37,6 +52,10 @@ export interface PaymentEvent {
   version: number;
   status: Status;
   status_reason: StatusReason | null;
+  /** What was recorded to have arrived by then, in minor units. Null if no money was recorded. */
+  received_minor: number | null;
+  /** The money that the event tells of: minor units, and the day it was booked if that is known. */
+  money: { minor: number; day: string | null } | null;
 }
 
 /** An entry about a payment. `event` is undefined for an entry that is not public, such as a claim. */
@@ -66,6 +85,12 @@ export const eventSchema = z.strictObject({
     status_reason: z.enum(STATUS_REASONS).nullable(),
     amount: z.string(),
     currency: z.string(),
+    amount_received: z.string().describe("The payment's `amount_received` after this event."),
+    amount_due: z.string().describe("The payment's `amount_due` after this event."),
+    received: z
+      .strictObject({ amount: z.string(), received_on: z.string().meta({ format: 'date' }).nullable() })
+      .nullable()
+      .describe('The money that this event tells of, in the same currency. Null if it tells of none.'),
   }),
 });
 
@@ -78,13 +103,20 @@ export function presentEvent({
   version,
   status,
   status_reason,
+  received_minor,
+  money,
 }: PaymentEvent): string {
+  const then = { amount_minor: payment.amount_minor, status, received_minor };
+  const received = money
+    ? `{"amount":"${formatAmount(money.minor)}","received_on":${quoted(money.day)}}`
+    : 'null';
   return (
     `{"id":"${id}","object":"event","type":"${type}","timestamp":"${formatTimestamp(at)}"` +
     `,"livemode":${payment.mode === 'live'},"data":{"payment_id":"${payment.id}","version":${version}` +
     `,"merchant_reference":${quoted(payment.merchant_reference)},"status":"${status}"` +
     `,"status_reason":${quoted(status_reason)},"amount":"${formatAmount(payment.amount_minor)}"` +
-    `,"currency":"${payment.currency}"}}`
+    `,"currency":"${payment.currency}","amount_received":"${formatAmount(Math.max(0, receivedMinor(then)))}"` +
+    `,"amount_due":"${formatAmount(dueMinor(then))}","received":${received}}}`
   );
 }
 
@@ -95,20 +127,31 @@ export function presentEvent({
 export function toldOf(payment: PaymentFacts, entries: readonly AuditEntry[]): ToldEntry[] {
   let status: Status = 'pending';
   let status_reason: StatusReason | null = null;
+  let received_minor: number | null = null;
   let version = 0;
   return entries.map((entry, i) => {
     const { number, at } = entry;
     const facts = entryFacts(entry);
     const type = typeOf(entry, facts);
     const id = eventId(payment.id, i + 1);
-    if (!type) return { number, id, event: undefined, isChange: entry.action === 'payment.erased' };
+    if (facts.arrived_minor !== undefined) received_minor = facts.arrived_minor as number | null;
+    if (!type) return { number, id, event: undefined, isChange: QUIET_CHANGES.has(entry.action) };
     const [, after] = /^payment\.(\w+)$/.exec(entry.action)!;
     if (STATUSES.includes(after as Status)) status = after as Status;
     if ('reason' in facts) status_reason = told(facts.reason);
     version += 1;
-    const event = { id, type, at, payment, version, status, status_reason };
+    const money = moneyOf(facts);
+    const event = { id, type, at, payment, version, status, status_reason, received_minor, money };
     return { number, id, event, isChange: true };
   });
+}
+
+/** The money that an entry says has arrived: recorded by hand, or a bank line. */
+function moneyOf(facts: Record<string, unknown>): PaymentEvent['money'] {
+  const minor = facts.received_minor ?? facts.line_minor;
+  if (typeof minor !== 'number') return null;
+  const day = facts.received_on ?? facts.line_day;
+  return { minor, day: typeof day === 'string' && day !== '' ? day : null };
 }
 
 function typeOf(

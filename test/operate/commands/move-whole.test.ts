@@ -15,6 +15,7 @@ import { startService } from '../../../src/operate/main.ts';
 import { createPayment } from '../../../src/payments/create.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
 import { STRETCH } from '../../../src/payments/history-queries.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { STATUSES } from '../../../src/payments/payment.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
@@ -121,7 +122,7 @@ describe('a moved store', () => {
     };
     const request = parsePaymentRequest({ amount: 12 }, { strict: true, httpsOnly: false });
     return service.service.journal.commit((one) =>
-      createPayment(one, caller, { actor: caller.actor, request_id: null }, request, 3600),
+      createPayment(one, caller, { actor: caller.actor, request_id: null }, request, DEFAULT_TERMS),
     );
   }
 

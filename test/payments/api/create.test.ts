@@ -121,12 +121,12 @@ describe('creating a payment', () => {
     assert.equal(known.headers.get('preference-applied'), 'handling=strict');
   });
 
-  test('expires_in is whole seconds from 300 to 15552000; without it a payment lives 24 hours.', async () => {
+  test('expires_in is whole seconds from 300 to 15552000; without it a payment lives 7 days.', async () => {
     for (const [sent, seconds] of [
       [300, 300],
       [15_552_000, 15_552_000],
-      [null, 86_400],
-      [undefined, 86_400],
+      [null, 604_800],
+      [undefined, 604_800],
     ] as const) {
       const { created_at, expires_at } = await service.create({ expires_in: sent });
       assert.equal((Date.parse(expires_at) - Date.parse(created_at)) / 1000, seconds);

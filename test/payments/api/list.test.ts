@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPayment } from '../../../src/payments/create.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
@@ -23,7 +24,7 @@ for (const engine of ENGINES) {
         { strict: false, httpsOnly: false },
       );
       const payments = await service.service.journal.commit((transaction) =>
-        Array.from({ length: MANY }, () => createPayment(transaction, caller, act, wanted, 86_400)),
+        Array.from({ length: MANY }, () => createPayment(transaction, caller, act, wanted, DEFAULT_TERMS)),
       );
       ids = payments
         .map(({ id }) => id)

@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { createPayment } from '../../../src/payments/create.ts';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
 import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
@@ -60,7 +61,8 @@ for (const engine of ENGINES) {
       const made: string[] = [];
       for (let commit = 0; commit < 3; commit++)
         await service.service.journal.commit((transaction) => {
-          for (let i = 0; i < 100; i++) made.push(createPayment(transaction, caller, act, WANTED, 86_400).id);
+          for (let i = 0; i < 100; i++)
+            made.push(createPayment(transaction, caller, act, WANTED, DEFAULT_TERMS).id);
         });
       await cancel(made[5]!);
       await cancel(made[200]!);

@@ -6,6 +6,7 @@ import { createPayment } from '../../../src/payments/create.ts';
 import { expireDuePayments } from '../../../src/payments/expire.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
 import { STRETCH } from '../../../src/payments/history-queries.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { requestLink } from '../../../src/payments/submit.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
@@ -44,7 +45,7 @@ async function createMany({ service, clock }: Harness, count: number): Promise<R
         const key = (i * 7) % 5 === 0 ? OTHER_KEY : KEY;
         const caller = service.directory.find(key, clock.now())!;
         const act = { actor: caller.actor, request_id: null };
-        made[key]!.push(createPayment(transaction, caller, act, WANTED, 86_400).id);
+        made[key]!.push(createPayment(transaction, caller, act, WANTED, DEFAULT_TERMS).id);
       }
     });
   }
@@ -106,6 +107,9 @@ for (const engine of ENGINES) {
           status_reason: null,
           amount: '19.99',
           currency: 'USD',
+          amount_received: '0.00',
+          amount_due: '19.99',
+          received: null,
         },
       });
       assert.ok(!first!.id.includes(id.slice(14)), 'the id does not hold what opens the checkout page');

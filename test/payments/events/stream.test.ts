@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Journal } from '../../../src/journal/journal.ts';
 import { createPayment } from '../../../src/payments/create.ts';
 import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
@@ -20,7 +21,7 @@ async function createIn(node: Journal, { service, clock }: Harness, count = 1, k
   const caller = service.directory.find(key, clock.now())!;
   const act = { actor: caller.actor, request_id: null };
   return node.commit((of) =>
-    Array.from({ length: count }, () => createPayment(of, caller, act, WANTED, 86_400).id),
+    Array.from({ length: count }, () => createPayment(of, caller, act, WANTED, DEFAULT_TERMS).id),
   );
 }
 

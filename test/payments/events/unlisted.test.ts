@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Journal } from '../../../src/journal/journal.ts';
 import { createPayment } from '../../../src/payments/create.ts';
 import { historyOf, listFullStretches } from '../../../src/payments/history.ts';
+import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { KEY, startHarness } from '../../support/harness.ts';
@@ -23,7 +24,7 @@ for (const engine of ENGINES)
       const act = { actor: caller.actor, request_id: null };
       const create = (count: number) =>
         journal.commit((of) => {
-          for (let i = 0; i < count; i++) createPayment(of, caller, act, WANTED, 86_400);
+          for (let i = 0; i < count; i++) createPayment(of, caller, act, WANTED, DEFAULT_TERMS);
         });
       const [{ entries }] = (await database.query<{ entries: number }>(
         'select entries from journal_head',

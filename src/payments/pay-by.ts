@@ -1,0 +1,37 @@
+// The last day to pay by: what customers read, earlier than the end of the link by the days that a bank may take.
+import { addBankDays, type Calendar } from '../lib/bank-days.ts';
+import { DAY_MS, dateIn, SECOND_MS } from '../lib/time.ts';
+
+/** What a new payment takes from the configuration. */
+export interface PaymentTerms {
+  /** Seconds until a payment expires whose request does not say. */
+  lifetimeS: number;
+  timeZone: string;
+  calendar: Calendar;
+  /** Bank days between the last day to pay by and the end of the link, in which money and announcements are in time. */
+  graceDays: number;
+}
+
+/** The terms of an installation whose configuration says nothing of them. */
+export const DEFAULT_TERMS: PaymentTerms = {
+  lifetimeS: (7 * DAY_MS) / SECOND_MS,
+  timeZone: 'UTC',
+  calendar: 'TARGET',
+  graceDays: 3,
+};
+
+/**
+ * The day to pay by (`2026-11-20`) of a payment that is made at `created` and expires at `expires`, milliseconds since 1970. It lies
+ * `graceDays` bank days before the end, but a customer has a day at least, and it is never after the day of the end.
+ */
+export function payByDay(
+  created: number,
+  expires: number,
+  { timeZone, calendar, graceDays }: PaymentTerms,
+): string {
+  const end = dateIn(timeZone, expires);
+  const withGrace = graceDays === 0 ? end : addBankDays(end, -graceDays, calendar);
+  const earliest = addBankDays(dateIn(timeZone, created + DAY_MS), 0, calendar);
+  const day = withGrace > earliest ? withGrace : earliest;
+  return day < end ? day : end;
+}

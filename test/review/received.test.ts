@@ -1,0 +1,85 @@
+// What was received and what is due, as the payment, its events and administrators' programs tell it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { addPerson, type Person, post, sentForReview } from '../support/admin.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let service: Harness;
+let ana: Person;
+before(async () => {
+  service = await startHarness('sqlite', { configuration: '\ntime_zone: Europe/Berlin\n' });
+  ana = await addPerson(service, 'administrator');
+});
+after(() => service.close());
+
+const paymentOf = async (id: string) => (await service.request(`/v1/payments/${id}`)).json.data;
+const sums = ({ amount_received, amount_due }: Record<string, unknown>) => [amount_received, amount_due];
+const act = async (id: string, name: string, body: object = {}) => {
+  const answer = await post(service, ana, `/admin/payments/${id}/${name}`, body);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json.data;
+};
+const eventsOf = async (id: string) =>
+  (await service.request(`/v1/payments/${id}/events`)).json.data as { type: string; data: object }[];
+
+test('a payment tells what was received and what is due, in every state.', async () => {
+  const { id, ...created } = await service.create({ amount: 49.9, currency: 'EUR' });
+  assert.deepEqual(sums(created), ['0.00', '49.90']);
+  assert.deepEqual(sums(await act(id, 'record', { amount: 20, received_on: '2026-11-20' })), [
+    '20.00',
+    '29.90',
+  ]);
+  assert.deepEqual(sums(await paymentOf(id)), ['20.00', '29.90']);
+  assert.deepEqual(sums(await act(id, 'approve')), ['20.00', '0.00']);
+  assert.deepEqual(sums(await paymentOf(id)), ['20.00', '0.00']);
+});
+
+test('more than was asked for leaves nothing due, and a payment approved without a record counts as whole.', async () => {
+  const { id } = await service.create({ amount: 5 });
+  assert.deepEqual(sums(await act(id, 'record', { amount: 7, received_on: '2026-11-20' })), ['7.00', '0.00']);
+  const plain = await sentForReview(service, { amount: 5 });
+  assert.deepEqual(sums(await paymentOf(plain)), ['0.00', '5.00']);
+  assert.deepEqual(sums(await act(plain, 'approve')), ['5.00', '0.00']);
+  const refused = await sentForReview(service, { amount: 5 });
+  assert.deepEqual(sums(await act(refused, 'reject', { reason: 'other' })), ['0.00', '0.00']);
+});
+
+test('the event of money says what it was and what is due then, and so does the approval.', async () => {
+  const { id } = await service.create({ amount: 49.9, currency: 'EUR' });
+  await act(id, 'record', { amount: 20, received_on: '2026-11-20' });
+  await act(id, 'approve');
+  const told = (await eventsOf(id)).map(({ type, data }) => {
+    const { amount, amount_received, amount_due, received } = data as Record<string, unknown>;
+    return { type, amount, amount_received, amount_due, received };
+  });
+  assert.deepEqual(told, [
+    {
+      type: 'payment.created',
+      amount: '49.90',
+      amount_received: '0.00',
+      amount_due: '49.90',
+      received: null,
+    },
+    {
+      type: 'payment.money_received',
+      amount: '49.90',
+      amount_received: '20.00',
+      amount_due: '29.90',
+      received: { amount: '20.00', received_on: '2026-11-20' },
+    },
+    {
+      type: 'payment.approved',
+      amount: '49.90',
+      amount_received: '20.00',
+      amount_due: '0.00',
+      received: null,
+    },
+  ]);
+});
+
+test('the last day to pay by is a date before the end.', async () => {
+  const { pay_by, created_at, expires_at } = await service.create();
+  assert.match(pay_by, /^\d{4}-\d\d-\d\d$/);
+  assert.ok(pay_by < expires_at.slice(0, 10));
+  assert.equal(Date.parse(expires_at) - Date.parse(created_at), 7 * 24 * 3600 * 1000);
+});
