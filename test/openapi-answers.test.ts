@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         { amount: 1, expires_in: 1.5 },
         { amount: 1, expires_in: 299 },
         { amount: 1, description: 'x'.repeat(1001) },
-        { amount: 1, customer: [] },
+        { amount: 1, customer: [1] },
         { amount: 1, metadata: 'x' },
       ]) {
         assert.equal(request(body), false, JSON.stringify(body));

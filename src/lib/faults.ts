@@ -23,15 +23,32 @@ export function addSchemaFaults(faults: ErrorDetails, error: z.ZodError | undefi
     else faults[issue.path.join('.')] ??= issue.message;
 }
 
-/** The schema of a text of at most `maximum` characters in which `faultOf`, which counts them, finds no fault. */
-export const soundText = (maximum: number, faultOf: (value: string) => string | undefined) =>
-  z
-    .string('Must be a string.')
+/** The schema of a text of at most `maximum` characters in which `faultOf`, which counts them, finds no fault. `trims` drops blanks. */
+export const soundText = (
+  maximum: number,
+  faultOf: (value: string) => string | undefined,
+  { trims = false } = {},
+) =>
+  (trims ? z.string('Must be a string.').trim() : z.string('Must be a string.'))
     .check(({ value, issues }) => {
       const fault = faultOf(value);
       if (fault) issues.push({ code: 'custom', message: fault, input: value });
     })
     .meta({ maxLength: maximum });
+
+/** Whether a caller sent a text for nothing: empty, or blanks alone. */
+export const saysNothing = (value: unknown): boolean => typeof value === 'string' && value.trim() === '';
+
+/**
+ * A field that may be left out. `null`, blank text and, for an object, `[]`, which is how PHP writes an empty one, give null, as a field
+ * that is left out gives undefined.
+ */
+export function optional<S extends z.ZodType>(schema: S) {
+  const isObject = schema instanceof z.ZodObject || schema.meta()?.type === 'object';
+  const isNothing = (value: unknown) =>
+    saysNothing(value) || (isObject && Array.isArray(value) && value.length === 0);
+  return z.preprocess((value) => (isNothing(value) ? null : value), schema.nullish()).optional();
+}
 
 /** What an object holds by its schema. Throws `validation_failed` with every fault. */
 export function parsedBy<S extends z.ZodType>(schema: S, values: Record<string, unknown>): z.output<S> {

@@ -5,20 +5,16 @@ import { asciiDigits } from './text.ts';
 /** The largest amount, 999999999999.99, in minor units. */
 export const MAXIMUM_MINOR = 99_999_999_999_999;
 
-/** ISO 4217 codes that name no currency a customer could pay in. */
-const NOT_PAYABLE = new Set(['XXX', 'XTS']);
-
 const DECIMALS_OF = new Map(
   Object.entries(CODES_BY_DECIMALS).flatMap(([decimals, codes]) =>
     codes
       .trim()
       .split(/\s+/)
-      .filter((code) => !NOT_PAYABLE.has(code))
       .map((code) => [code, Number(decimals)] as const),
   ),
 );
 
-/** Whether `code` (upper case) is an ISO 4217 currency a payment can be in. */
+/** Whether `code` (upper case) is an ISO 4217 currency in use, and no fund, metal or test code. */
 export function isCurrency(code: string): boolean {
   return DECIMALS_OF.has(code);
 }

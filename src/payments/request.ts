@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
-import { addSchemaFaults, fieldPath, NUMBERED, refuseCardFields, soundText } from '../lib/faults.ts';
+import {
+  addSchemaFaults,
+  fieldPath,
+  NUMBERED,
+  optional,
+  refuseCardFields,
+  saysNothing,
+  soundText,
+} from '../lib/faults.ts';
 import { INEXACT } from '../lib/json.ts';
 import { INEXACT_AMOUNT, isCurrency, parseAmount } from '../lib/money.ts';
 import { isEmailAddress, languageTag, textFault } from '../lib/text.ts';
@@ -22,6 +30,8 @@ interface TextRule {
   multiline?: boolean;
   /** Free text, where a card number would be a mistake rather than a coincidence. */
   refuseCards?: boolean;
+  /** The blanks around it go: people do not see them. */
+  trims?: boolean;
   check?: (text: string) => string | undefined;
 }
 
@@ -30,7 +40,7 @@ function text(maximum: number, rule: TextRule = {}) {
     textFault(value, maximum, rule.multiline) ??
     (rule.refuseCards && holdsCardNumber(value) ? NUMBERED : undefined) ??
     rule.check?.(value);
-  return soundText(maximum, faultOf).nullish();
+  return optional(soundText(maximum, faultOf, rule));
 }
 
 const URL_MAXIMUM = 2048;
@@ -45,29 +55,30 @@ const webAddress = text(URL_MAXIMUM, {
 
 export const customerSchema = z.object(
   {
-    name: text(255, { refuseCards: true }).describe("The customer's name."),
+    name: text(255, { refuseCards: true, trims: true }).describe("The customer's name."),
     email: text(254, {
+      trims: true,
       check: (email) => (isEmailAddress(email) ? undefined : 'Must be an e-mail address.'),
     }).describe("The customer's e-mail address."),
-    phone: text(40).describe("The customer's telephone number."),
+    phone: text(40, { trims: true }).describe("The customer's telephone number."),
   },
   'Must be an object.',
 );
 
-/** `POST /v1/payments`. `null` counts as left out everywhere but for `amount`. */
+/** `POST /v1/payments`. */
 export const paymentRequestSchema = z.object(
   {
     amount: z
       .number('Must be a number.')
       .meta({ exclusiveMinimum: 0, maximum: 999999999999.99, examples: [49.9] })
       .describe('Greater than zero, at most 2 decimal places, judged as written.'),
-    currency: z
-      .string('Must be a string.')
-      .regex(/^[A-Za-z]{3}$/, NO_CURRENCY) // or else `ſ` and `ﬆ` became letters of a code
-      .transform((code) => code.toUpperCase())
-      .refine((code) => isCurrency(code), NO_CURRENCY)
-      .nullish()
-      .describe('ISO 4217 code in either case. Default `USD`.'),
+    currency: optional(
+      z
+        .string('Must be a string.')
+        .regex(/^[A-Za-z]{3}$/, NO_CURRENCY) // or else `ſ` and `ﬆ` became letters of a code
+        .transform((code) => code.toUpperCase())
+        .refine((code) => isCurrency(code), NO_CURRENCY),
+    ).describe('ISO 4217 code in either case. Default `USD`.'),
     merchant_reference: text(255).describe(
       "The merchant's own reference, such as an order number. Need not be unique.",
     ),
@@ -78,32 +89,32 @@ export const paymentRequestSchema = z.object(
     cancel_url: webAddress.describe(
       'Where the customer goes on cancelling. Kept as the URL standard serialises it.',
     ),
-    customer: customerSchema.nullish().describe('What is known of the customer.'),
-    metadata: z
-      .custom<Record<string, unknown>>(
-        (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-        'Must be an object.',
-      )
-      .meta({ type: 'object', additionalProperties: true })
-      .nullish()
-      .describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels, no U+0000.'),
+    customer: optional(customerSchema).describe('What is known of the customer.'),
+    metadata: optional(
+      z
+        .custom<Record<string, unknown>>(
+          (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+          'Must be an object.',
+        )
+        .meta({ type: 'object', additionalProperties: true }),
+    ).describe('Further data of the merchant: at most 16 KiB of JSON, 100 names, 5 levels, no U+0000.'),
     locale: text(35, {
       check: (tag) => (languageTag(tag) ? undefined : 'Must be a language tag such as de or pt-BR (BCP 47).'),
     }).describe(
       'Language of the checkout page (BCP 47), unless the customer chooses another. Default: what their browser asks for.',
     ),
-    expires_in: z
-      .int('Must be a whole number.')
-      .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
-      .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`)
-      .nullish()
-      .describe(
-        'Seconds until the payment expires, 300 to 15552000. Default: 7 days unless configured otherwise. Customers read an earlier day, `pay_by`.',
-      ),
+    expires_in: optional(
+      z
+        .int('Must be a whole number.')
+        .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
+        .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`),
+    ).describe(
+      'Seconds until the payment expires, 300 to 15552000. Default: 7 days unless configured otherwise. Customers read an earlier day, `pay_by`.',
+    ),
   },
   'Must be a JSON object.',
 );
-const strictSchema = paymentRequestSchema.extend({ customer: customerSchema.strict().nullish() }).strict();
+const strictSchema = paymentRequestSchema.extend({ customer: optional(customerSchema.strict()) }).strict();
 
 /** A checked request: text as it was sent, URLs as the URL standard serialises them, the amount in minor units. */
 export interface PaymentRequest {
@@ -139,7 +150,9 @@ export function parsePaymentRequest(
   );
   addSchemaFaults(faults, parsed.error);
 
-  const currency = typeof fields.currency === 'string' ? fields.currency.toUpperCase() : DEFAULT_CURRENCY;
+  const wanted = fields.currency;
+  const currency =
+    typeof wanted === 'string' && !saysNothing(wanted) ? wanted.toUpperCase() : DEFAULT_CURRENCY;
   let amount_minor = 0;
   if (inexact) {
     faults.amount = INEXACT_AMOUNT;
@@ -150,7 +163,11 @@ export function parsePaymentRequest(
   }
   for (const name of ['return_url', 'cancel_url'] as const) {
     const url = fields[name];
-    const fault = rule.httpsOnly && typeof url === 'string' && webAddressFault(url, { httpsOnly: true });
+    const fault =
+      rule.httpsOnly &&
+      typeof url === 'string' &&
+      !saysNothing(url) &&
+      webAddressFault(url, { httpsOnly: true });
     if (fault) faults[name] ??= fault;
   }
   const metadata = fields.metadata;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import type { ErrorDetails } from '../lib/errors.ts';
-import { addSchemaFaults, NUMBERED, refuseCardFields, soundText } from '../lib/faults.ts';
+import { addSchemaFaults, NUMBERED, optional, refuseCardFields, soundText } from '../lib/faults.ts';
 import { textFault } from '../lib/text.ts';
 import type { Payment } from '../payments/payment.ts';
 
@@ -126,15 +126,13 @@ function text(maximum: number, { multiline = false, digits = false }: TextRule) 
   const faultOf = (value: string) =>
     textFault(value, maximum, multiline) ??
     (holdsCardNumber(value, { checked: digits }) ? NUMBERED : undefined);
-  return soundText(maximum, faultOf).nullish();
+  return optional(soundText(maximum, faultOf));
 }
 
 const note = text(NOTE_MAXIMUM, { multiline: true }).describe('For administrators alone.');
-const version = z
-  .int('Must be a whole number.')
-  .min(1, 'Must be at least 1.')
-  .nullish()
-  .describe('The `version` that was looked at: where the payment has another by now, nothing is done.');
+const version = optional(z.int('Must be a whole number.').min(1, 'Must be at least 1.')).describe(
+  'The `version` that was looked at: where the payment has another by now, nothing is done.',
+);
 
 /** What an administrator may write with money that arrived. */
 export const REMARKS = {
@@ -164,8 +162,8 @@ export const rejectionSchema = z.strictObject(
 
 /** The body of a rejection that a developer tries out. `parseTriedRejection` reads one. */
 export const triedRejectionSchema = rejectionSchema
-  .pick({ reason: true, message: true })
-  .partial({ reason: true });
+  .pick({ message: true })
+  .extend({ reason: optional(rejectionSchema.shape.reason) });
 
 const noteSchema = z.object({ note: text(NOTE_MAXIMUM, { multiline: true }) });
 

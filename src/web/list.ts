@@ -1,6 +1,7 @@
 // Lists a page at a time: what their addresses may ask, and the shape of their answers.
 import { z } from 'zod';
 import { type ErrorDetails, validationFailed } from '../lib/errors.ts';
+import { saysNothing } from '../lib/faults.ts';
 
 /** How many a page holds. */
 export const LIMIT = { default: 20, maximum: 100 };
@@ -16,10 +17,11 @@ export class QueryReader {
     this.#query = query as Record<string, unknown>;
   }
 
-  /** A parameter as it was sent; `faultOf` gives the sentence that says what is wrong with it, or undefined. */
+  /** A parameter as it was sent, undefined if it is blank; `faultOf` gives the sentence that says what is wrong with it, or undefined. */
   text(name: string, faultOf: (value: string) => string | undefined = () => undefined): string | undefined {
     this.#known.add(name);
     const value = this.#query[name];
+    if (saysNothing(value)) return undefined;
     if (Array.isArray(value)) this.#faults[name] = 'Must be given once.';
     if (typeof value !== 'string') return undefined;
     const fault = faultOf(value);
@@ -47,6 +49,17 @@ export class QueryReader {
     return this.text(name, (text) => (isOne(text) ? undefined : `Must be one of ${words.join(', ')}.`)) as
       | W
       | undefined;
+  }
+
+  /** Some of a few words, parted by commas; undefined if it is not given. */
+  someOf<W extends string>(name: string, words: readonly W[]): W[] | undefined {
+    const partsOf = (text: string) => text.split(',').map((part) => part.trim()) as W[];
+    const value = this.text(name, (text) =>
+      partsOf(text).every((part) => words.includes(part))
+        ? undefined
+        : `Must be one or more of ${words.join(', ')}.`,
+    );
+    return value === undefined ? undefined : partsOf(value);
   }
 
   /** What the `next_cursor` of an earlier answer stands for; `read` gives nothing for what is none. */

@@ -20,7 +20,7 @@ const ANSWER_MS = 20_000;
 
 /** One account for each: a line that one account knows is new to another. */
 const CURRENCIES =
-  'AUD BGN BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN MYR NOK NZD PHP PLN RON SEK SGD THB TRY USD ZAR'.split(
+  'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF ILS INR JPY KRW MXN MYR NOK NZD PHP PLN RON SEK SGD THB TRY USD ZAR'.split(
     ' ',
   );
 const ACCOUNTS = CURRENCIES.map(

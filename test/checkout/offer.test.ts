@@ -29,7 +29,7 @@ methods:
     accounts: [{ currency: EUR, holder: Shop, rows: [{ label: a, value: b }] }]
   - { id: cash, type: manual, name: Cash, instructions: Pay., currencies: [USD, JPY] }
   - { id: cheque, type: manual, name: Cheque, instructions: Post it. }
-  - { id: none, type: manual, name: None, instructions: Nothing., currencies: [XAU] }
+  - { id: none, type: manual, name: None, instructions: Nothing., currencies: [XPF] }
 `,
     '/etc/counterfoil.yaml',
   ).methods;

@@ -1,8 +1,13 @@
-// The vendored list of currencies is whole, and says of each whether it has a smaller unit.
+// The vendored list of currencies is whole and recent, and says of each whether it has a smaller unit.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { CODES_BY_DECIMALS } from '../../src/lib/currencies.ts';
+import { CODES_BY_DECIMALS, CURRENCIES_AS_OF } from '../../src/lib/currencies.ts';
 import { hasMinorUnit, isCurrency } from '../../src/lib/money.ts';
+import { DAY_MS } from '../../src/lib/time.ts';
+import { ROOT } from '../support/command.ts';
 
 const listed = Object.values(CODES_BY_DECIMALS).flatMap((codes) => codes.trim().split(/\s+/));
 
@@ -13,16 +18,32 @@ test('each code stands in the list once, and the Unicode data of this Node knows
     listed.filter((code) => !names.of(code)),
     [],
   );
-  assert.ok(listed.length > 170, `${listed.length} codes`);
+  assert.ok(listed.length > 150, `${listed.length} codes`);
 });
 
-test('each code of the list is a currency to pay in, but those that stand for none', () => {
-  for (const code of listed) assert.equal(isCurrency(code), code !== 'XXX' && code !== 'XTS', code);
+test('each code of the list is a currency, and nothing else is', () => {
+  for (const code of listed) assert.ok(isCurrency(code), code);
   for (const code of ['', 'usd', 'DEM', 'ZZZ', 'US', 'EURO', 'constructor'])
     assert.ok(!isCurrency(code), code);
 });
 
-test('yen and the like have no smaller unit; dollars, dinars and units of account have one', () => {
-  for (const code of ['JPY', 'KRW', 'VND', 'ISK', 'CLP', 'XAU']) assert.ok(!hasMinorUnit(code), code);
-  for (const code of ['USD', 'EUR', 'KWD', 'CLF']) assert.ok(hasMinorUnit(code), code);
+test('the Caribbean guilder is in; currencies that ended, funds, metals and test codes are out', () => {
+  for (const code of ['XCG', 'XAF', 'XOF', 'XPF', 'XCD', 'SVC', 'VED']) assert.ok(isCurrency(code), code);
+  const ended = ['ANG', 'BGN', 'CUC', 'HRK', 'SLL', 'ZWL'];
+  const funds = ['BOV', 'CHE', 'CHW', 'CLF', 'COU', 'MXV', 'USN', 'UYI', 'UYW', 'XDR', 'XSU', 'XUA'];
+  const metalsAndTests = ['XAG', 'XAU', 'XPD', 'XPT', 'XBA', 'XBB', 'XBC', 'XBD', 'XTS', 'XXX'];
+  for (const code of [...ended, ...funds, ...metalsAndTests]) assert.ok(!isCurrency(code), code);
+});
+
+test('yen and the like have no smaller unit; dollars, dinars and guilders have one', () => {
+  for (const code of ['JPY', 'KRW', 'VND', 'ISK', 'CLP']) assert.ok(!hasMinorUnit(code), code);
+  for (const code of ['USD', 'EUR', 'KWD', 'HUF', 'XCG']) assert.ok(hasMinorUnit(code), code);
+});
+
+test('the list is at most a year older than the newest commit: else run scripts/write-currencies.ts', (t) => {
+  const { stdout, status } = spawnSync('git', ['log', '-1', '--format=%cs'], { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) return t.skip('no history of commits here');
+  const ageDays = (Date.parse(stdout.trim()) - Date.parse(CURRENCIES_AS_OF)) / DAY_MS;
+  assert.ok(ageDays < 366, `${ageDays} days`);
+  assert.ok(readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8').includes(`as of ${CURRENCIES_AS_OF}`));
 });

@@ -119,7 +119,10 @@ const customer = fc
 
 const OPTIONAL_FIELDS: Record<string, fc.Arbitrary<string>> = {
   currency: quoted(
-    mostly(from(['USD', 'eur', 'JPY', 'KWD', 'cHf', 'XAU']), from(['XXX', 'usdd', 'ﬀ', 'ſek', '', 'EU R'])),
+    mostly(
+      from(['USD', 'eur', 'JPY', 'KWD', 'cHf', 'XCG']),
+      from(['XXX', 'XAU', 'usdd', 'ﬀ', 'ſek', '', 'EU R']),
+    ),
   ),
   merchant_reference: quoted(text),
   description: quoted(

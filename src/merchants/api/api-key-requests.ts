@@ -1,7 +1,7 @@
 // What a merchant may ask for about its API keys: schemas that check, explain and document it.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { parsedBy, soundText } from '../../lib/faults.ts';
+import { optional, parsedBy, soundText } from '../../lib/faults.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { prefersStrictHandling, STRICT_APPLIED } from '../../web/headers.ts';
 import { objectIn } from '../../web/json-body.ts';
@@ -11,33 +11,32 @@ const EXPIRES_IN = { minimum: 60, maximum: 315_360_000 }; // ten years
 const OVERLAPS_S = Object.values(OVERLAPS_MS).map((ms) => ms / SECOND_MS);
 const ONE_OVERLAP = `Must be one of ${OVERLAPS_S.join(', ')}.`;
 
-const name = soundText(KEY_NAME_MAXIMUM, keyNameFault)
-  .nullish()
-  .describe('What the key is for, in your words. The history keeps no copy of it.');
+const name = optional(soundText(KEY_NAME_MAXIMUM, keyNameFault, { trims: true })).describe(
+  'What the key is for, in your words. The history keeps no copy of it.',
+);
 
-/** `POST /v1/api_keys`. `null` counts as left out. */
+/** `POST /v1/api_keys`. */
 export const apiKeyRequestSchema = z.object(
   {
     name,
-    expires_in: z
-      .int('Must be a whole number.')
-      .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
-      .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`)
-      .nullish()
-      .describe(
-        'Seconds until the key stops working, 60 to 315360000. Without it, it works until it is revoked.',
-      ),
+    expires_in: optional(
+      z
+        .int('Must be a whole number.')
+        .min(EXPIRES_IN.minimum, `Must be at least ${EXPIRES_IN.minimum}.`)
+        .max(EXPIRES_IN.maximum, `Must be at most ${EXPIRES_IN.maximum}.`),
+    ).describe(
+      'Seconds until the key stops working, 60 to 315360000. Without it, it works until it is revoked.',
+    ),
   },
   'Must be a JSON object.',
 );
 
-/** `POST /v1/api_keys/{id}/rotate`. `null` counts as left out. */
+/** `POST /v1/api_keys/{id}/rotate`. */
 export const rotationRequestSchema = z.object(
   {
-    overlap_seconds: z
-      .literal(OVERLAPS_S, ONE_OVERLAP)
-      .nullish()
-      .describe('For how long the key that is replaced works on. Default: 86400, a day.'),
+    overlap_seconds: optional(z.literal(OVERLAPS_S, ONE_OVERLAP)).describe(
+      'For how long the key that is replaced works on. Default: 86400, a day.',
+    ),
     name,
   },
   'Must be a JSON object.',

@@ -1,7 +1,7 @@
 // What a program sends to register: one schema that checks, explains and documents it.
 import { z } from 'zod';
 import { type ErrorDetails, validationFailed } from '../../lib/errors.ts';
-import { addSchemaFaults, refuseCardFields } from '../../lib/faults.ts';
+import { addSchemaFaults, optional, refuseCardFields, saysNothing } from '../../lib/faults.ts';
 import {
   detailsOf,
   MAXIMA,
@@ -15,14 +15,14 @@ const text = (maximum: number) =>
     .string({ error: ({ input }) => (input === undefined ? 'Is required.' : 'Must be a string.') })
     .meta({ maxLength: maximum });
 
-/** `POST /register`. `null` counts as left out where a field may be. */
+/** `POST /register`. */
 export const registrationRequestSchema = z.object({
   business_name: text(MAXIMA.business_name).describe(
     'What customers see where they pay. Kept without the spaces around it.',
   ),
   email: text(MAXIMA.email).describe('Whom the operator writes to. Customers do not see it.'),
-  website: text(MAXIMA.website).nullish().describe("The merchant's site: an absolute http or https URL."),
-  invite: text(MAXIMA.invite).nullish().describe('The code of an invitation, where one is needed.'),
+  website: optional(text(MAXIMA.website)).describe("The merchant's site: an absolute http or https URL."),
+  invite: optional(text(MAXIMA.invite)).describe('The code of an invitation, where one is needed.'),
 });
 const strictSchema = registrationRequestSchema.strict();
 
@@ -49,10 +49,10 @@ export function parseRegistration(
 
 /** The fields that are text. The others are reported as faults already. */
 function wantedIn({ business_name, email, website, invite }: Record<string, unknown>): Registration {
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
+  const textOf = (value: unknown) => (typeof value === 'string' && !saysNothing(value) ? value : null);
   return {
     business_name: textOf(business_name) ?? '',
-    email: textOf(email) ?? '',
+    email: textOf(email)?.trim() ?? '',
     website: textOf(website),
     invite: textOf(invite),
   };

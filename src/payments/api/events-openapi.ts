@@ -7,7 +7,15 @@ import { answer, RATE_LIMIT, refusals, security } from './openapi.ts';
 
 const paymentId = { name: 'payment_id', in: 'path', required: true, schema: { type: 'string' } };
 const eventId = { name: 'event_id', in: 'path', required: true, schema: { type: 'string' } };
-const TYPE = query('type', { type: 'string', enum: [...EVENT_TYPES] }, 'Only events of this type.');
+const TYPE = {
+  ...query(
+    'type',
+    { type: 'array', minItems: 1, items: { type: 'string', enum: [...EVENT_TYPES] } },
+    'Only events of these types, parted by commas.',
+  ),
+  style: 'form',
+  explode: false,
+};
 const AFTER = query(
   'after',
   { type: 'string' },

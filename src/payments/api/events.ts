@@ -79,9 +79,9 @@ function parseListQuery(query: unknown): EventFilter & { limit: number; after: s
 
 /** Reads which events are wanted, and behind which: of the list and of the stream. */
 export function readFilter(reader: QueryReader): EventFilter & { after: string | undefined } {
-  const type = reader.oneOf('type', EVENT_TYPES);
+  const types = reader.someOf('type', EVENT_TYPES);
   const payment_id = reader.text('payment_id', (text) =>
     isPaymentId(text) ? undefined : 'Must be the id of a payment.',
   );
-  return { type, payment_id, after: reader.text('after') };
+  return { types, payment_id, after: reader.text('after') };
 }

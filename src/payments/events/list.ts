@@ -23,7 +23,7 @@ interface EventPage {
 }
 
 export interface EventFilter {
-  type?: EventType | undefined;
+  types?: readonly EventType[] | undefined;
   payment_id?: string | undefined;
 }
 
@@ -45,13 +45,13 @@ export async function toldOfPayments(
 export async function listEvents(
   database: Reader,
   tenant: Tenant,
-  { type, payment_id }: EventFilter,
+  { types, payment_id }: EventFilter,
   after: Position | undefined,
   limit: number,
 ): Promise<EventPage> {
   const events: EventPage['events'] = [];
   const isWanted = ({ event }: ToldEntry) =>
-    event !== undefined && (type === undefined || event.type === type);
+    event !== undefined && (types === undefined || types.includes(event.type));
   let end = after;
   const take = (all: readonly ToldEntry[]): boolean => {
     for (const one of all) {
@@ -69,7 +69,7 @@ export async function listEvents(
     return { events, has_more, end };
   }
   for (let looked = 0; looked < LOOKED_AT_MAXIMUM; looked += READ_AT_ONCE) {
-    const count = type === undefined ? Math.min(READ_AT_ONCE, limit + 1) : READ_AT_ONCE;
+    const count = types === undefined ? Math.min(READ_AT_ONCE, limit + 1) : READ_AT_ONCE;
     const entries = await historyOf(database, tenant, end?.number ?? 0, count);
     if (take(await tellOf(database, entries))) return { events, has_more: true, end };
     if (entries.length < count) return { events, has_more: false, end };

@@ -160,7 +160,7 @@ class Stream {
   /** Takes an event that has just happened. */
   take(frame: Frame): void {
     const { filter, response } = this.#parts;
-    if (filter.type !== undefined && frame.event.type !== filter.type) return;
+    if (filter.types?.includes(frame.event.type) === false) return;
     if (filter.payment_id !== undefined && frame.event.payment.id !== filter.payment_id) return;
     if (this.#isLive && response.writableNeedDrain) this.#catchUp();
     else if (this.#isLive) this.#send(frame);

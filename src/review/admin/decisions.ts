@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import type { Work } from '../../journal/transaction.ts';
 import { type ErrorDetails, validationFailed } from '../../lib/errors.ts';
+import { saysNothing } from '../../lib/faults.ts';
 import { isPaymentId } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { DEFAULT_CURRENCY } from '../../payments/request.ts';
@@ -67,7 +68,8 @@ function parseBody<T>(bytes: Uint8Array, parse: (values: Record<string, unknown>
   const values = objectIn(bytes);
   const parsed = parse(values);
   const faults: ErrorDetails = 'faults' in parsed ? parsed.faults : {};
-  if (typeof values.version === 'string') faults.version = 'Must be a whole number.'; // forms alone send it as text
+  if (typeof values.version === 'string' && !saysNothing(values.version))
+    faults.version = 'Must be a whole number.'; // forms alone send it as text
   if ('faults' in parsed || Object.keys(faults).length > 0) throw validationFailed(faults);
   return parsed.value;
 }

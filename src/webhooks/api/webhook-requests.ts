@@ -1,6 +1,6 @@
 // What a merchant may ask for about its webhook endpoints: schemas that check, explain and document it.
 import { z } from 'zod';
-import { soundText } from '../../lib/faults.ts';
+import { optional, soundText } from '../../lib/faults.ts';
 import { textFault } from '../../lib/text.ts';
 import { EVENT_TYPES } from '../../payments/events/event.ts';
 import { type AddressRules, checkUrl, URL_CHARACTERS } from '../addresses.ts';
@@ -9,16 +9,16 @@ const DESCRIPTION_MAXIMUM = 255;
 const ONE_TYPE = `Must be one of ${EVENT_TYPES.join(', ')}.`;
 const OBJECT = 'Must be a JSON object.';
 
-const types = z
-  .array(z.enum(EVENT_TYPES, ONE_TYPE), 'Must be a list of event types.')
-  .min(1, 'Must name at least one event type.')
-  .max(EVENT_TYPES.length, 'Must name each event type once.')
-  .nullish()
-  .describe('The event types to send. `null`, or left out: all, also those that come later.');
+const types = optional(
+  z
+    .array(z.enum(EVENT_TYPES, ONE_TYPE), 'Must be a list of event types.')
+    .min(1, 'Must name at least one event type.')
+    .max(EVENT_TYPES.length, 'Must name each event type once.'),
+).describe('The event types to send. `null`, or left out: all, also those that come later.');
 
-const description = soundText(DESCRIPTION_MAXIMUM, (text) => textFault(text, DESCRIPTION_MAXIMUM))
-  .nullish()
-  .describe('What the endpoint is for, in your words.');
+const description = optional(
+  soundText(DESCRIPTION_MAXIMUM, (text) => textFault(text, DESCRIPTION_MAXIMUM)),
+).describe('What the endpoint is for, in your words.');
 
 const urlOf = (rules: AddressRules) =>
   soundText(URL_CHARACTERS, (url) => checkUrl(url, rules)).describe(
@@ -33,13 +33,12 @@ export const endpointRequestSchema = (rules: AddressRules) =>
 export const endpointChangeSchema = (rules: AddressRules) =>
   z.object(
     {
-      url: urlOf(rules).optional(),
+      url: optional(urlOf(rules)),
       types,
       description,
-      status: z
-        .enum(['enabled', 'disabled'], 'Must be enabled or disabled.')
-        .optional()
-        .describe('An endpoint that is enabled again gets what happened while it was disabled.'),
+      status: optional(z.enum(['enabled', 'disabled'], 'Must be enabled or disabled.')).describe(
+        'An endpoint that is enabled again gets what happened while it was disabled.',
+      ),
     },
     OBJECT,
   );

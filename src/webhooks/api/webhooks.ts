@@ -189,7 +189,7 @@ function addPatchRoute(app: FastifyInstance, { database, journal, webhookRules }
     const { url, status, types, description } = checked(changes, bodyOf(request), request, reply);
     const { id } = await foundEndpoint(database, request);
     const wish = {
-      ...(url !== undefined && { url }),
+      ...(url != null && { url }),
       ...(types !== undefined && { types: typesText(types) }),
       ...(description !== undefined && { description }),
     };

@@ -104,7 +104,7 @@ describe('texts, addresses and metadata of a payment', () => {
       [undefined, null],
     ] as const)
       assert.equal((await service.create({ locale: sent })).locale, kept);
-    for (const wrong of ['', 'd', 'de_DE', '*', 'en, de', 'x'.repeat(36), `de-x-${'a'.repeat(31)}`, 5, {}])
+    for (const wrong of ['d', 'de_DE', '*', 'en, de', 'x'.repeat(36), `de-x-${'a'.repeat(31)}`, 5, {}])
       assertFaults(await post({ amount: 1, locale: wrong }), ['locale'], String(wrong));
   });
 
@@ -129,7 +129,6 @@ describe('texts, addresses and metadata of a payment', () => {
     ])
       assert.equal((await service.create({ customer: { email } })).customer.email, email);
     const refused = [
-      '',
       'a',
       'a@',
       '@b.c',
@@ -141,15 +140,7 @@ describe('texts, addresses and metadata of a payment', () => {
       'a@-b.c',
       'a@b-.c',
     ];
-    for (const email of [
-      ...refused,
-      'a@b.c\n',
-      '"a"@b.c',
-      '<a@b.c>',
-      'a@b.c,d@e.f',
-      `x${longest}${'x'.repeat(9)}`,
-      1,
-    ])
+    for (const email of [...refused, '"a"@b.c', '<a@b.c>', 'a@b.c,d@e.f', `x${longest}${'x'.repeat(9)}`, 1])
       assertFaults(await post({ amount: 1, customer: { email } }), ['customer.email'], String(email));
   });
 
@@ -184,7 +175,7 @@ describe('texts, addresses and metadata of a payment', () => {
         );
       }
       for (const [url, kept] of SERIALISED) assert.equal((await service.create({ [name]: url }))[name], kept);
-      for (const url of [...refused.split(/\s+/), ...spaced, '', 1, {}])
+      for (const url of [...refused.split(/\s+/), ...spaced, 1, {}])
         assertFaults(await post({ amount: 1, [name]: url }), [name], JSON.stringify(url));
       const longest = `https://shop.example/${'x'.repeat(2048 - 21)}`;
       assert.equal((await service.create({ [name]: longest }))[name], longest);
@@ -210,7 +201,7 @@ describe('texts, addresses and metadata of a payment', () => {
     assert.deepEqual((await service.create({ metadata })).metadata, metadata);
     assert.deepEqual((await service.create({ metadata: {} })).metadata, {});
     assert.equal((await service.create({ metadata: null })).metadata, null);
-    for (const value of [[], 'x', 1, true])
+    for (const value of [[1], 'x', 1, true])
       assertFaults(await post({ amount: 1, metadata: value }), ['metadata'], 'type');
   });
 

@@ -71,9 +71,10 @@ describe('creating a payment', () => {
     ])
       assert.equal((await service.create({ currency: sent })).currency, returned);
     for (const currency of [
-      '',
       'XXX',
       'XTS',
+      'XAU',
+      'BGN',
       'ABC',
       'US',
       'USDX',
@@ -141,7 +142,7 @@ describe('creating a payment', () => {
       currency: 'x',
       description: 'a\0',
       return_url: 'x',
-      customer: { email: 'x', phone: '\n' },
+      customer: { email: 'x', phone: 'a\n1' },
     };
     const faults = ['amount', 'currency', 'description', 'return_url', 'customer.email', 'customer.phone'];
     assertFaults(

@@ -101,7 +101,6 @@ for (const engine of ENGINES) {
         '+5',
         '1.0',
         '1e1',
-        '',
         ' 5',
         '5 ',
         '0x5',
@@ -146,7 +145,7 @@ for (const engine of ENGINES) {
     });
 
     test('a status there is not, expired included, is refused.', async () => {
-      for (const status of ['expired', 'Pending', '', 'paid'])
+      for (const status of ['expired', 'Pending', 'paid'])
         assert.deepEqual(
           Object.keys((await list(`?status=${status}`)).json.error.details),
           ['status'],
@@ -158,7 +157,6 @@ for (const engine of ENGINES) {
       const { next_cursor } = (await list('?limit=1')).json;
       const other = Buffer.from(`mer_${'0'.repeat(36)}`).toString('base64url');
       for (const cursor of [
-        '',
         'x',
         `${next_cursor}=`,
         `${next_cursor}A`,

@@ -188,6 +188,12 @@ for (const engine of ENGINES) {
         [['payment.cancelled', id, 'cancelled_by_merchant']],
       );
       assert.equal((await walk(service, `payment_id=${id}&limit=1`)).events.length, 2);
+      const both = await walk(service, `payment_id=${id}&type=payment.approved,payment.cancelled`);
+      assert.deepEqual(
+        both.events.map(({ type }) => type),
+        ['payment.cancelled'],
+      );
+      assert.equal((await service.request('/v1/events?type=payment.approved,payment.paid')).status, 422);
     });
 
     test("another merchant's events are as unknown as those that are not there.", async () => {

@@ -112,7 +112,7 @@ for (const engine of ENGINES) {
         status: 'Must be given once.',
         limit: 'Must be given once.',
       });
-      for (const limit of ['101', '-1', '1.0', '1e1', '', ' 1', '0x1'])
+      for (const limit of ['101', '-1', '1.0', '1e1', ' 1', '0x1'])
         assert.equal((await list(`?limit=${limit}`)).status, 422, limit);
     });
 
