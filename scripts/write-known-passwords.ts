@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 
-/** A password must have fifteen characters. So a shorter word matters only as part of one, and zxcvbn's own lists have those. */
+/** A password must have fifteen characters, of which some may be digits and signs around a leaked one. */
 const CHARACTERS_MINIMUM = 10;
 
 const [file] = process.argv.slice(2);

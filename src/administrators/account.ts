@@ -108,7 +108,7 @@ export async function changePassword(
   const proved = await prove(parts, asking);
   if ('refused' in proved) return proved;
   const { turn } = sourceOfSession(asking.principal);
-  const weak = await weakness(password, proved, turn);
+  const weak = await weakness(password, proved);
   if (weak) throw validationFailed({ password: weak });
   const hashed = await hashPassword(password, turn);
   return commit(parts, asking, proved, async (transaction, administrator, act) => {

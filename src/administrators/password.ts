@@ -1,7 +1,6 @@
 // Passwords: which may be chosen, and how they are hashed so that a reader of the store needs years for each.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
-import { unavailable } from '../lib/errors.ts';
+import { isGuessable } from './guessable.ts';
 import { inTurn, type Turn } from './turns.ts';
 
 export type { Turn };
@@ -15,10 +14,6 @@ const PASSES = 3;
 const LANES = 1;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** How long a password is looked at, to tell whether it is easily guessed; it takes half a second. */
-const PATIENCE_MS = 10_000;
-/** Words of this length and more, of a name or an address, are what a guesser would try. */
-const WORD_MINIMUM = 3;
 const PRODUCT = 'counterfoil';
 
 const NOBODY_IN_PARTICULAR: Turn = { known: true, key: undefined };
@@ -40,34 +35,18 @@ export function passwordFault(password: string, email: string): string | undefin
 }
 
 /**
- * The sentence that says why `password`, which has no fault of those above, is too easily guessed, or nothing (NIST SP
- * 800-63B-4, 3.1.1.2: a blocklist of what is common, expected or of this very service). Throws `unavailable`.
+ * The sentence that says why `password`, which has no fault of those above, is too easily guessed, or undefined (NIST SP
+ * 800-63B-4, 3.1.1.2: a blocklist of what is common, expected or of this very service). Throws the system's errors.
  */
 export async function weakness(
   password: string,
   { email, name }: { email: string; name: string },
-  turn: Turn,
 ): Promise<string | undefined> {
-  const parts = `${email} ${name}`.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length >= WORD_MINIMUM);
-  const about = [PRODUCT, email, name, ...parts];
-  return (await inTurn(turn, () => askWorker(password, about))) ? EASY : undefined;
+  return (await isGuessable(password, [PRODUCT, email, name])) ? EASY : undefined;
 }
 
 const EASY =
-  'Must be harder to guess. Well-known passwords, rows of keys, dates, repeats, your name and that of this service are tried first; put together a few words that only you would.';
-
-/** In a thread of its own: for its time, and for the memory of its word lists. */
-function askWorker(password: string, about: readonly string[]): Promise<boolean> {
-  const worker = new Worker(new URL('./guess-worker.ts', import.meta.url), {
-    workerData: { password, about },
-  });
-  const timer = setTimeout(() => worker.terminate(), PATIENCE_MS);
-  return new Promise<boolean>((resolve, reject) => {
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    worker.once('exit', () => reject(unavailable())); // the worker was stopped before it answered
-  }).finally(() => clearTimeout(timer));
-}
+  'Must be harder to guess. Leaked passwords, repeats, your name and that of this service are tried first; put together a few words that only you would.';
 
 /** What is kept of a password: a PHC string. Throws `unavailable` where too many are being hashed. */
 export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PARTICULAR): Promise<string> {

@@ -15,7 +15,6 @@ import { codesLeft, newRecoveryCodes, spend } from '../../src/administrators/rec
 import { acceptedStep, newTotp, totpUri } from '../../src/administrators/totp.ts';
 import { inTurn } from '../../src/administrators/turns.ts';
 import { sha256 } from '../../src/lib/secrets.ts';
-import { threadMs } from '../support/awake.ts';
 
 /** The secret of RFC 6238, appendix B, in base 32. */
 const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -107,8 +106,8 @@ test('one caller has two hashes under way or waiting, known or not', async () =>
   }
 });
 
-test('a password that is well known, made of what is, or of who and where it is for, is too easily guessed', async () => {
-  const about = ['counterfoil', 'ana.maria@example.org', 'Ana Zbrynkhovelda', 'Zbrynkhovelda'];
+test('a password that was leaked, repeats itself, or is hardly more than who and where it is for, is too easily guessed', async () => {
+  const about = ['counterfoil', 'ana.maria@example.org', 'Ana Zbrynkhovelda'];
   for (const password of [
     'passwordpassword',
     '123456789012345',
@@ -117,48 +116,16 @@ test('a password that is well known, made of what is, or of who and where it is 
     'counterfoilcounterfoil',
     'ana.maria@example.org1',
     'zbrynkhovelda2026',
+    'Counterfoil-Ana-2026!',
     'abcdefgh'.repeat(16),
   ])
     assert.equal(await isGuessable(password, about), true, password);
   for (const password of ['violet anchor drifts uphill', 'four words nobody says', 'kX9$vm2Lq8#pTz1w'])
     assert.equal(await isGuessable(password, about), false, password);
   assert.equal(await isGuessable('zbrynkhovelda2026', []), false, 'to others it is not known');
-});
-
-test('a password that was leaked, or that is a famous phrase or a part of one, is too easily guessed, however it is varied', async () => {
-  for (const password of [
-    'correcthorsebatterystaple',
-    'correct horse battery staple',
-    'CorrectHorseBatteryStaple1!',
-    'c0rrecth0rseb4tterystaple',
-    'correct-horse-battery-staple-2026',
-    'elpatsyrettabesrohtcerroc',
-    'thequickbrownfoxjumps',
-    'Thequickbrownfoxjumps99',
-    'ThisIsMyPassword2026',
-    'ayrtonsennadasilva',
-    'EuAmoMinhaFamilia7',
-    'jndtncndtyyjcnm',
-  ])
-    assert.equal(await isGuessable(password, []), true, password);
-});
-
-test('the longest password is looked at in a second, and nobody waits for it', async () => {
-  let begun = threadMs();
-  await isGuessable('4@8({[<369&#!1|0$5+7%2'.repeat(6).slice(0, 128), []);
-  assert.ok(threadMs() - begun < 3000);
   const ana = { email: 'ana@example.org', name: 'Ana' };
-  const turn = { known: true, key: 'ana' };
-  let turns = 0;
-  const timer = setInterval(() => turns++, 1);
-  begun = threadMs();
-  const weak = await weakness('passw0rd'.repeat(16), ana, turn);
-  const workedMs = threadMs() - begun;
-  clearInterval(timer);
-  assert.match(weak!, /^Must be harder to guess\. /);
-  assert.ok(workedMs < 300, `${workedMs} ms`); // some 600 where the password is scored on this thread
-  assert.ok(turns >= 5, `others had ${turns} turns`);
-  assert.equal(await weakness('violet anchor drifts uphill', ana, turn), undefined);
+  assert.match((await weakness('passw0rd'.repeat(16), ana))!, /^Must be harder to guess\. /);
+  assert.equal(await weakness('violet anchor drifts uphill', ana), undefined);
 });
 
 test('a code of the app is that of RFC 6238, of this step or the one before, never of the next, and later than the last', () => {

@@ -70,7 +70,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
   };
   if ('faults' in chosen || Object.keys(faults).length > 0) return wrong(faults);
   const turn = { known: true, key: administrator.id };
-  const weak = await weakness(form.get('password')!, administrator, turn);
+  const weak = await weakness(form.get('password')!, administrator);
   if (weak) return wrong({ password: ofPassword(weak) });
   const password = await hashPassword(form.get('password')!, turn);
   const { codes, digests } = newRecoveryCodes();
