@@ -1,14 +1,14 @@
 // The OpenAPI document is true: every real answer validates against what it says of that path, method and status.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issueKey, WORKING_KEYS_MAXIMUM } from '../src/merchants/api-keys.ts';
 import { TRIALS } from '../src/review/try-out.ts';
 import {
   type Answer,
-  type Harness,
   OTHER_KEY,
   type RequestOptions,
+  sharedHarness,
   startHarness,
 } from './support/harness.ts';
 import { heldUp } from './support/journal.ts';
@@ -24,14 +24,12 @@ const PATHS = ['/health', ...UNDER_V1];
 
 for (const engine of ENGINES) {
   describe(`answers against openapi.json on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine, { configuration: LIMITED });
     let documented: DocumentedService;
 
     before(async () => {
-      service = await startHarness(engine, { configuration: LIMITED });
       documented = await DocumentedService.of(service);
     });
-    after(() => service.close());
 
     const hold = (method: 'GET' | 'POST', template: string, options: HoldOptions) =>
       documented.hold(method, template, options);

@@ -1,19 +1,17 @@
 // The OpenAPI document: well-formed, complete, and of schemas that compile.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type Harness, startHarness } from './support/harness.ts';
+import { sharedHarness } from './support/harness.ts';
 import { type Document, METHODS } from './support/openapi.ts';
 
 describe('openapi.json', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let document: Document;
 
   before(async () => {
-    service = await startHarness('sqlite');
     document = (await service.request('/openapi.json', { key: null })).json;
   });
-  after(() => service.close());
 
   const operations = () =>
     Object.entries(document.paths).flatMap(([path, item]) =>

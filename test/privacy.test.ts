@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newSecret } from '../src/lib/secrets.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from './support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from './support/harness.ts';
 import { ENGINES } from './support/stores.ts';
 
 const CARD_NUMBERS = ['4242424242424242', '5555555555554444', '378282246310005'];
@@ -26,13 +26,11 @@ const CARDS = [...CARD_NUMBERS, ...SPACED, ...SPACED.map((text) => text.replaceA
 
 for (const engine of ENGINES) {
   describe(`privacy on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
 
     before(async () => {
-      service = await startHarness(engine);
       await canaryRun();
     });
-    after(() => service.close());
 
     const post = (body: unknown, headers: Record<string, string> = {}) =>
       service.request('/v1/payments', { method: 'POST', body, headers });

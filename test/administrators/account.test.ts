@@ -465,42 +465,36 @@ for (const engine of ENGINES) {
   });
 
   test(`on ${engine} verifying finds a row of each kind that was changed by another hand`, async () => {
-    const harness = await startHarness(engine);
-    try {
-      const parts = partsOf(harness);
-      const bo = await addPerson(parts, { email: 'bo@example.org' });
-      const { id } = bo.administrator;
-      const device = new Authenticator();
-      const sent = device.register(at(PLACE, registrationChallenge(parts.ring, bo.administrator)));
-      const made = verifiedRegistration(parts.ring, PLACE, bo.administrator, sent);
-      await addPasskey(parts, { principal: bo.principal, password: PASSWORD, requestId: null }, made!, 'Key');
-      await parts.journal.commit((transaction) =>
-        createToken(transaction, { administratorId: id, role: 'auditor', name: 'T', days: 1 }, OPERATOR),
-      );
-      assert.equal((await harness.verify()).sessions, 1);
-      for (const [table, change, back] of [
-        ['administrators', "role = 'reviewer'", "role = 'administrator'"],
-        ['passkeys', "name = 'Mine'", "name = 'Key'"],
-        ['sessions', 'expires_at = expires_at + 1', 'expires_at = expires_at - 1'],
-        ['administrator_tokens', "role = 'administrator'", "role = 'auditor'"],
-      ]) {
-        const alter = (set: string) =>
-          harness.service.database.transaction((view) =>
-            view.query(`update ${table} set ${set} returning id`),
-          );
-        await alter(change!);
-        await assert.rejects(harness.verify(), /is not as entry \d+ left it/, table);
-        await alter(back!);
-        await harness.verify();
-      }
-      for (const table of ['administrators', 'passkeys', 'sessions', 'administrator_tokens']) {
-        const rows = await harness.service.database.query(`select * from ${table}`);
-        await harness.service.database.transaction((view) => view.query(`delete from ${table} returning id`));
-        await assert.rejects(harness.verify(), /is missing/, table);
-        await harness.service.database.transaction((view) => view.insert(table, rows));
-      }
-    } finally {
-      await harness.close();
+    await using harness = await startHarness(engine);
+    const parts = partsOf(harness);
+    const bo = await addPerson(parts, { email: 'bo@example.org' });
+    const { id } = bo.administrator;
+    const device = new Authenticator();
+    const sent = device.register(at(PLACE, registrationChallenge(parts.ring, bo.administrator)));
+    const made = verifiedRegistration(parts.ring, PLACE, bo.administrator, sent);
+    await addPasskey(parts, { principal: bo.principal, password: PASSWORD, requestId: null }, made!, 'Key');
+    await parts.journal.commit((transaction) =>
+      createToken(transaction, { administratorId: id, role: 'auditor', name: 'T', days: 1 }, OPERATOR),
+    );
+    assert.equal((await harness.verify()).sessions, 1);
+    for (const [table, change, back] of [
+      ['administrators', "role = 'reviewer'", "role = 'administrator'"],
+      ['passkeys', "name = 'Mine'", "name = 'Key'"],
+      ['sessions', 'expires_at = expires_at + 1', 'expires_at = expires_at - 1'],
+      ['administrator_tokens', "role = 'administrator'", "role = 'auditor'"],
+    ]) {
+      const alter = (set: string) =>
+        harness.service.database.transaction((view) => view.query(`update ${table} set ${set} returning id`));
+      await alter(change!);
+      await assert.rejects(harness.verify(), /is not as entry \d+ left it/, table);
+      await alter(back!);
+      await harness.verify();
+    }
+    for (const table of ['administrators', 'passkeys', 'sessions', 'administrator_tokens']) {
+      const rows = await harness.service.database.query(`select * from ${table}`);
+      await harness.service.database.transaction((view) => view.query(`delete from ${table} returning id`));
+      await assert.rejects(harness.verify(), /is missing/, table);
+      await harness.service.database.transaction((view) => view.insert(table, rows));
     }
   });
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { Administrator } from '../../src/administrators/administrator.ts';
 import { findAdministrator } from '../../src/administrators/queries.ts';
 import type { Payment } from '../../src/payments/payment.ts';
@@ -17,19 +17,18 @@ import {
   signInAs,
 } from '../support/console.ts';
 import { FROM_OUR_PAGE } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
 const hmac = (key: string, text: string) => createHmac('sha256', key).update(text).digest('base64url');
 const NEW_PASSWORD = 'Nobody else thinks of this one, ever';
 
 describe('a thief with a copy of the store', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
   let account: Account;
   let stolen: Administrator;
   let payment: Payment;
 
   before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
     account = await createAccount(harness);
     const { id } = await harness.create();
     const { database } = harness.service;
@@ -37,7 +36,6 @@ describe('a thief with a copy of the store', () => {
     await signInAs(harness, account);
     stolen = (await findAdministrator(database, account.administrator.id))!;
   });
-  after(() => harness.close());
 
   /** Every text of the stolen row, as a key. */
   const keys = (row: object) => Object.values(row).filter((value) => typeof value === 'string');

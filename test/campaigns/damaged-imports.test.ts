@@ -55,8 +55,7 @@ for (const engine of ENGINES)
   test(`${RUNS} damaged files are imported whole or refused whole on ${engine}`, async (context) => {
     const { seed } = new SeededRandom();
     context.diagnostic(`seed ${seed} (COUNTERFOIL_SEED)`);
-    const harness = await startHarness(engine, { configuration });
-    context.after(() => harness.close());
+    await using harness = await startHarness(engine, { configuration });
     const { database } = harness.service;
     const ana = await addPerson(harness, 'reviewer', 'Ana');
     const originals = [...corpusFiles(), ['two.xml', twoStatements()] as const];

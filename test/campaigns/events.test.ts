@@ -84,50 +84,46 @@ for (const engine of ENGINES) {
     test('what is listed and what is streamed is what the history says, each once and in its order.', async () => {
       const random = new SeededRandom();
       console.log(`events on ${engine}: seed ${random.seed} (COUNTERFOIL_SEED)`);
-      const service = await startHarness(engine);
-      try {
-        const shops = await Promise.all(
-          [KEY, OTHER_KEY].map(async (key) => {
-            const ids = [(await service.create({}, { key })).id as string];
-            const [first] = await listAll(service, key);
-            const stream = new BrokenStream(
-              service,
-              key,
-              first!.id,
-              await openStream(service, `?after=${first!.id}`, { key }),
-            );
-            return { key, ids, stream, first: first!.id };
-          }),
-        );
-        const operate = async () => {
-          const { key, ids } = random.pick(shops);
-          if (random.chance(0.4)) ids.push((await service.create({}, { key })).id);
-          else {
-            const [move, isTest] = random.pick(MOVES).split('/').reverse();
-            const path = `/v1/${isTest ? 'test/' : ''}payments/${random.pick(ids)}/${move}`;
-            const { status, text } = await service.request(path, { method: 'POST', key });
-            assert.ok(status === 200 || status === 409, text);
-          }
-        };
-        for (let done = 0, breaks = 0; done < OPERATIONS; done += AT_ONCE) {
-          await Promise.all(Array.from({ length: AT_ONCE }, operate));
-          if (done < (breaks * OPERATIONS) / BREAKS) continue;
-          breaks += 1;
-          for (const { stream, ids } of shops) if (ids.length > 1) await stream.break();
+      await using service = await startHarness(engine);
+      const shops = await Promise.all(
+        [KEY, OTHER_KEY].map(async (key) => {
+          const ids = [(await service.create({}, { key })).id as string];
+          const [first] = await listAll(service, key);
+          const stream = new BrokenStream(
+            service,
+            key,
+            first!.id,
+            await openStream(service, `?after=${first!.id}`, { key }),
+          );
+          return { key, ids, stream, first: first!.id };
+        }),
+      );
+      const operate = async () => {
+        const { key, ids } = random.pick(shops);
+        if (random.chance(0.4)) ids.push((await service.create({}, { key })).id);
+        else {
+          const [move, isTest] = random.pick(MOVES).split('/').reverse();
+          const path = `/v1/${isTest ? 'test/' : ''}payments/${random.pick(ids)}/${move}`;
+          const { status, text } = await service.request(path, { method: 'POST', key });
+          assert.ok(status === 200 || status === 409, text);
         }
-        for (const { key, ids, stream, first } of shops) {
-          const listed = await listAll(service, key);
-          const entries = await entriesOf(service, new Set(ids));
-          assert.equal(listed.length, entries.length);
-          for (const [i, { type, data }] of listed.entries()) {
-            assert.equal(data.payment_id, entries[i]!.subject);
-            assert.match(type, TOLD[entries[i]!.action]!);
-          }
-          const told = listed.map(({ id }) => id);
-          assert.deepEqual([first, ...(await stream.all(told.length - 1))], told);
+      };
+      for (let done = 0, breaks = 0; done < OPERATIONS; done += AT_ONCE) {
+        await Promise.all(Array.from({ length: AT_ONCE }, operate));
+        if (done < (breaks * OPERATIONS) / BREAKS) continue;
+        breaks += 1;
+        for (const { stream, ids } of shops) if (ids.length > 1) await stream.break();
+      }
+      for (const { key, ids, stream, first } of shops) {
+        const listed = await listAll(service, key);
+        const entries = await entriesOf(service, new Set(ids));
+        assert.equal(listed.length, entries.length);
+        for (const [i, { type, data }] of listed.entries()) {
+          assert.equal(data.payment_id, entries[i]!.subject);
+          assert.match(type, TOLD[entries[i]!.action]!);
         }
-      } finally {
-        await service.close();
+        const told = listed.map(({ id }) => id);
+        assert.deepEqual([first, ...(await stream.all(told.length - 1))], told);
       }
     });
   });

@@ -72,8 +72,7 @@ function shell(write: (line: string) => void): FastifyInstance {
 
 describe('a request that waits', { concurrency: true }, () => {
   test('for one thing after the other is answered 503 in time, at the API and the console', async (context) => {
-    const harness = await startHarness('postgres');
-    context.after(() => harness.close());
+    await using harness = await startHarness('postgres');
     await addPerson(harness, 'auditor');
     const session = await signIn(harness, 'auditor', 'Olga Auditor');
     const url = harness.store.database_url!;

@@ -12,26 +12,22 @@ const SIZE = 2000;
 test(`${MONTHS} months: nothing certain is wrong`, async () => {
   const random = new SeededRandom();
   console.log(`months: seed ${random.seed} (COUNTERFOIL_SEED), ${MONTHS} months (COUNTERFOIL_RUNS)`);
-  const harness = await startHarness('sqlite');
+  await using harness = await startHarness('sqlite');
   const { database, journal } = harness.service;
   const sum = { lines: 0, referenced: 0, certain: 0, others: 0, right: 0 };
-  try {
-    for (let n = 0; n < MONTHS; n++) {
-      const seed = random.between(1, 2 ** 31 - 1);
-      const { payments, lines } = month(new SeededRandom(seed), SIZE);
-      await storePayments(journal, payments);
-      database.refresh();
-      const given = lines.map(({ line }) => line);
-      const { wrong, referenced, others } = judged(lines, await propose(database, given, { now: MONTH_END }));
-      assert.deepEqual(wrong, [], `the month of seed ${seed}`);
-      sum.lines += lines.length;
-      sum.referenced += referenced.all;
-      sum.certain += referenced.certain;
-      sum.others += others.all;
-      sum.right += others.right;
-    }
-  } finally {
-    await harness.close();
+  for (let n = 0; n < MONTHS; n++) {
+    const seed = random.between(1, 2 ** 31 - 1);
+    const { payments, lines } = month(new SeededRandom(seed), SIZE);
+    await storePayments(journal, payments);
+    database.refresh();
+    const given = lines.map(({ line }) => line);
+    const { wrong, referenced, others } = judged(lines, await propose(database, given, { now: MONTH_END }));
+    assert.deepEqual(wrong, [], `the month of seed ${seed}`);
+    sum.lines += lines.length;
+    sum.referenced += referenced.all;
+    sum.certain += referenced.certain;
+    sum.others += others.all;
+    sum.right += others.right;
   }
   console.log(`months: ${JSON.stringify(sum)}`);
   assert.ok(sum.certain >= 0.98 * sum.referenced, 'of what has a reference');

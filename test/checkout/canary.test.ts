@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { SHOWN_TEST_CARD, TEST_CARDS } from '../../src/payments/methods/card-fields.ts';
 import { FROM_OUR_PAGE, open, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 
 const WITHOUT_LIMITS = 'checkout_forms_per_payment: 1000000\ncheckout_forms_per_address: 1000000\n';
@@ -81,14 +81,9 @@ const PERSON = {
 const EXPIRY = '11/2039';
 
 describe('canaries in checkout', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { configuration: SHOP + WITHOUT_LIMITS });
   /** Every page that came back, with what was typed for it. */
   const pages: { what: string; text: string }[] = [];
-
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: SHOP + WITHOUT_LIMITS });
-  });
-  after(() => harness.close());
 
   async function sendTo(
     path: string,

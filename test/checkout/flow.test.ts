@@ -1,9 +1,9 @@
 // A customer's way through checkout by each method, and what the merchant reads of it afterwards.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parseConfiguration } from '../../src/operate/config.ts';
 import { type CheckoutPage, HEADINGS, open, send, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { decide, submitted } from './scenes.ts';
 
@@ -46,11 +46,7 @@ const MASKED: Record<Method, object> = {
 };
 
 describe(`checkout's flow`, () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: SHOP });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: SHOP });
 
   const read = async (id: string, offer: OfferName) =>
     (await harness.request(`/v1/payments/${id}`, { key: KEYS[offer] })).json.data;

@@ -1,10 +1,10 @@
 // Forms that are not ours, or not for this: each is refused with a page that can be read, and leaves no trace.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { expireDuePayments } from '../../src/payments/expire.ts';
 import type { Row } from '../../src/store/database.ts';
 import { type CheckoutPage, FROM_OUR_PAGE, load, open, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -158,11 +158,7 @@ const swapped = (letter: string) =>
   letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
 
 describe('forged forms', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: SHOP + WITHOUT_LIMITS });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: SHOP + WITHOUT_LIMITS });
 
   /** A payment at which `action` can be done. */
   async function payable(action: Action): Promise<string> {

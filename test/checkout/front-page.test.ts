@@ -2,18 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { ROOT } from '../support/command.ts';
 import { load, open } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 describe('the root in development', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: SHOP });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: SHOP });
 
   test('/ tells a person what this is, and leads to the guide, registration, the console and the API.', async () => {
     const page = await load(new URL('/', harness.origin), { headers: { 'accept-language': 'de' } });
@@ -68,15 +64,11 @@ describe('the root in development', () => {
 
 test('in production / tells customers what this is and names no other place, also below a path.', async () => {
   const proxy = '127.0.0.1';
-  const harness = await startHarness('sqlite', { environment: 'production', trustProxy: proxy });
-  try {
-    const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.7' };
-    const root = await fetch(new URL('/', harness.origin), { headers, redirect: 'manual' });
-    assert.deepEqual([root.status, root.headers.get('location')], [303, '/checkout']);
-    const page = await load(new URL('/checkout', harness.origin), { headers });
-    assert.deepEqual([page.status, page.h1], [200, 'Payment pages']);
-    assert.doesNotMatch(page.text, /register|console|openapi/i);
-  } finally {
-    await harness.close();
-  }
+  await using harness = await startHarness('sqlite', { environment: 'production', trustProxy: proxy });
+  const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.7' };
+  const root = await fetch(new URL('/', harness.origin), { headers, redirect: 'manual' });
+  assert.deepEqual([root.status, root.headers.get('location')], [303, '/checkout']);
+  const page = await load(new URL('/checkout', harness.origin), { headers });
+  assert.deepEqual([page.status, page.h1], [200, 'Payment pages']);
+  assert.doesNotMatch(page.text, /register|console|openapi/i);
 });

@@ -1,17 +1,13 @@
 // /dev/inbox, the receiver of webhooks in development: it verifies, shows the last 50, and answers 500 once when told to.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { sharedHarness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
 
 const INBOX = '/dev/inbox';
 
 describe('/dev/inbox', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const page = async () => (await service.request(INBOX, { key: null })).text;
   const count = async (text: string) => (await page()).split(`>${text}<`).length - 1;

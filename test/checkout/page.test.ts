@@ -1,11 +1,11 @@
 // The customer's page: one address, a page for each status, everything a merchant wrote shown as text.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Move } from '../../src/payments/payment.ts';
 import { transition } from '../../src/payments/transition.ts';
 import { pageHeaders } from '../../src/web/markup/page.ts';
 import { load } from '../support/customer.ts';
-import { type Harness, LIVE_KEY, startHarness } from '../support/harness.ts';
+import { LIVE_KEY, sharedHarness } from '../support/harness.ts';
 
 const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
 /** What the server adds to every answer. */
@@ -56,13 +56,9 @@ const PAGES: {
 ];
 
 describe('checkout', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite', {
-      configuration: `  - id: mer_sharp\n    name: "<b>Sharp & Sons</b>\\"'"\n    keys:\n      - key: ${LIVE_KEY}\n`,
-    });
+  const service = sharedHarness('sqlite', {
+    configuration: `  - id: mer_sharp\n    name: "<b>Sharp & Sons</b>\\"'"\n    keys:\n      - key: ${LIVE_KEY}\n`,
   });
-  after(() => service.close());
 
   const page = (query: string) => load(new URL(`${service.service.checkoutBaseUrl}/payment.php${query}`));
   const move = (id: string, one: Exclude<Move, 'record'>) =>

@@ -14,12 +14,8 @@ const WINDOW_MS = 10 * MINUTE_MS;
 
 /** Runs `act` on a service of its own, since all tests come from one address. */
 async function on(configuration: string, act: (harness: Harness) => Promise<void>): Promise<void> {
-  const harness = await startHarness('sqlite', { configuration: SHOP + configuration });
-  try {
-    await act(harness);
-  } finally {
-    await harness.close();
-  }
+  await using harness = await startHarness('sqlite', { configuration: SHOP + configuration });
+  await act(harness);
 }
 
 interface Form {

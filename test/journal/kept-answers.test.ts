@@ -10,38 +10,30 @@ const DIGESTS = 'select request_digest from idempotency_keys';
 
 for (const engine of ENGINES) {
   test(`on ${engine}, the same request of two keys leaves nothing that is the same`, async () => {
-    const harness = await startHarness(engine);
-    try {
-      const body = JSON.stringify({ amount: 1, customer: { name: 'Ada Lovelace' } });
-      for (const name of ['one', 'two']) {
-        const own = { 'idempotency-key': name };
-        await harness.request('/v1/payments', { method: 'POST', body, headers: own });
-      }
-      const kept = await harness.service.database.query<{ request_digest: string }>(DIGESTS);
-      const [one, two] = kept.map(({ request_digest }) => request_digest);
-      assert.notEqual(one, two);
-      for (const digest of [one, two]) {
-        assert.match(digest!, /^[0-9a-z]{16}\.[\w-]{43}$/);
-        assert.equal(digest!.includes(sha256(body)), false);
-      }
-    } finally {
-      await harness.close();
+    await using harness = await startHarness(engine);
+    const body = JSON.stringify({ amount: 1, customer: { name: 'Ada Lovelace' } });
+    for (const name of ['one', 'two']) {
+      const own = { 'idempotency-key': name };
+      await harness.request('/v1/payments', { method: 'POST', body, headers: own });
+    }
+    const kept = await harness.service.database.query<{ request_digest: string }>(DIGESTS);
+    const [one, two] = kept.map(({ request_digest }) => request_digest);
+    assert.notEqual(one, two);
+    for (const digest of [one, two]) {
+      assert.match(digest!, /^[0-9a-z]{16}\.[\w-]{43}$/);
+      assert.equal(digest!.includes(sha256(body)), false);
     }
   });
 
   test(`on ${engine}, an answer kept before there was a salt is given again, for its own request alone`, async () => {
-    const harness = await startHarness(engine);
-    try {
-      const body = JSON.stringify({ amount: 1 });
-      const post = (text: string) => harness.request('/v1/payments', { method: 'POST', body: text, headers });
-      const { json } = await post(body);
-      await harness.service.journal.commit((transaction) =>
-        transaction.query('update idempotency_keys set request_digest = ? returning scope', sha256(body)),
-      );
-      assert.equal((await post(body)).json.data.id, json.data.id);
-      assert.equal((await post(`${body} `)).status, 422);
-    } finally {
-      await harness.close();
-    }
+    await using harness = await startHarness(engine);
+    const body = JSON.stringify({ amount: 1 });
+    const post = (text: string) => harness.request('/v1/payments', { method: 'POST', body: text, headers });
+    const { json } = await post(body);
+    await harness.service.journal.commit((transaction) =>
+      transaction.query('update idempotency_keys set request_digest = ? returning scope', sha256(body)),
+    );
+    assert.equal((await post(body)).json.data.id, json.data.id);
+    assert.equal((await post(`${body} `)).status, 422);
   });
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { ADMINISTRATORS } from '../../src/administrators/administrator.ts';
 import { PASSKEYS, SESSIONS, TOKENS } from '../../src/administrators/rows.ts';
 import { rowDigest } from '../../src/journal/audit-entry.ts';
@@ -16,7 +16,7 @@ import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { PAYMENTS } from '../../src/payments/payment.ts';
 import { KEPT_ANSWERS } from '../../src/payments/queries.ts';
 import { verifyKeptAnswers } from '../../src/payments/verify.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 
 const IGNORED = { tick() {}, fault() {}, acknowledged() {} };
 const ENTRY = { number: 7, at: 0, actor: 'clock', action: 'x', subject: 'answers', request_id: null };
@@ -45,12 +45,10 @@ test('facts that are not the JSON of an object are a broken history, with their 
 });
 
 describe('verifying', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   before(async () => {
-    service = await startHarness('sqlite');
     for (let i = 0; i < 4; i++) await service.create();
   });
-  after(() => service.close());
 
   test('SQLite gives others a turn between two pages, such as the signal that ends it', async () => {
     const { database } = service.service;

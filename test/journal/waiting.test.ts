@@ -80,9 +80,8 @@ describe('nobody waits for ever', () => {
     await service.close();
   });
 
-  test('a batch that is full does not wait for sockets, of which a flood always has one that is readable.', async (context) => {
-    const service = await startHarness('sqlite');
-    context.after(() => service.close());
+  test('a batch that is full does not wait for sockets, of which a flood always has one that is readable.', async () => {
+    await using service = await startHarness('sqlite');
     let turns = 0;
     const turn = () => {
       turns++;
@@ -94,9 +93,8 @@ describe('nobody waits for ever', () => {
     clearImmediate(next);
   });
 
-  test('a work whose turn comes after five seconds is refused: nobody waits for it any more.', async (context) => {
-    const service = await startHarness('sqlite');
-    context.after(() => service.close());
+  test('a work whose turn comes after five seconds is refused: nobody waits for it any more.', async () => {
+    await using service = await startHarness('sqlite');
     const { journal } = service.service;
     const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow = journal.commit(() => {
@@ -120,9 +118,8 @@ describe('nobody waits for ever', () => {
     await service.create();
   });
 
-  test('a stop does not wait for a backlog of payments whose time has passed.', async (context) => {
-    const service = await startHarness('sqlite');
-    context.after(() => service.close());
+  test('a stop does not wait for a backlog of payments whose time has passed.', async () => {
+    await using service = await startHarness('sqlite');
     const caller = service.service.directory.find(KEY, service.clock.now())!;
     const act = { actor: caller.actor, request_id: null };
     const wanted = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });

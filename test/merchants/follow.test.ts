@@ -1,6 +1,6 @@
 // How a node's directory is kept to the store: in few statements, keys first, and without what is over.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { entriesAbout, newestEntry } from '../../src/journal/queries.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { changeKeys, revokeKey } from '../../src/merchants/api-keys.ts';
@@ -10,7 +10,7 @@ import { keyDigest, keyId, type MerchantWithKeys } from '../../src/merchants/mer
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import type { Row, Value } from '../../src/store/database.ts';
 import { otherNode } from '../administrators/people.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -18,11 +18,7 @@ const OPERATOR = { actor: 'operator', request_id: null };
 
 for (const engine of ENGINES)
   describe(`a directory and its store on ${engine}`, () => {
-    let harness: Harness;
-    before(async () => {
-      harness = await startHarness(engine);
-    });
-    after(() => harness.close());
+    const harness = sharedHarness(engine);
     /** Makes a merchant and revokes its key. */
     async function revoked() {
       const made = await addMerchant(harness);

@@ -11,9 +11,8 @@ import { entry } from './runbook.ts';
 
 const ENTRY = entry('Finding one payment or one request');
 
-test('a payment and a request are found by the lines that stand there', async (t) => {
-  const harness = await startHarness('sqlite');
-  t.after(() => harness.close());
+test('a payment and a request are found by the lines that stand there', async () => {
+  await using harness = await startHarness('sqlite');
   const body = { amount: 49.9, merchant_reference: 'order-7' };
   const created = await harness.request('/v1/payments', { method: 'POST', body });
   await harness.create();

@@ -8,9 +8,8 @@ import { entry } from './runbook.ts';
 
 const ENTRY = entry('A payment was approved by mistake');
 
-test('a decision is final, takes a note, and the merchant creates a new payment', async (t) => {
-  const harness = await startHarness('sqlite');
-  t.after(() => harness.close());
+test('a decision is final, takes a note, and the merchant creates a new payment', async () => {
+  await using harness = await startHarness('sqlite');
   const ana = await addPerson(harness, 'administrator');
   const reference = { merchant_reference: 'order-7' };
   const id = await sentForReview(harness, reference);
@@ -41,10 +40,9 @@ test('a decision is final, takes a note, and the merchant creates a new payment'
   assert.notEqual((await harness.create(reference)).id, id);
 });
 
-test('an approval that waits for the second person is ended by one rejection', async (t) => {
+test('an approval that waits for the second person is ended by one rejection', async () => {
   const configuration = 'review: { four_eyes_above: { USD: 10 } }\n';
-  const harness = await startHarness('sqlite', { configuration });
-  t.after(() => harness.close());
+  await using harness = await startHarness('sqlite', { configuration });
   const ana = await addPerson(harness, 'administrator');
   const ben = await addPerson(harness, 'reviewer', 'Ben Reviewer');
   const id = await sentForReview(harness);

@@ -10,10 +10,9 @@ import { entry } from './runbook.ts';
 
 const ENTRY = entry('The queue grows');
 
-test('payments wait for hours, none expires, and what the entry says to run adds a reviewer who decides them', async (t) => {
+test('payments wait for hours, none expires, and what the entry says to run adds a reviewer who decides them', async () => {
   const port = await freePort();
-  const harness = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
-  t.after(() => harness.close());
+  await using harness = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
   const measured = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

@@ -1,6 +1,6 @@
 // Payments as CSV and NDJSON: every value whole, no formula, no card, and a reader that stops is not read ahead of.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Payment } from '../../src/payments/payment.ts';
 import { approve } from '../../src/review/decide.ts';
@@ -12,7 +12,7 @@ import type { Database } from '../../src/store/database.ts';
 import { decide, erase, submit } from '../campaigns/history.ts';
 import { readCsv, readCsvRows } from '../support/csv.ts';
 import { open, send, TYPED } from '../support/customer.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
@@ -22,12 +22,10 @@ const STARTS = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'
 const UNSEEN = [' ', '  ', '\u00a0', '\u200b', '\ufeff', '\u2060', '\u3000', ' \ufeff\u200b'];
 
 describe('exports of payments', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { configuration: SHOP });
   before(async () => {
-    harness = await startHarness('sqlite', { configuration: SHOP });
     await addReviewers(harness.service.journal);
   });
-  after(() => harness.close());
 
   async function exported(
     format: 'csv' | 'ndjson',

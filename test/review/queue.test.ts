@@ -30,21 +30,20 @@ import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { decide, submit } from '../campaigns/history.ts';
-import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`what is found for review on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
     /** Oldest first: all wait, the third is another merchant's and in euros. */
     const waiting: string[] = [];
     let pending: string;
     let due: string;
     let cancelled: string;
     before(async () => {
-      service = await startHarness(engine);
       await addReviewers(service.service.journal);
       for (const [amount, options] of [
         [10, {}],
@@ -65,7 +64,6 @@ for (const engine of ENGINES) {
       cancelled = (await service.create()).id;
       await service.request(`/v1/payments/${cancelled}/cancel`, { method: 'POST' });
     });
-    after(() => service.close());
 
     const now = () => service.clock.now();
     const queue = async (filter = {}, place?: { since: number; id: string }, limit = 10) =>

@@ -1,6 +1,6 @@
 // Recording money that arrived for a payment which is pending, expired or cancelled: from where, once, and what the history says of it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import type { Principal } from '../../src/administrators/administrator.ts';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { findPayment } from '../../src/payments/queries.ts';
@@ -12,7 +12,7 @@ import { recordMoney } from '../../src/review/record-money.ts';
 import { receiptsOf } from '../../src/review/review.ts';
 import { timelineOf } from '../../src/review/timeline.ts';
 import { erase, submit } from '../campaigns/history.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { type Harness, sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ANA, addReviewers, BEN } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -29,12 +29,10 @@ const APPROVAL = { note: null, bank_reference: null, version: null };
 
 for (const engine of ENGINES) {
   describe(`recording money on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
     before(async () => {
-      service = await startHarness(engine);
       await addReviewers(service.service.journal);
     });
-    after(() => service.close());
 
     const commit: Harness['service']['journal']['commit'] = (work, id) =>
       service.service.journal.commit(work, id);

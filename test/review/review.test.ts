@@ -1,6 +1,6 @@
 // What administrators do with a payment under review: decisions by one or two, claims, notes, and what is told of them.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { changeRole, disable, enable } from '../../src/administrators/manage.ts';
 import { endSession, startSession } from '../../src/administrators/session.ts';
 import { createToken, revokeToken } from '../../src/administrators/token.ts';
@@ -13,7 +13,7 @@ import { addNote } from '../../src/review/note.ts';
 import { awaitsSecond, reviewActs } from '../../src/review/review.ts';
 import { timelineOf } from '../../src/review/timeline.ts';
 import { erase, submit } from '../campaigns/history.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { ANA, addReviewers, BEN, CLEO } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -29,12 +29,10 @@ const MOMENT = '\\d+ [A-Z][a-z]{2} \\d{4}, \\d\\d:\\d\\d UTC';
 
 for (const engine of ENGINES) {
   describe(`review on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
     before(async () => {
-      service = await startHarness(engine);
       await addReviewers(service.service.journal);
     });
-    after(() => service.close());
 
     async function waiting(amount = 100): Promise<string> {
       const { id } = await service.create({ amount });

@@ -1,13 +1,9 @@
 // Whatever is answered says what it is, lets no other site in, and keeps its cookies to itself.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Harness, KEY, LIVE_KEY, startHarness } from '../support/harness.ts';
+import { test } from 'node:test';
+import { KEY, LIVE_KEY, sharedHarness, startHarness } from '../support/harness.ts';
 
-let service: Harness;
-before(async () => {
-  service = await startHarness('sqlite');
-});
-after(() => service.close());
+const service = sharedHarness('sqlite');
 
 /** Answers of every kind: JSON, pages, files, redirects, and errors of each surface. */
 async function answers(): Promise<Response[]> {
@@ -73,10 +69,9 @@ test('every cookie is out of reach of scripts and of other sites', async () => {
   assert.ok(count > 2, 'some answers set cookies');
 });
 
-test('over https light or dark is kept in a cookie bound to this host; one of the same name without that is not read', async (context) => {
+test('over https light or dark is kept in a cookie bound to this host; one of the same name without that is not read', async () => {
   const configuration = 'registration:\n  mode: open\n';
-  const production = await startHarness('sqlite', { environment: 'production', configuration });
-  context.after(() => production.close());
+  await using production = await startHarness('sqlite', { environment: 'production', configuration });
   const { id } = await production.create({}, { key: LIVE_KEY });
   for (const path of [`/checkout/payment.php?payment_id=${id}`, '/api/register']) {
     const url = new URL(path, production.origin);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { createAdministrator } from '../../src/administrators/manage.ts';
 import { subkey } from '../../src/journal/keys/key.ts';
 import { readSecretKeys } from '../../src/journal/keys/key-file.ts';
@@ -12,7 +12,7 @@ import { invited, register } from '../merchants/registration/applicant.ts';
 import { addToken, sentForReview } from '../support/admin.ts';
 import { type Account, codeOf, createAccount, signInAs } from '../support/console.ts';
 import { freePort } from '../support/free-ports.ts';
-import { type Harness, LIVE_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { LIVE_KEY, sharedHarness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { PASSWORD } from '../support/password.ts';
 import { startServerProcess } from '../support/server-process.ts';
 import {
@@ -34,15 +34,13 @@ const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const wordsOf = (text: string) => textsIn(text.split(/\s+/));
 
 describe('a thief with the keys of a node, and no database', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite', { configuration: PATIENT });
   let victim: Account;
   const keyFile = (name: string) => readFileSync(join(harness.store.storage, name), 'utf8');
   before(async () => {
-    harness = await startHarness('sqlite', { configuration: PATIENT });
     victim = await createAccount(harness);
     await harness.create();
   });
-  after(() => harness.close());
 
   test('opens nothing with the text of either key', async () => {
     const texts = [...wordsOf(keyFile('checkpoint-key.pem')), ...wordsOf(keyFile('secrets.key'))];
@@ -97,66 +95,54 @@ describe('a thief with secrets.key and the database', () => {
 
 describe('a thief with the configuration', () => {
   test('is not signed in to the console, and sets nobody up, while an administrator with the same service is and does', async () => {
-    const harness = await startHarness('sqlite', { configuration: PATIENT });
-    try {
-      const { client } = await signInAs(harness, await createAccount(harness));
-      const wanted = { email: 'new@example.org', name: 'New', role: 'reviewer' } as const;
-      const { link } = await harness.service.journal.commit((transaction) =>
-        createAdministrator(transaction, wanted, { actor: 'operator', request_id: null }),
-      );
-      const { 'as an API key': _, ...ways } = WAYS; // in development the file may hold keys
-      const held = [client.cookies.get('counterfoil_session')!, link];
-      assert.equal((await opened(harness, held, ways)).length, 2, 'what they hold opens something');
-      const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
-      assert.deepEqual(await opened(harness, texts, ways), []);
-    } finally {
-      await harness.close();
-    }
+    await using harness = await startHarness('sqlite', { configuration: PATIENT });
+    const { client } = await signInAs(harness, await createAccount(harness));
+    const wanted = { email: 'new@example.org', name: 'New', role: 'reviewer' } as const;
+    const { link } = await harness.service.journal.commit((transaction) =>
+      createAdministrator(transaction, wanted, { actor: 'operator', request_id: null }),
+    );
+    const { 'as an API key': _, ...ways } = WAYS; // in development the file may hold keys
+    const held = [client.cookies.get('counterfoil_session')!, link];
+    assert.equal((await opened(harness, held, ways)).length, 2, 'what they hold opens something');
+    const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
+    assert.deepEqual(await opened(harness, texts, ways), []);
   });
 
   test('has no API key: the digests in it open nothing', async () => {
-    const harness = await startHarness('sqlite', { environment: 'production' });
-    try {
-      const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
-      assert.ok(texts.some((text) => /^[\w-]{43,64}$/.test(text)));
-      const asKey = { 'as an API key': WAYS['as an API key'] };
-      assert.deepEqual(await opened(harness, [LIVE_KEY], asKey), [`${LIVE_KEY} as an API key`]);
-      assert.deepEqual(await opened(harness, texts), []);
-    } finally {
-      await harness.close();
-    }
+    await using harness = await startHarness('sqlite', { environment: 'production' });
+    const texts = wordsOf(readFileSync(join(harness.store.storage, 'counterfoil.yaml'), 'utf8'));
+    assert.ok(texts.some((text) => /^[\w-]{43,64}$/.test(text)));
+    const asKey = { 'as an API key': WAYS['as an API key'] };
+    assert.deepEqual(await opened(harness, [LIVE_KEY], asKey), [`${LIVE_KEY} as an API key`]);
+    assert.deepEqual(await opened(harness, texts), []);
   });
 });
 
 describe('a thief with the log', () => {
   test('finds no secret, no link to a payment and nothing that opens anything in it', async () => {
-    const harness = await startHarness('sqlite', { configuration: PATIENT });
-    try {
-      const victim = await createAccount(harness);
-      const { client } = await signInAs(harness, victim);
-      const { token } = await addToken(harness, victim.administrator.id, 'administrator');
-      const invite = await invited(harness);
-      const registered = await register(harness, { business_name: 'Quill', email: 'q@example.org', invite });
-      const key: string = registered.json.data.api_key;
-      const payment = await sentForReview(harness, {}, { key });
-      assert.equal(await isPaymentPage(harness, payment), true);
-      await harness.request(`/v1/payments/${payment}`, { key });
-      await harness.request(`/admin/payments/${payment}`, { key: token });
-      await harness.request(`/v1/payments/${payment}/nowhere`, { key });
-      await client.get(`/payments/${payment}`);
-      await fetch(`${harness.origin}/console/set-up?link=${key}`);
-      await harness.stop();
-      await harness.start();
-      const log = harness.logged.join('');
-      assert.ok(log.includes(victim.administrator.id), 'it says who');
-      const session = client.cookies.get('counterfoil_session')!.split('.')[0]!;
-      for (const secret of [key, token, invite, session, payment, PASSWORD, victim.totpSecret])
-        assert.ok(!log.includes(secret), secret);
-      const ways = { ...WAYS, 'as a link to a payment': isPaymentPage };
-      assert.deepEqual(await opened(harness, textsIn(harness.logged), ways), []);
-    } finally {
-      await harness.close();
-    }
+    await using harness = await startHarness('sqlite', { configuration: PATIENT });
+    const victim = await createAccount(harness);
+    const { client } = await signInAs(harness, victim);
+    const { token } = await addToken(harness, victim.administrator.id, 'administrator');
+    const invite = await invited(harness);
+    const registered = await register(harness, { business_name: 'Quill', email: 'q@example.org', invite });
+    const key: string = registered.json.data.api_key;
+    const payment = await sentForReview(harness, {}, { key });
+    assert.equal(await isPaymentPage(harness, payment), true);
+    await harness.request(`/v1/payments/${payment}`, { key });
+    await harness.request(`/admin/payments/${payment}`, { key: token });
+    await harness.request(`/v1/payments/${payment}/nowhere`, { key });
+    await client.get(`/payments/${payment}`);
+    await fetch(`${harness.origin}/console/set-up?link=${key}`);
+    await harness.stop();
+    await harness.start();
+    const log = harness.logged.join('');
+    assert.ok(log.includes(victim.administrator.id), 'it says who');
+    const session = client.cookies.get('counterfoil_session')!.split('.')[0]!;
+    for (const secret of [key, token, invite, session, payment, PASSWORD, victim.totpSecret])
+      assert.ok(!log.includes(secret), secret);
+    const ways = { ...WAYS, 'as a link to a payment': isPaymentPage };
+    assert.deepEqual(await opened(harness, textsIn(harness.logged), ways), []);
   });
 });
 

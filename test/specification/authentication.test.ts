@@ -1,22 +1,18 @@
 // The specification's chapter on authentication, a test for each sentence, on both engines.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { ConfigurationError, readConfiguration } from '../../src/operate/config.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../counterfoil.yaml', import.meta.url));
 
 for (const engine of ENGINES) {
   describe(`specification, Authentication, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     test('Every endpoint under `/v1` requires an API key sent as a Bearer token in the header `Authorization: Bearer <API_KEY>`.', async () => {
       const { id } = await service.create();

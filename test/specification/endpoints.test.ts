@@ -1,18 +1,14 @@
 // The specification's chapter on endpoints, a test for each sentence, on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { OTHER_KEY, sharedHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const UNKNOWN = `pay_${'0'.repeat(36)}`;
 
 for (const engine of ENGINES) {
   describe(`specification, Endpoints, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     const post = (body: unknown) => service.request('/v1/payments', { method: 'POST', body });
 

@@ -1,16 +1,12 @@
 // The specification's chapters on errors, limits and versioning, a test for each sentence, on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Answer, type Harness, KEY, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { type Answer, KEY, sharedHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`specification, Errors, Limits and Versioning, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     const post = (body: unknown) => service.request('/v1/payments', { method: 'POST', body });
 

@@ -1,18 +1,14 @@
 // The specification's chapter on the payment, a test for each row of its table, on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, LIVE_KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { LIVE_KEY, OTHER_KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/;
 
 for (const engine of ENGINES) {
   describe(`specification, Resources and their fields, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     test('id: Payment identifier, prefix `pay_`.', async () => {
       assert.match((await service.create()).id, /^pay_[0-9a-z]{36}$/);
@@ -104,12 +100,8 @@ for (const engine of ENGINES) {
 }
 
 test('checkout_url begins with the configured checkout_base_url, its path included, whatever the Host header says.', async () => {
-  const service = await startHarness('sqlite', { environment: 'production' });
-  try {
-    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
-    const payment = await service.create({}, { key: LIVE_KEY, headers });
-    assert.equal(payment.checkout_url, `https://pay.example/checkout/payment.php?payment_id=${payment.id}`);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { environment: 'production' });
+  const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' };
+  const payment = await service.create({}, { key: LIVE_KEY, headers });
+  assert.equal(payment.checkout_url, `https://pay.example/checkout/payment.php?payment_id=${payment.id}`);
 });

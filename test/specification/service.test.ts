@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { entriesOf } from '../../src/journal/queries.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { ConfigurationError, readConfiguration } from '../../src/operate/config.ts';
-import { type Harness, LIVE_KEY, OTHER_KEY, startHarness, writeConfiguration } from '../support/harness.ts';
+import { LIVE_KEY, OTHER_KEY, sharedHarness, writeConfiguration } from '../support/harness.ts';
 import { ENGINES, temporaryStore } from '../support/stores.ts';
 
 const COMMAND = fileURLToPath(new URL('../../bin/counterfoil.js', import.meta.url));
@@ -16,11 +16,7 @@ const CARD_NUMBER = '4242424242424242';
 
 for (const engine of ENGINES) {
   describe(`specification, What the service does, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     test('A merchant creates a payment request through a JSON HTTP API. The service returns a link to a hosted checkout page.', async () => {
       const { checkout_url } = await service.create({ description: 'A blue jug' });

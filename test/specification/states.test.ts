@@ -1,9 +1,9 @@
 // The specification's chapter on states and transitions, a test for each sentence, on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Move, STATUSES } from '../../src/payments/payment.ts';
 import { transition } from '../../src/payments/transition.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
 
 const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
@@ -16,11 +16,7 @@ const WAY: Record<string, Exclude<Move, 'record'>[]> = {
 
 for (const engine of ENGINES) {
   describe(`specification, States and transitions, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     async function paymentIn(status: string): Promise<string> {
       const { id } = await service.create();

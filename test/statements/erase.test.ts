@@ -1,6 +1,6 @@
 // Erasing lines: with their payment, and by their age; the proof stays, and what is erased comes back with no file.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { findPayment } from '../../src/payments/queries.ts';
 import { eraseLinesOf } from '../../src/statements/erase.ts';
@@ -10,7 +10,7 @@ import { saidOn } from '../../src/statements/kept.ts';
 import { listLines } from '../../src/statements/line-queries.ts';
 import { approveLine } from '../../src/statements/matching/line-acts.ts';
 import { ACCOUNT, camt, type Entry } from '../support/camt.ts';
-import { type Harness, startHarness } from '../support/harness.ts';
+import { sharedHarness } from '../support/harness.ts';
 import { editOutside } from '../support/outside.ts';
 import { ANA, haveReviewers } from '../support/reviewers.ts';
 import { ENGINES } from '../support/stores.ts';
@@ -22,11 +22,7 @@ const SAID = { text: 'For Zoë', name: 'Anna Berg', iban: 'NL86INGB0002445588' }
 
 for (const engine of ENGINES) {
   describe(`erasing statement lines on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     async function bring(...entries: Entry[]) {
       const checked = checkFile(readStatements(camt(entries), 'a.xml'), METHODS);

@@ -1,7 +1,7 @@
 // An index that lies, the rows untouched: nobody gets in by it, and verifying and doctor name it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { afterEach, before, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
 import { findAdministratorByEmail, passkeysOf } from '../../src/administrators/queries.ts';
 import { findPrincipal, startSession } from '../../src/administrators/session.ts';
@@ -13,7 +13,7 @@ import { keyDigest } from '../../src/merchants/merchant.ts';
 import { findKeyByDigest } from '../../src/merchants/queries.ts';
 import { addPerson, type Person, sentForReview } from '../support/admin.ts';
 import { run } from '../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../support/harness.ts';
+import { type Harness, sharedHarness, startHarness, writeConfiguration } from '../support/harness.ts';
 import { cutFromIndex, replaceInIndex } from '../support/lying-index.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 
@@ -122,12 +122,10 @@ describe('on sqlite, with write access to the file', () => {
 
 for (const amcheck of [true, false])
   describe(`on postgres, ${amcheck ? 'with amcheck' : 'where amcheck is not there'}`, () => {
-    let harness: Harness;
+    const harness = sharedHarness('postgres');
     before(async () => {
-      harness = await startHarness('postgres');
       if (amcheck) await asSuperuser('create extension amcheck');
     });
-    after(() => harness.close());
     async function asSuperuser(...statements: string[]): Promise<void> {
       const client = new pg.Client(harness.store.database_url!);
       await client.connect();

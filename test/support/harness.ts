@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { after, before } from 'node:test';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
 import { SECRETS_FILE } from '../../src/journal/keys/key-file.ts';
 import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
@@ -128,6 +129,8 @@ export interface Harness {
   start(): Promise<void>;
   /** Stops and drops everything. */
   close(): Promise<void>;
+  /** The same at the end of the block: `await using harness = await startHarness('sqlite');`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export interface HarnessOptions {
@@ -138,6 +141,19 @@ export interface HarnessOptions {
   configuration?: string;
   /** The proxy that production trusts, where it is another than 192.0.2.1. */
   trustProxy?: string;
+}
+
+/** A harness for the tests of the suite, or the file, that calls this: started before them and closed after them. */
+export function sharedHarness(engine: Engine, options: HarnessOptions = {}): Harness {
+  let started: Harness | undefined;
+  before(async () => {
+    started = await startHarness(engine, options);
+  });
+  after(() => started?.close());
+  return new Proxy({} as Harness, {
+    get: (_, name) => started![name as keyof Harness],
+    set: (_, name, value) => Reflect.set(started!, name, value),
+  });
 }
 
 export async function startHarness(engine: Engine, options: HarnessOptions = {}): Promise<Harness> {
@@ -209,6 +225,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
       await harness.service.stop();
       await store.drop();
     },
+    [Symbol.asyncDispose]: () => harness.close(),
   };
   function locate(): void {
     const { port } = harness.service.app.server.address() as AddressInfo;

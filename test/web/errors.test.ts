@@ -1,12 +1,12 @@
 // Errors from the first byte on, over bare sockets: each in the one shape, as JSON, with an id, and without a clue.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import pg from 'pg';
 import { DatabaseError, type DatabaseFailure } from '../../src/store/database.ts';
 import { errorSchema } from '../../src/web/errors.ts';
 import { awakeMs } from '../support/awake.ts';
-import { type Answer, type Harness, KEY, startHarness } from '../support/harness.ts';
+import { type Answer, KEY, sharedHarness, startHarness } from '../support/harness.ts';
 
 const HEADERS_WITHIN_MS = 12_500;
 const BODY_WITHIN_MS = 17_500;
@@ -79,7 +79,7 @@ async function readFromStuckStore(): Promise<Answer> {
 }
 
 describe('errors', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let port: number;
   let slowHeaders: Promise<RawAnswer>;
   let slowBody: Promise<RawAnswer>;
@@ -87,7 +87,6 @@ describe('errors', () => {
   let stuck: Promise<Answer>;
 
   before(async () => {
-    service = await startHarness('sqlite');
     port = Number(new URL(service.origin).port);
     // Begun first, since they take their time; looked at last.
     slowHeaders = raw(port, 'GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ');
@@ -99,7 +98,6 @@ describe('errors', () => {
     stuck = readFromStuckStore();
     for (const slow of [slowHeaders, slowBody, silence, stuck]) slow.catch(() => {});
   });
-  after(() => service.close());
 
   function assertError(answer: RawAnswer, status: number, code: string, label = ''): void {
     assert.equal(answer.status, status, `${label} ${answer.body}`);
@@ -219,20 +217,16 @@ describe('errors', () => {
   });
 
   test('a defect is internal_error, and nothing of it is told.', async () => {
-    const broken = await startHarness('sqlite');
-    try {
-      await broken.service.journal.commit((transaction) =>
-        transaction.query('alter table payments rename to gone'),
-      );
-      const answer = await broken.request('/v1/payments');
-      assert.equal(answer.status, 500);
-      assert.equal(
-        answer.text,
-        '{"error":{"code":"internal_error","message":"Something went wrong on our side."}}',
-      );
-    } finally {
-      await broken.close();
-    }
+    await using broken = await startHarness('sqlite');
+    await broken.service.journal.commit((transaction) =>
+      transaction.query('alter table payments rename to gone'),
+    );
+    const answer = await broken.request('/v1/payments');
+    assert.equal(answer.status, 500);
+    assert.equal(
+      answer.text,
+      '{"error":{"code":"internal_error","message":"Something went wrong on our side."}}',
+    );
   });
 
   test('a store that is unavailable is a 503 page with Retry-After at checkout, any other failure 500.', async () => {

@@ -16,12 +16,8 @@ const FORGED = {
 const ONE_FORM = 'checkout_forms_per_address: 1\n';
 
 async function on<T>(configuration: string, use: (service: Harness) => Promise<T>): Promise<T> {
-  const service = await startHarness('sqlite', { configuration });
-  try {
-    return await use(service);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { configuration });
+  return await use(service);
 }
 
 /** Whether two requests count as one caller's, where one network address may send one form. */

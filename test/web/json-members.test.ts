@@ -1,16 +1,12 @@
 // Every operation that takes JSON refuses an object that has a member twice, before it looks at anything else in it.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addPerson } from '../support/admin.ts';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { KEY, sharedHarness } from '../support/harness.ts';
 
 const TWICE = '{"x":1,"y":[{"a":1,"\\u0061":1}]}';
 
-let service: Harness;
-before(async () => {
-  service = await startHarness('sqlite');
-});
-after(() => service.close());
+const service = sharedHarness('sqlite');
 
 interface Operation {
   requestBody?: { content: Record<string, unknown> };

@@ -1,7 +1,7 @@
 // Two faults in one request have one right answer: the check that comes first in the order gives it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, OTHER_KEY, type RequestOptions, startHarness } from '../support/harness.ts';
+import { before, describe, test } from 'node:test';
+import { OTHER_KEY, type RequestOptions, sharedHarness } from '../support/harness.ts';
 
 const UNKNOWN = `pay_${'0'.repeat(36)}`;
 const TOO_LARGE = `{"amount":0,"x":"${'x'.repeat(64 * 1024)}"`;
@@ -133,14 +133,12 @@ const CASES: [title: string, path: string, options: RequestOptions, status: numb
 ];
 
 describe('order of checks', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   before(async () => {
-    service = await startHarness('sqlite');
     const headers = { 'idempotency-key': 'used' };
     const { id } = await service.create({}, { headers });
     await service.request(`/v1/payments/${id}/cancel`, post({ headers }));
   });
-  after(() => service.close());
 
   for (const [title, path, options, status, code] of CASES) {
     test(`${title}.`, async () => {

@@ -50,12 +50,8 @@ async function withService(
   configuration: string,
   use: (service: Harness, port: number) => Promise<void>,
 ): Promise<void> {
-  const service = await startHarness('sqlite', { configuration });
-  try {
-    await use(service, portOf(service));
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { configuration });
+  await use(service, portOf(service));
 }
 
 test('a console on a port of its own serves itself and health there, and is nowhere else.', async () => {

@@ -76,23 +76,15 @@ describe('from another address than loopback', {
   test('a proxy that is trusted is served.', async () => {
     const configuration = 'host: 0.0.0.0\n';
     const options = { environment: 'production', configuration, trustProxy: ownAddress! } as const;
-    const other = await startHarness('sqlite', options);
-    try {
-      const { status } = await ask(ownAddress!, new URL(other.origin).port, '/api/v1/payments');
-      assert.equal(status, 200);
-    } finally {
-      await other.close();
-    }
+    await using other = await startHarness('sqlite', options);
+    const { status } = await ask(ownAddress!, new URL(other.origin).port, '/api/v1/payments');
+    assert.equal(status, 200);
   });
 
   test('development serves whoever comes.', async () => {
-    const other = await startHarness('sqlite', { configuration: 'host: 0.0.0.0\n' });
-    try {
-      const { status } = await ask(ownAddress!, new URL(other.origin).port, '/openapi.json');
-      assert.equal(status, 200);
-    } finally {
-      await other.close();
-    }
+    await using other = await startHarness('sqlite', { configuration: 'host: 0.0.0.0\n' });
+    const { status } = await ask(ownAddress!, new URL(other.origin).port, '/openapi.json');
+    assert.equal(status, 200);
   });
 });
 

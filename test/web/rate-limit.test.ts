@@ -1,6 +1,6 @@
 // Rate limits of API keys: how many requests pass, what is said of them, and in which place among the checks.
 import assert from 'node:assert/strict';
-import { after, afterEach, before, describe, test } from 'node:test';
+import { afterEach, before, describe, test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
 import {
   type Answer,
@@ -8,6 +8,7 @@ import {
   KEY,
   LIVE_KEY,
   OTHER_KEY,
+  sharedHarness,
   startHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../support/harness.ts';
@@ -36,12 +37,10 @@ function stopTime(service: Harness): void {
 const told = ({ headers }: Answer) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
 describe('rate limits', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite', { configuration: ENABLED });
   before(async () => {
-    service = await startHarness('sqlite', { configuration: ENABLED });
     stopTime(service);
   });
-  after(() => service.close());
   afterEach(() => service.clock.advance(60_000)); // all buckets are full again
 
   /** A write that costs little: its fields are faulty. */
@@ -187,48 +186,36 @@ describe('rate limits', () => {
 
 describe('rate limits by environment', () => {
   test('production has them without being told to.', async () => {
-    const service = await startHarness('sqlite', { environment: 'production' });
-    try {
-      stopTime(service);
-      const write = (key: string) => service.request('/v1/payments', { method: 'POST', key, body: {} });
-      for (let i = 0; i < 100; i++) assert.equal((await write(LIVE_KEY)).status, 422);
-      assert.equal((await write(LIVE_KEY)).status, 429);
-      assert.equal((await write(TEST_KEY_IN_PRODUCTION)).status, 422);
-    } finally {
-      await service.close();
-    }
+    await using service = await startHarness('sqlite', { environment: 'production' });
+    stopTime(service);
+    const write = (key: string) => service.request('/v1/payments', { method: 'POST', key, body: {} });
+    for (let i = 0; i < 100; i++) assert.equal((await write(LIVE_KEY)).status, 422);
+    assert.equal((await write(LIVE_KEY)).status, 429);
+    assert.equal((await write(TEST_KEY_IN_PRODUCTION)).status, 422);
   });
 
   test('development has none, and says nothing of any.', async () => {
-    const service = await startHarness('sqlite');
-    try {
-      stopTime(service);
-      for (let i = 0; i < 150; i++) {
-        const answer = await service.request('/v1/payments', { method: 'POST', body: {} });
-        assert.equal(answer.status, 422);
-        assert.deepEqual(told(answer), [null, null]);
-      }
-    } finally {
-      await service.close();
+    await using service = await startHarness('sqlite');
+    stopTime(service);
+    for (let i = 0; i < 150; i++) {
+      const answer = await service.request('/v1/payments', { method: 'POST', body: {} });
+      assert.equal(answer.status, 422);
+      assert.deepEqual(told(answer), [null, null]);
     }
   });
 });
 
 test('of two nodes each takes half.', async () => {
-  const service = await startHarness('postgres', { configuration: `${ENABLED}nodes: 2\n` });
-  try {
-    stopTime(service);
-    const ask = (method: string, key: string) =>
-      service.request('/v1/payments', { method, key, body: method === 'POST' ? {} : undefined });
-    assert.deepEqual(told(await ask('POST', KEY)), ['"write";q=50;w=2', '"write";r=49;t=1']);
-    assert.deepEqual(told(await ask('GET', KEY)), ['"read";q=200;w=2', '"read";r=199;t=1']);
-    for (let i = 1; i < 50; i++) assert.equal((await ask('POST', KEY)).status, 422);
-    assert.equal((await ask('POST', KEY)).status, 429);
-    service.clock.advance(40);
-    assert.equal((await ask('POST', KEY)).status, 422);
-    assert.equal((await ask('POST', KEY)).status, 429);
-    assert.deepEqual(told(await ask('POST', SLOW_KEY)), ['"write";q=1;w=2', '"write";r=0;t=2']);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('postgres', { configuration: `${ENABLED}nodes: 2\n` });
+  stopTime(service);
+  const ask = (method: string, key: string) =>
+    service.request('/v1/payments', { method, key, body: method === 'POST' ? {} : undefined });
+  assert.deepEqual(told(await ask('POST', KEY)), ['"write";q=50;w=2', '"write";r=49;t=1']);
+  assert.deepEqual(told(await ask('GET', KEY)), ['"read";q=200;w=2', '"read";r=199;t=1']);
+  for (let i = 1; i < 50; i++) assert.equal((await ask('POST', KEY)).status, 422);
+  assert.equal((await ask('POST', KEY)).status, 429);
+  service.clock.advance(40);
+  assert.equal((await ask('POST', KEY)).status, 422);
+  assert.equal((await ask('POST', KEY)).status, 429);
+  assert.deepEqual(told(await ask('POST', SLOW_KEY)), ['"write";q=1;w=2', '"write";r=0;t=2']);
 });

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DatabaseError } from '../../src/store/database.ts';
 import { LIMITS } from '../../src/web/server.ts';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { type Harness, KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { parseAnswers } from '../support/wire-client.ts';
 
 /** Less than a connection that nobody closes holds a stop up, and longer than a machine stands still. */
@@ -29,11 +29,7 @@ async function dial(port: number) {
 }
 
 describe('readiness', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   test('a node that works is ready.', async () => {
     const { status, json, headers } = await service.request('/health/ready', { key: null });

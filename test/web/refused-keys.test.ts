@@ -1,12 +1,12 @@
 // Keys and tokens that are refused: who sends many is told to wait and learns nothing, and a right key is always taken.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, mock, test } from 'node:test';
+import { beforeEach, describe, mock, test } from 'node:test';
 import { newSecret } from '../../src/lib/secrets.ts';
 import { Directory } from '../../src/merchants/directory.ts';
 import { refusalCounts } from '../../src/web/refused-keys.ts';
 import type { Throttle } from '../../src/web/throttle.ts';
 import { addPerson } from '../support/admin.ts';
-import { EXPIRED_KEY, type Harness, KEY, LIVE_KEY, OTHER_KEY, startHarness } from '../support/harness.ts';
+import { EXPIRED_KEY, KEY, LIVE_KEY, OTHER_KEY, sharedHarness, startHarness } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
 import { ENGINES } from '../support/stores.ts';
 
@@ -15,12 +15,8 @@ const unknownKey = () => newSecret('cfk_test_');
 
 for (const engine of ENGINES) {
   describe(`refused keys on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine, { configuration: ENABLED });
     let addresses = 0;
-    before(async () => {
-      service = await startHarness(engine, { configuration: ENABLED });
-    });
-    after(() => service.close());
 
     const newAddress = () => `198.51.100.${++addresses}`;
     const call = (from: string, key: string | null, path = '/v1/payments') =>
@@ -151,14 +147,10 @@ for (const engine of ENGINES) {
   });
 
   test(`without rate limits nobody is told to wait on ${engine}.`, async () => {
-    const service = await startHarness(engine);
-    try {
-      for (const path of ['/v1/payments', '/admin/payments'])
-        for (let i = 0; i < 30; i++)
-          assert.equal((await service.request(path, { key: unknownKey() })).status, 401);
-    } finally {
-      await service.close();
-    }
+    await using service = await startHarness(engine);
+    for (const path of ['/v1/payments', '/admin/payments'])
+      for (let i = 0; i < 30; i++)
+        assert.equal((await service.request(path, { key: unknownKey() })).status, 401);
   });
 }
 

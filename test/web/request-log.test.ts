@@ -219,48 +219,40 @@ test('an address is logged as a network, as it is, or as a digest that only the 
 });
 
 test('log_addresses is what the line goes by, and log_level: debug tells of a request when it begins.', async () => {
-  const harness = await startHarness('sqlite', {
+  await using harness = await startHarness('sqlite', {
     configuration: `${PROXIED}log_addresses: address\nlog_level: debug\n`,
   });
-  try {
-    const answer = await harness.request('/v1/payments', { key: null, headers: ATTACKER });
-    const id = answer.headers.get('x-request-id')!;
-    assert.equal((await lineOf(harness, id)).from, '203.0.113.77');
-    const begun = harness.logged.find((line) => line.includes(id) && line.includes('request begun'));
-    assert.match(begun!, /"level":20,.*"method":"GET","route":"\/v1\/payments"/);
-  } finally {
-    await harness.close();
-  }
+  const answer = await harness.request('/v1/payments', { key: null, headers: ATTACKER });
+  const id = answer.headers.get('x-request-id')!;
+  assert.equal((await lineOf(harness, id)).from, '203.0.113.77');
+  const begun = harness.logged.find((line) => line.includes(id) && line.includes('request begun'));
+  assert.match(begun!, /"level":20,.*"method":"GET","route":"\/v1\/payments"/);
 });
 
 test('a defect has a field and a count of its own, on pages as in answers.', async () => {
   const port = await freePort();
-  const harness = await startHarness('sqlite', { configuration: `metrics: {port: ${port}}\n` });
-  try {
-    const { checkout_url } = await harness.create();
-    const { journal } = harness.service;
-    const counted = async () =>
-      /^counterfoil_defects_total (\d+)/m.exec(
-        await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
-      )?.[1];
-    assert.equal(await counted(), '0');
-    await journal.commit((one) => one.query('alter table payments rename column description to about'));
-    assert.equal((await harness.request('/v1/payments')).status, 500);
-    const page = new URL(checkout_url);
-    assert.equal((await fetch(`${harness.origin}${page.pathname}${page.search}`)).status, 500);
-    const defects = harness.logged
-      .filter((line) => line.includes('"defect":true'))
-      .map((line) => JSON.parse(line));
-    assert.deepEqual(
-      defects.map(({ level, msg }) => [level, msg]),
-      [
-        [50, 'a defect'],
-        [50, 'a defect'],
-      ],
-    );
-    assert.equal((await lineOf(harness, defects[1].request_id)).code, 'internal_error');
-    assert.equal(await counted(), '2');
-  } finally {
-    await harness.close();
-  }
+  await using harness = await startHarness('sqlite', { configuration: `metrics: {port: ${port}}\n` });
+  const { checkout_url } = await harness.create();
+  const { journal } = harness.service;
+  const counted = async () =>
+    /^counterfoil_defects_total (\d+)/m.exec(
+      await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(),
+    )?.[1];
+  assert.equal(await counted(), '0');
+  await journal.commit((one) => one.query('alter table payments rename column description to about'));
+  assert.equal((await harness.request('/v1/payments')).status, 500);
+  const page = new URL(checkout_url);
+  assert.equal((await fetch(`${harness.origin}${page.pathname}${page.search}`)).status, 500);
+  const defects = harness.logged
+    .filter((line) => line.includes('"defect":true'))
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    defects.map(({ level, msg }) => [level, msg]),
+    [
+      [50, 'a defect'],
+      [50, 'a defect'],
+    ],
+  );
+  assert.equal((await lineOf(harness, defects[1].request_id)).code, 'internal_error');
+  assert.equal(await counted(), '2');
 });

@@ -1,14 +1,10 @@
 // Routes: which there are, what they allow, how HEAD answers, and what every answer carries.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { describe, test } from 'node:test';
+import { KEY, sharedHarness } from '../support/harness.ts';
 
 describe('routes', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   test('a known path with an unknown method is 404 with Allow.', async () => {
     for (const [path, allow] of [

@@ -1,7 +1,7 @@
 // Request smuggling: whatever two readers of one stream could disagree about is refused and closed, or answered exactly once.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, KEY, startHarness } from '../support/harness.ts';
+import { before, describe, test } from 'node:test';
+import { KEY, sharedHarness } from '../support/harness.ts';
 import { exchange, parseAnswers } from '../support/wire-client.ts';
 
 /** What the service closes itself is waited for. */
@@ -103,13 +103,11 @@ const REFUSED: [string, string][] = [
 ];
 
 describe('request smuggling', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let port: number;
   before(async () => {
-    service = await startHarness('sqlite');
     port = Number(new URL(service.origin).port);
   });
-  after(() => service.close());
 
   async function references(): Promise<string[]> {
     const rows = await service.service.database.query<{ merchant_reference: string }>(

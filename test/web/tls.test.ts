@@ -175,14 +175,10 @@ describe('TLS', SKIP, () => {
   });
 
   test('a base URL with http is never given HSTS.', async () => {
-    const plain = await startHarness('sqlite', { configuration: 'base_url: http://pay.example\n' });
-    try {
-      for (const path of ['/health', '/nothing', '/payment.php', '/console/sign-in']) {
-        const { headers } = await plain.request(path, { headers: { 'x-forwarded-proto': 'https' } });
-        assert.equal(headers.get('strict-transport-security'), null, path);
-      }
-    } finally {
-      await plain.close();
+    await using plain = await startHarness('sqlite', { configuration: 'base_url: http://pay.example\n' });
+    for (const path of ['/health', '/nothing', '/payment.php', '/console/sign-in']) {
+      const { headers } = await plain.request(path, { headers: { 'x-forwarded-proto': 'https' } });
+      assert.equal(headers.get('strict-transport-security'), null, path);
     }
   });
 });

@@ -372,21 +372,17 @@ test('an attempt that its caller ends rejects with the reason of that, at every 
 });
 
 test('attempts to our own checkout, API, sign-in and registration change nothing', async () => {
-  const harness = await startHarness('sqlite');
-  try {
-    const { id, checkout_url } = await harness.create();
-    const before = await harness.request(`/v1/payments/${id}`);
-    const entries = await harness.verify();
-    const paths = ['/v1/payments', `/v1/payments/${id}/cancel`, '/console/sign-in', '/register', '/health'];
-    const base = harness.origin.replace('127.0.0.1', 'localhost');
-    const checkout = `${base}${new URL(checkout_url).pathname}${new URL(checkout_url).search}`;
-    for (const url of [checkout, ...paths.map((path) => base + path)]) {
-      const { status, reason } = await send(url);
-      assert.ok(status! >= 400 && status! < 500, `${url}: ${reason}`);
-    }
-    assert.deepEqual((await harness.request(`/v1/payments/${id}`)).json, before.json);
-    assert.deepEqual(await harness.verify(), entries);
-  } finally {
-    await harness.close();
+  await using harness = await startHarness('sqlite');
+  const { id, checkout_url } = await harness.create();
+  const before = await harness.request(`/v1/payments/${id}`);
+  const entries = await harness.verify();
+  const paths = ['/v1/payments', `/v1/payments/${id}/cancel`, '/console/sign-in', '/register', '/health'];
+  const base = harness.origin.replace('127.0.0.1', 'localhost');
+  const checkout = `${base}${new URL(checkout_url).pathname}${new URL(checkout_url).search}`;
+  for (const url of [checkout, ...paths.map((path) => base + path)]) {
+    const { status, reason } = await send(url);
+    assert.ok(status! >= 400 && status! < 500, `${url}: ${reason}`);
   }
+  assert.deepEqual((await harness.request(`/v1/payments/${id}`)).json, before.json);
+  assert.deepEqual(await harness.verify(), entries);
 });

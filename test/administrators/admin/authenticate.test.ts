@@ -1,30 +1,28 @@
 // Who gets into /admin: whoever has a good token, and from the moment it is no longer good, nobody.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { changeRole, disable, enable } from '../../../src/administrators/manage.ts';
 import { startSession } from '../../../src/administrators/session.ts';
 import { revokeToken } from '../../../src/administrators/token.ts';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { addPerson, addToken, entryCount, type Person, post, sentForReview } from '../../support/admin.ts';
-import { type Harness, KEY, startHarness } from '../../support/harness.ts';
+import { KEY, sharedHarness } from '../../support/harness.ts';
 
 const BY_HAND = { actor: 'operator', request_id: null };
 const REFUSED =
   '{"error":{"code":"unauthorized","message":"The administrator token is missing or invalid."}}';
 
 describe('tokens at /admin', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite', {
+    configuration: 'trust_proxy: [127.0.0.1]\nrate_limits: {enabled: true}\n',
+  });
   let reviewer: Person;
   let address = 0;
 
   before(async () => {
-    service = await startHarness('sqlite', {
-      configuration: 'trust_proxy: [127.0.0.1]\nrate_limits: {enabled: true}\n',
-    });
     reviewer = await addPerson(service, 'reviewer');
   });
-  after(() => service.close());
 
   /** Every call comes from an address of its own, so that wrong ones do not add up. */
   const from = (ip = `198.51.100.${++address}`) => ({ 'x-forwarded-for': ip });

@@ -1,6 +1,6 @@
 // Everybody's own account: each change asks for the password, ends what it must, and is there at once.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { knownDevice } from '../../../src/administrators/device.ts';
 import { recordFailure } from '../../../src/administrators/failures.ts';
 import { findAdministrator } from '../../../src/administrators/queries.ts';
@@ -15,7 +15,7 @@ import {
   signIn,
   signInAs,
 } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { hashCheaply } from '../../support/password.ts';
 
 const NEW_PASSWORD = 'quite another few words';
@@ -23,11 +23,7 @@ const NEW_PASSWORD = 'quite another few words';
 hashCheaply();
 
 describe('an account', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
 
   const rowOf = ({ administrator }: Account) => findAdministrator(harness.service.database, administrator.id);
 

@@ -1,6 +1,6 @@
 // The console's one door: who is not signed in learns nothing and loses nothing, who may not is told, and forged forms do nothing.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { findAdministrator, openSessionsOf } from '../../../src/administrators/queries.ts';
 import { consoleRoutes, type RoomParts } from '../../../src/operate/rooms.ts';
 import {
@@ -15,17 +15,13 @@ import {
   signInAs,
 } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 const routes = consoleRoutes({} as RoomParts);
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const NOBODY = { 'content-type': FORM_TYPE };
 
-let harness: Harness;
-before(async () => {
-  harness = await startHarness('sqlite', { configuration: `${MANY_SIGN_INS}host: localhost\n` }); // where browsers make passkeys
-});
-after(() => harness.close());
+const harness = sharedHarness('sqlite', { configuration: `${MANY_SIGN_INS}host: localhost\n` }); // where browsers make passkeys
 
 /** Every path there is, and some there are not. */
 const PATHS = [

@@ -1,6 +1,6 @@
 // Sessions of the console: what their cookie may do, when they end, and that no secret outlives a sign-in.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { openSessionsOf } from '../../../src/administrators/queries.ts';
 import {
   codeOf,
@@ -11,16 +11,12 @@ import {
   signIn,
   signInAs,
 } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness, startHarness } from '../../support/harness.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('in development, over http', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
 
   test('a session ends after a quarter of an hour without a click, and each click moves that on.', async () => {
     const client = await signIn(harness);
@@ -76,46 +72,38 @@ describe('in development, over http', () => {
 });
 
 test('in production, over https, its cookies are bound to this host, to https and to our own pages.', async () => {
-  const harness = await startHarness('sqlite', { environment: 'production' });
-  try {
-    const account = await createAccount(harness);
-    const client = newClient(harness);
-    const lines: string[] = [];
-    const form = await client.get('/sign-in');
-    lines.push(...form.headers.getSetCookie());
-    const factor = await client.send(form, { email: account.email, password: account.password });
-    const { action, values } = formOf(factor);
-    const entered = await client.post(
-      action,
-      { ...values, code: codeOf(harness, account) },
-      { follow: false },
+  await using harness = await startHarness('sqlite', { environment: 'production' });
+  const account = await createAccount(harness);
+  const client = newClient(harness);
+  const lines: string[] = [];
+  const form = await client.get('/sign-in');
+  lines.push(...form.headers.getSetCookie());
+  const factor = await client.send(form, { email: account.email, password: account.password });
+  const { action, values } = formOf(factor);
+  const entered = await client.post(action, { ...values, code: codeOf(harness, account) }, { follow: false });
+  lines.push(...entered.headers.getSetCookie());
+  assert.equal(entered.headers.get('location'), '/api/console#main');
+  assert.equal(lines.length, 3);
+  const names = ['__Host-counterfoil_form', '__Host-counterfoil_session', '__Host-counterfoil_device'];
+  const ends = ['', '', '; Max-Age=15552000'];
+  for (const [i, line] of lines.entries())
+    assert.match(
+      line,
+      new RegExp(`^${names[i]}=[^;]+; Path=/; HttpOnly; SameSite=Strict; Secure${ends[i]}$`),
     );
-    lines.push(...entered.headers.getSetCookie());
-    assert.equal(entered.headers.get('location'), '/api/console#main');
-    assert.equal(lines.length, 3);
-    const names = ['__Host-counterfoil_form', '__Host-counterfoil_session', '__Host-counterfoil_device'];
-    const ends = ['', '', '; Max-Age=15552000'];
-    for (const [i, line] of lines.entries())
-      assert.match(
-        line,
-        new RegExp(`^${names[i]}=[^;]+; Path=/; HttpOnly; SameSite=Strict; Secure${ends[i]}$`),
-      );
-    const alone = newClient(harness);
-    alone.cookies.set(names[2]!, client.cookies.get(names[2]!)!);
-    assert.equal((await alone.get('/account')).h1, 'Sign in', 'a known browser has no rights');
-    const shown = await client.get('/account');
-    assert.equal(shown.h1, 'Your account');
-    assert.match(shown.text, /data-keys/);
-    for (const choice of ['keys=off', 'theme=dark']) {
-      const chosen = await client.get(`/account?${choice}`, { follow: false });
-      const bound = `__Host-counterfoil_${choice}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000`;
-      assert.ok(chosen.headers.getSetCookie().includes(bound), choice);
-    }
-    const { text } = await client.get('/account');
-    assert.doesNotMatch(text, /data-keys/);
-    assert.match(text, /data-theme="dark"/);
-    assert.equal(entered.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains');
-  } finally {
-    await harness.close();
+  const alone = newClient(harness);
+  alone.cookies.set(names[2]!, client.cookies.get(names[2]!)!);
+  assert.equal((await alone.get('/account')).h1, 'Sign in', 'a known browser has no rights');
+  const shown = await client.get('/account');
+  assert.equal(shown.h1, 'Your account');
+  assert.match(shown.text, /data-keys/);
+  for (const choice of ['keys=off', 'theme=dark']) {
+    const chosen = await client.get(`/account?${choice}`, { follow: false });
+    const bound = `__Host-counterfoil_${choice}; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=31536000`;
+    assert.ok(chosen.headers.getSetCookie().includes(bound), choice);
   }
+  const { text } = await client.get('/account');
+  assert.doesNotMatch(text, /data-keys/);
+  assert.match(text, /data-theme="dark"/);
+  assert.equal(entered.headers.get('strict-transport-security'), 'max-age=63072000; includeSubDomains');
 });

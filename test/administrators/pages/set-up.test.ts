@@ -1,9 +1,9 @@
 // Setting up an account by a link: once, in half an hour, with a password, a second factor that was proved, and codes to keep.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { codeOf, MANY_SIGN_INS, newClient } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { hashCheaply } from '../../support/password.ts';
 
 const PASSWORD = 'four words nobody says';
@@ -12,11 +12,7 @@ let made = 0;
 hashCheaply();
 
 describe('setting up', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
 
   async function newLink(): Promise<{ email: string; path: string }> {
     const email = `new-${++made}@example.org`;

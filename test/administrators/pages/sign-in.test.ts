@@ -13,7 +13,7 @@ import {
   signIn,
   signInAs,
 } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { addPasskey, type Passkey } from '../../support/passkey.ts';
 import { hashCheaply } from '../../support/password.ts';
 
@@ -22,11 +22,7 @@ const WRONG_PAIR = 'Email address or password is not right';
 hashCheaply();
 
 describe('signing in', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });
 
   test('a password and a code lead to the page that was asked for.', async () => {
     const account = await createAccount(harness, 'reviewer', 'Rita Reviewer');
@@ -309,17 +305,13 @@ describe('a network whose forms are used up', () => {
 });
 
 test('one network address may send twenty forms in a quarter of an hour, and is told when it may go on.', async () => {
-  const harness = await startHarness('sqlite');
-  try {
-    const client = newClient(harness);
-    const form = await client.get('/sign-in?next=/account');
-    for (let i = 0; i < 20; i++) assert.equal((await client.send(form)).status, 422);
-    const page = await client.send(form);
-    assert.equal(page.status, 429);
-    assert.ok(Number(page.headers.get('retry-after')) > 0);
-    assert.match(page.body, /Try again at \d\d:\d\d/);
-    assert.equal((await client.get('/sign-in')).status, 200);
-  } finally {
-    await harness.close();
-  }
+  await using harness = await startHarness('sqlite');
+  const client = newClient(harness);
+  const form = await client.get('/sign-in?next=/account');
+  for (let i = 0; i < 20; i++) assert.equal((await client.send(form)).status, 422);
+  const page = await client.send(form);
+  assert.equal(page.status, 429);
+  assert.ok(Number(page.headers.get('retry-after')) > 0);
+  assert.match(page.body, /Try again at \d\d:\d\d/);
+  assert.equal((await client.get('/sign-in')).status, 200);
 });

@@ -15,7 +15,7 @@ import {
   LIVE_KEY,
   OTHER_KEY,
   type RequestOptions,
-  startHarness,
+  sharedHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
 
@@ -477,11 +477,7 @@ describe('API keys', () => {
 });
 
 describe('API keys of both modes', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite', { environment: 'production' });
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite', { environment: 'production' });
 
   for (const [own, other] of [
     [LIVE_KEY, TEST_KEY_IN_PRODUCTION],

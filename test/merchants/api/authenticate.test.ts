@@ -1,10 +1,10 @@
 // Keys: what counts as one; that every refusal is the same to whoever tries, but for a key that was cut or mistyped on its way.
 import assert from 'node:assert/strict';
-import { after, before, describe, mock, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { changeKeys, issueKey, revokeKey } from '../../../src/merchants/api-keys.ts';
-import { EXPIRED_KEY, type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { EXPIRED_KEY, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 
 const OPERATOR = { actor: 'operator', request_id: null };
 const ENDING_KEY = newSecret('cfk_test_');
@@ -19,11 +19,7 @@ const MERCHANTS = `  - id: mer_ending
 `;
 
 describe('authentication', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite', { configuration: MERCHANTS });
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite', { configuration: MERCHANTS });
 
   const list = (authorization?: string, headers: Record<string, string> = {}) =>
     service.request('/v1/payments', {

@@ -1,16 +1,12 @@
 // Merchants in the console: listed, looked at, suspended with a reason by whoever may, and let go on.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signIn } from '../../support/console.ts';
-import { type Harness, KEY, startHarness } from '../../support/harness.ts';
+import { KEY, sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
-let harness: Harness;
-before(async () => {
-  harness = await startHarness('sqlite');
-});
-after(() => harness.close());
+const harness = sharedHarness('sqlite');
 
 test('Only an administrator suspends, with a reason; the page tells who did and why; no key is shown.', async () => {
   await harness.create();

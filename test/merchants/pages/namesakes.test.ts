@@ -5,9 +5,8 @@ import { MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { startHarness } from '../../support/harness.ts';
 import { invited, register } from '../registration/applicant.ts';
 
-test('merchants whose names look alike are marked, others are not.', async (context) => {
-  const harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  context.after(() => harness.close());
+test('merchants whose names look alike are marked, others are not.', async () => {
+  await using harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
   const ids: string[] = [];
   for (const business_name of ['Straße Shop', 'ＳＴＲＡＳＳＥ shop', 'Other Shop Ltd'])
     ids.push(
@@ -21,9 +20,8 @@ test('merchants whose names look alike are marked, others are not.', async (cont
   assert.doesNotMatch(rowOf(ids[2]!), /same name as/);
 });
 
-test('a name full of markup stands as text in the list and on the page of its merchant.', async (context) => {
-  const harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
-  context.after(() => harness.close());
+test('a name full of markup stands as text in the list and on the page of its merchant.', async () => {
+  await using harness = await startHarness('sqlite', { configuration: MANY_SIGN_INS });
   const business_name = `<img src=x onerror=ran()>"'><script>ran()</script> & Co`;
   const { json } = await register(harness, { business_name, email: 'a@b.example' });
   const client = await signIn(harness);

@@ -8,7 +8,7 @@ import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
 import { formSeed, keysOf, newBrowserSecret } from '../../../src/merchants/registration/form-guard.ts';
 import { startNodes } from '../../campaigns/nodes.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 import {
   Applicant,
@@ -152,11 +152,7 @@ async function merchantOf(database: Harness['service']['database'], keyId: strin
 }
 
 describe('whose form it is', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: ONE });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: ONE });
 
   test('the browser gets a secret that no script and no other site can read, and keeps it.', async () => {
     const ana = new Applicant(harness.origin);
@@ -248,11 +244,7 @@ describe('whose form it is', () => {
 });
 
 describe('what the form is told', () => {
-  let harness: Harness;
-  before(async () => {
-    harness = await startHarness('sqlite', { configuration: ONE });
-  });
-  after(() => harness.close());
+  const harness = sharedHarness('sqlite', { configuration: ONE });
 
   test('every fault stands above the form and at its field in the same words, and what was typed stays.', async () => {
     const ana = new Applicant(harness.origin);
@@ -367,12 +359,11 @@ describe('what the form is told', () => {
     assert.match((await ana.open()).text, /data-theme="dark"/);
   });
 
-  test('where registration is closed the page says so and whom to ask, and no form is taken.', async (context) => {
+  test('where registration is closed the page says so and whom to ask, and no form is taken.', async () => {
     const open = new Applicant(harness.origin);
     const form = await open.open();
     const configuration = 'registration:\n  mode: closed\n  contact: access@pay.example\n';
-    const closed = await startHarness('sqlite', { configuration });
-    context.after(() => closed.close());
+    await using closed = await startHarness('sqlite', { configuration });
     const ana = new Applicant(closed.origin);
     const page = await ana.open();
     assert.deepEqual([page.status, page.h1, page.forms.length], [403, 'Registration is closed', 0]);
@@ -382,9 +373,8 @@ describe('what the form is told', () => {
     assert.deepEqual([sent.status, sent.h1], [403, 'Registration is closed']);
   });
 
-  test('a failure says that the same form may be sent again, which then registers once.', async (context) => {
-    const failing = await startHarness('sqlite');
-    context.after(() => failing.close());
+  test('a failure says that the same form may be sent again, which then registers once.', async () => {
+    await using failing = await startHarness('sqlite');
     const ana = new Applicant(failing.origin);
     const form = await ana.open();
     await failing.service.journal.close();

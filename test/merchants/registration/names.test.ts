@@ -106,9 +106,8 @@ describe('names that look like another', () => {
   });
 });
 
-test('names of the configuration count, and tries are few.', async (context) => {
-  const harness = await startHarness('sqlite', { configuration: 'registration:\n  per_address: 1\n' });
-  context.after(() => harness.close());
+test('names of the configuration count, and tries are few.', async () => {
+  await using harness = await startHarness('sqlite', { configuration: 'registration:\n  per_address: 1\n' });
   const { name } = harness.service.directory.merchants[0]!;
   const body = { ...CORNER_SHOP, business_name: name.toUpperCase() };
   const statuses = [];

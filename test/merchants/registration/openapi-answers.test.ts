@@ -1,20 +1,18 @@
 // The OpenAPI document is true of registration: every real answer validates against what it says of that status.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, type RequestOptions, startHarness } from '../../support/harness.ts';
+import { before, describe, test } from 'node:test';
+import { type RequestOptions, sharedHarness, startHarness } from '../../support/harness.ts';
 import { DocumentedService } from '../../support/openapi.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { anotherShop, CORNER_SHOP } from './applicant.ts';
 
 for (const engine of ENGINES)
   describe(`registration against openapi.json on ${engine}`, () => {
-    let harness: Harness;
+    const harness = sharedHarness(engine);
     let documented: DocumentedService;
     before(async () => {
-      harness = await startHarness(engine);
       documented = await DocumentedService.of(harness);
     });
-    after(() => harness.close());
     const post = (options: RequestOptions) => documented.hold('POST', '/register', { key: null, ...options });
 
     test('what the document takes of a request the service takes, and what it refuses is refused.', async () => {

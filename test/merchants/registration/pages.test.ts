@@ -48,9 +48,8 @@ const commandsOn = ({ text }: CheckoutPage) =>
     .elements.filter(({ tagName }) => tagName === 'pre')
     .map(({ childNodes }) => childNodes.map((node) => ('value' in node ? node.value : '')).join(''));
 
-test('what the key page says to paste creates a payment, lists it, and changes the key, in a real shell.', async (context) => {
-  const harness = await startHarness('sqlite');
-  context.after(() => harness.close());
+test('what the key page says to paste creates a payment, lists it, and changes the key, in a real shell.', async () => {
+  await using harness = await startHarness('sqlite');
   const ana = new Applicant(harness.origin);
   const business_name = "Ana's `shop` $(x)";
   const page = await ana.send(await ana.open(), { ...CORNER_SHOP, business_name });
@@ -71,9 +70,8 @@ async function inShell(command: string) {
   return JSON.parse(stdout);
 }
 
-test('an address that a shell would read otherwise is quoted.', async (context) => {
-  const harness = await startHarness('sqlite', { configuration: "base_url: 'http://[::1]:8080'\n" });
-  context.after(() => harness.close());
+test('an address that a shell would read otherwise is quoted.', async () => {
+  await using harness = await startHarness('sqlite', { configuration: "base_url: 'http://[::1]:8080'\n" });
   const ana = new Applicant(harness.origin);
   const [, create] = commandsOn(await ana.send(await ana.open(), anotherShop()));
   assert.match(create!, /^curl -s 'http:\/\/\[::1\]:8080\/v1\/payments' \\\n/);

@@ -298,10 +298,9 @@ describe('invitations', () => {
 });
 
 describe('who may register', () => {
-  test('where it is closed nobody, whatever they send, and they are told whom to ask.', async (context) => {
+  test('where it is closed nobody, whatever they send, and they are told whom to ask.', async () => {
     const configuration = 'registration:\n  mode: closed\n  contact: access@pay.example\n';
-    const harness = await startHarness('sqlite', { configuration });
-    context.after(() => harness.close());
+    await using harness = await startHarness('sqlite', { configuration });
     const invite = await invited(harness);
     for (const [body, headers] of [
       [{ ...CORNER_SHOP, invite }, {}],
@@ -315,12 +314,10 @@ describe('who may register', () => {
     assert.equal((await stored(harness)).merchants, 0);
   });
 
-  test('in production nobody, unless that is configured; a live invitation then makes a live key.', async (context) => {
-    const closed = await startHarness('sqlite', { environment: 'production' });
-    context.after(() => closed.close());
+  test('in production nobody, unless that is configured; a live invitation then makes a live key.', async () => {
+    await using closed = await startHarness('sqlite', { environment: 'production' });
     assert.equal((await register(closed)).status, 403);
-    const harness = await startHarness('sqlite', { environment: 'production', configuration: INVITES });
-    context.after(() => harness.close());
+    await using harness = await startHarness('sqlite', { environment: 'production', configuration: INVITES });
     for (const mode of ['live', 'test'] as const) {
       const { json } = await register(harness, { ...CORNER_SHOP, invite: await invited(harness, mode) });
       assert.ok(json.data.api_key.startsWith(`cfk_${mode}_`));
@@ -401,10 +398,9 @@ describe('who may register', () => {
     });
   });
 
-  test('of all addresses together as many register in an hour as a node takes.', async (context) => {
+  test('of all addresses together as many register in an hour as a node takes.', async () => {
     const configuration = 'trust_proxy: [127.0.0.1]\nregistration:\n  per_hour: 4\n';
-    const harness = await startHarness('sqlite', { configuration });
-    context.after(() => harness.close());
+    await using harness = await startHarness('sqlite', { configuration });
     let networks = 0;
     const another = (body: object = anotherShop()) =>
       register(harness, body, { headers: { 'x-forwarded-for': `198.51.100.${++networks}` } });

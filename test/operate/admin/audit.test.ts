@@ -2,23 +2,21 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { canonicalEntry } from '../../../src/journal/audit-entry.ts';
 import { checkpointFiles } from '../../../src/journal/checkpoint.ts';
 import { entriesAfter } from '../../../src/journal/queries.ts';
 import { addPerson, entryCount, type Person, sentForReview } from '../../support/admin.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 describe('the history at /admin', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let auditor: Person;
 
   before(async () => {
-    service = await startHarness('sqlite');
     auditor = await addPerson(service, 'auditor');
     for (let i = 0; i < 12; i++) await sentForReview(service);
   });
-  after(() => service.close());
 
   const get = (path: string) => service.request(`/admin/audit/${path}`, { key: auditor.token });
 

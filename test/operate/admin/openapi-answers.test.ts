@@ -1,9 +1,9 @@
 // What the OpenAPI document says of payments and the history under /admin is true: every answer validates, and every status it names is seen.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newSecret } from '../../../src/lib/secrets.ts';
 import { addPerson, bare, claimAs, type Person, sentForReview } from '../../support/admin.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { DocumentedService } from '../../support/openapi.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -16,20 +16,18 @@ const MONEY = { amount: 49.9, received_on: '2024-11-20' };
 
 for (const engine of ENGINES) {
   describe(`answers of /admin against openapi.json on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine, { configuration: CONFIGURATION });
     let documented: DocumentedService;
     let ana: Person;
     let ben: Person;
     let otto: Person;
 
     before(async () => {
-      service = await startHarness(engine, { configuration: CONFIGURATION });
       ana = await addPerson(service, 'reviewer', 'Ana');
       ben = await addPerson(service, 'administrator', 'Ben');
       otto = await addPerson(service, 'auditor', 'Otto');
       documented = await DocumentedService.of(service);
     });
-    after(() => service.close());
 
     const get = (template: string, options = {}) =>
       documented.hold('GET', template, { key: otto.token, ...options });

@@ -26,18 +26,14 @@ interface Broken {
 
 async function withService(engine: Engine, use: (broken: Broken) => Promise<void>): Promise<void> {
   const store: Store = engine === 'postgres' ? await ownedStore() : await temporaryStore('sqlite');
-  const service = await startHarness(engine, { store });
+  await using service = await startHarness(engine, { store });
   const change = async (sql: string) => {
     if (engine === 'postgres') return (store as OwnedStore).asSuperuser(sql);
     const beside = new DatabaseSync(join(store.storage, 'counterfoil.sqlite'));
     beside.exec(sql);
     beside.close();
   };
-  try {
-    await use({ service, change });
-  } finally {
-    await service.close();
-  }
+  await use({ service, change });
 }
 
 const createStatus = async ({ request }: Harness) =>

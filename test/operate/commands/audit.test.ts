@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { addToken } from '../../support/admin.ts';
 import { ANSI, run, temporaryFolder } from '../../support/command.ts';
 import { createAccount } from '../../support/console.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { type Harness, sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ENGINES, temporaryStore } from '../../support/stores.ts';
 
@@ -17,10 +17,9 @@ async function tamper(harness: Harness, ...statements: string[]): Promise<void> 
 
 for (const engine of ENGINES) {
   describe(`on ${engine}`, () => {
-    let harness: Harness;
+    const harness = sharedHarness(engine);
     let commandLine: (...args: string[]) => ReturnType<typeof run>;
     before(async () => {
-      harness = await startHarness(engine);
       const config = writeConfiguration(harness.store);
       const env = {
         COUNTERFOIL_CONFIG: config,
@@ -30,7 +29,6 @@ for (const engine of ENGINES) {
       commandLine = (...args) => run(args, { env });
       for (let i = 0; i < 5; i++) await harness.create({ merchant_reference: `ORDER-${i}` });
     });
-    after(() => harness.close());
 
     test('the history of a running server is verified in one sentence', async () => {
       const { code, stdout, stderr } = await commandLine('audit', 'verify');

@@ -2,20 +2,18 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { run } from '../../support/command.ts';
 import { readCsvRows } from '../../support/csv.ts';
-import { type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 
 describe('counterfoil export', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite');
   before(async () => {
-    harness = await startHarness('sqlite');
     for (const amount of [1, 2, 3]) await harness.create({ amount });
     const { id } = await harness.create({ amount: 4 }, { key: OTHER_KEY });
     await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST', key: OTHER_KEY });
   });
-  after(() => harness.close());
   const command = (...args: string[]) => {
     const { storage, database_url } = harness.store;
     return run(['export', '--config', join(storage, 'counterfoil.yaml'), ...args], {

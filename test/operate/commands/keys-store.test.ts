@@ -17,9 +17,8 @@ async function issueFor({ service }: Harness, merchantId: string): Promise<{ id:
   return (await service.journal.commit((transaction) => issueKey(transaction, wish, act))).row;
 }
 
-test('a live key for a merchant that registered wants its id, or a yes', async (context) => {
-  const harness = await startHarness('sqlite', { environment: 'production' });
-  context.after(() => harness.close());
+test('a live key for a merchant that registered wants its id, or a yes', async () => {
+  await using harness = await startHarness('sqlite', { environment: 'production' });
   const env = {
     COUNTERFOIL_CONFIG: writeConfiguration(harness.store, 'production'),
     COUNTERFOIL_STORAGE: harness.store.storage,

@@ -2,20 +2,19 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { COMMAND, run, start } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { sharedHarness, writeConfiguration } from '../../support/harness.ts';
 
 const UNKNOWN = 'req_0000000000000000';
 
 describe('looking at one payment and one request', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite');
   let env: Record<string, string>;
   let id: string;
   let created: string;
   let cancelled: string;
   before(async () => {
-    harness = await startHarness('sqlite');
     const { storage, database_url } = harness.store;
     env = {
       COUNTERFOIL_CONFIG: writeConfiguration(harness.store),
@@ -34,7 +33,6 @@ describe('looking at one payment and one request', () => {
     const cancel = await harness.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
     cancelled = cancel.headers.get('x-request-id')!;
   });
-  after(() => harness.close());
 
   const command = (...args: string[]) => run(args, { env });
 

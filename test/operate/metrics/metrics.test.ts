@@ -219,16 +219,12 @@ describe('measurements', () => {
 
   test('a first start fails no call to the store, and promtool finds nothing to say.', async (context) => {
     const [port] = await freePorts(1);
-    const fresh = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
-    try {
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      assert.doesNotMatch(text, /^counterfoil_store_errors_total\{/m);
-      const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
-      if (checked.error) context.diagnostic('promtool is missing (Debian: prometheus)');
-      else assert.equal(checked.status, 0, checked.stdout + checked.stderr);
-    } finally {
-      await fresh.close();
-    }
+    await using _fresh = await startHarness('sqlite', { configuration: `metrics: { port: ${port} }\n` });
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    assert.doesNotMatch(text, /^counterfoil_store_errors_total\{/m);
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    if (checked.error) context.diagnostic('promtool is missing (Debian: prometheus)');
+    else assert.equal(checked.status, 0, checked.stdout + checked.stderr);
   });
 
   test('what a node needs is told by its name, and the room on the disk in bytes.', async () => {
@@ -303,13 +299,9 @@ describe('measurements', () => {
   test('a folder of backups that is gone holds no backup, so that the alert is raised.', async () => {
     const [port] = await freePorts(1);
     const configuration = `metrics: { port: ${port} }\nbackups: /nowhere/backups\n`;
-    const other = await startHarness('sqlite', { configuration });
-    try {
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      assert.equal(value(text, 'counterfoil_backup_newest_timestamp_seconds'), 0);
-    } finally {
-      await other.close();
-    }
+    await using _other = await startHarness('sqlite', { configuration });
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    assert.equal(value(text, 'counterfoil_backup_newest_timestamp_seconds'), 0);
   });
 
   test('before there is a checkpoint there is no moment of one.', async () => {

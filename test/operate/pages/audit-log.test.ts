@@ -2,21 +2,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { findEntries } from '../../../src/journal/search.ts';
 import { pageThatSays, signIn } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
 describe('the audit log', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite');
   let auditor: Awaited<ReturnType<typeof signIn>>;
   before(async () => {
-    harness = await startHarness('sqlite');
     auditor = await signIn(harness, 'auditor', 'Olga Auditor');
     for (let i = 0; i < 6; i++) await Promise.all(Array.from({ length: 20 }, () => harness.create()));
   });
-  after(() => harness.close());
 
   test('Entries come newest first, page by page, each with its seal and a name to link to.', async () => {
     const numbers: number[] = [];

@@ -1,11 +1,11 @@
 // The health page of the console: everybody who is signed in sees it, and it says what doctor says, while the service runs.
 import assert from 'node:assert/strict';
 import { chmodSync } from 'node:fs';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE_MS } from '../../../src/lib/time.ts';
 import { MANY_SIGN_INS, pageThatSays, signIn } from '../../support/console.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
 /** What the page says of one check: its state, and its sentences. */
@@ -24,14 +24,12 @@ function finding(text: string, id: string): { state: string; says: string } {
 }
 
 describe('the health page', () => {
-  let harness: Harness;
+  const harness = sharedHarness('postgres', { configuration: MANY_SIGN_INS });
   let olga: Awaited<ReturnType<typeof signIn>>;
   before(async () => {
-    harness = await startHarness('postgres', { configuration: MANY_SIGN_INS });
     olga = await signIn(harness, 'auditor', 'Olga Auditor');
     await harness.create();
   });
-  after(() => harness.close());
 
   test('It says what is well, what is to be fixed, and what production would refuse.', async () => {
     const page = await olga.get('/health');

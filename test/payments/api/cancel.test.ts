@@ -1,17 +1,13 @@
 // Cancelling: pending alone, whatever comes with the request.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, KEY, startHarness } from '../../support/harness.ts';
+import { describe, test } from 'node:test';
+import { KEY, sharedHarness } from '../../support/harness.ts';
 
 const HUGE_BYTES = 5 * 1024 * 1024;
 const AT_ONCE = 20;
 
 describe('cancelling a payment', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   test('the answer is the payment, cancelled by the merchant.', async () => {
     const created = await service.create({ merchant_reference: 'A-1' });

@@ -1,11 +1,11 @@
 // A payment that somebody changed in the store itself: no later change may take its edited row into the history.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { expireDuePayments } from '../../../src/payments/expire.ts';
 import { requestLink, submitPayment } from '../../../src/payments/submit.ts';
 import { acknowledgeAll } from '../../support/acknowledge.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -14,11 +14,7 @@ const CHANGED = { code: 'conflict', message: /changed outside the service/ };
 
 for (const engine of ENGINES)
   describe(`a payment that was changed outside the service, on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
     const edited = async (fields = {}) => {
       const { id } = await service.create(fields);
       await editOutside(

@@ -1,17 +1,13 @@
 // The body of a request for a payment as bytes: size, media type, encoding, JSON and what JSON may hold.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Answer, type Harness, KEY, startHarness } from '../../support/harness.ts';
+import { describe, test } from 'node:test';
+import { type Answer, KEY, sharedHarness } from '../../support/harness.ts';
 
 const BODY_MAXIMUM = 64 * 1024;
 const DEEP = 30_000;
 
 describe('bodies', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
     service.request('/v1/payments', { method: 'POST', body, headers });

@@ -1,8 +1,8 @@
 // Card data is refused wherever it stands in a request for a payment, and never repeated.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { awakeMs } from '../../support/awake.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 /** Published test numbers of the brands. */
 const CARD_NUMBERS = [
@@ -19,11 +19,7 @@ const CARD_NUMBERS = [
 const SLOWEST_MS = 1000;
 
 describe('card data', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   /** Sends fields that must be refused for exactly `paths`, repeating nothing of `secret`. */
   async function assertRefused(fields: object, paths: string[], secret = 'SECRET'): Promise<void> {

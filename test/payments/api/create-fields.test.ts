@@ -1,8 +1,8 @@
 // What creation takes and refuses, rule by rule: texts, addresses and metadata.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { assertFaults } from '../../support/faults.ts';
-import { type Harness, LIVE_KEY, startHarness } from '../../support/harness.ts';
+import { LIVE_KEY, sharedHarness, startHarness } from '../../support/harness.ts';
 
 /** JSON as written: what `JSON.stringify` could not send. */
 const body = (amount: string, rest = '') => `{"amount":${amount}${rest}}`;
@@ -18,11 +18,7 @@ const SERIALISED = [
 ] as const;
 
 describe('texts, addresses and metadata of a payment', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const post = (sent: unknown, headers: Record<string, string> = {}) =>
     service.request('/v1/payments', { method: 'POST', body: sent, headers });
@@ -236,25 +232,16 @@ describe('texts, addresses and metadata of a payment', () => {
 });
 
 test('in production plain http addresses are refused but for loopback.', async () => {
-  const service = await startHarness('sqlite', { environment: 'production' });
-  try {
-    const post = (return_url: string) =>
-      service.request('/v1/payments', { method: 'POST', body: { amount: 1, return_url }, key: LIVE_KEY });
-    for (const url of [
-      'http://shop.example',
-      'http://10.0.0.1/',
-      'http://localhost.example/',
-      'http://127.example/',
-    ])
-      assert.deepEqual(Object.keys((await post(url)).json.error.details), ['return_url'], url);
-    for (const url of [
-      'https://shop.example',
-      'http://localhost:3000/',
-      'http://127.0.0.1/',
-      'http://[::1]/',
-    ])
-      assert.equal((await post(url)).status, 201, url);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { environment: 'production' });
+  const post = (return_url: string) =>
+    service.request('/v1/payments', { method: 'POST', body: { amount: 1, return_url }, key: LIVE_KEY });
+  for (const url of [
+    'http://shop.example',
+    'http://10.0.0.1/',
+    'http://localhost.example/',
+    'http://127.example/',
+  ])
+    assert.deepEqual(Object.keys((await post(url)).json.error.details), ['return_url'], url);
+  for (const url of ['https://shop.example', 'http://localhost:3000/', 'http://127.0.0.1/', 'http://[::1]/'])
+    assert.equal((await post(url)).status, 201, url);
 });

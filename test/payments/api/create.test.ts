@@ -1,8 +1,8 @@
 // What creation takes and refuses, rule by rule: amounts, currencies, texts, addresses, metadata, card data, bodies.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { assertFaults } from '../../support/faults.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 const MAXIMUM = '999999999999.99';
 
@@ -11,11 +11,7 @@ const body = (amount: string, rest = '') => `{"amount":${amount}${rest}}`;
 const nested = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
 describe('creating a payment', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const post = (sent: unknown, headers: Record<string, string> = {}) =>
     service.request('/v1/payments', { method: 'POST', body: sent, headers });

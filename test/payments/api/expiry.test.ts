@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { expireDuePayments } from '../../../src/payments/expire.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { transition } from '../../../src/payments/transition.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { heldUp } from '../../support/journal.ts';
 import { ENGINES } from '../../support/stores.ts';
 
@@ -19,11 +19,7 @@ const TENANT = { merchant_id: 'mer_development', mode: 'test' } as const;
 
 for (const engine of ENGINES) {
   describe(`expiry on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     /** Keeps the journal busy, so that the sweeper cannot write, while `work` runs. */
     async function beforeTheSweeper<T>(work: () => Promise<T>): Promise<T> {

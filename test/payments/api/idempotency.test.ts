@@ -1,6 +1,6 @@
 // Idempotency keys: the first answer again, byte for byte, for the same merchant, mode, route and request.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import {
   type Answer,
@@ -8,6 +8,7 @@ import {
   KEY,
   LIVE_KEY,
   OTHER_KEY,
+  sharedHarness,
   startHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
@@ -20,11 +21,7 @@ const WAITED_MS = 1900;
 
 for (const engine of ENGINES) {
   describe(`idempotency keys on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     const create = (idempotencyKey: string, body: unknown = { amount: 1 }, key?: string) =>
       service.request('/v1/payments', {
@@ -175,20 +172,16 @@ for (const engine of ENGINES) {
 }
 
 test('the same key in the other mode is another key.', async () => {
-  const service = await startHarness('sqlite', { environment: 'production' });
-  try {
-    const create = (key: string) =>
-      service.create({}, { key, headers: { 'idempotency-key': 'both' } }) as Promise<{
-        id: string;
-        livemode: boolean;
-      }>;
-    const [live, trial] = [await create(LIVE_KEY), await create(TEST_KEY_IN_PRODUCTION)];
-    assert.deepEqual([live.livemode, trial.livemode], [true, false]);
-    assert.notEqual(live.id, trial.id);
-    assert.deepEqual(await create(LIVE_KEY), live);
-  } finally {
-    await service.close();
-  }
+  await using service = await startHarness('sqlite', { environment: 'production' });
+  const create = (key: string) =>
+    service.create({}, { key, headers: { 'idempotency-key': 'both' } }) as Promise<{
+      id: string;
+      livemode: boolean;
+    }>;
+  const [live, trial] = [await create(LIVE_KEY), await create(TEST_KEY_IN_PRODUCTION)];
+  assert.deepEqual([live.livemode, trial.livemode], [true, false]);
+  assert.notEqual(live.id, trial.id);
+  assert.deepEqual(await create(LIVE_KEY), live);
 });
 
 /** Sends a request with several lines of `Idempotency-Key`, which fetch would join into one. */

@@ -1,13 +1,12 @@
 // Merchants and modes apart: what belongs to another is as unknown as what is not there.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   type Answer,
-  type Harness,
   KEY,
   LIVE_KEY,
   OTHER_KEY,
-  startHarness,
+  sharedHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
 
@@ -19,11 +18,7 @@ function comparable({ status, headers, text }: Answer): object {
 }
 
 describe(`another merchant's payments`, () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   test('foreign, unknown and malformed payment ids answer byte-identically.', async () => {
     const { id } = await service.create({}, { key: OTHER_KEY });
@@ -85,11 +80,7 @@ describe(`another merchant's payments`, () => {
 });
 
 describe('test mode and live mode', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite', { environment: 'production' });
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite', { environment: 'production' });
 
   test('a payment carries the mode of its key.', async () => {
     assert.equal((await service.create({}, { key: LIVE_KEY })).livemode, true);

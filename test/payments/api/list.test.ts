@@ -1,22 +1,21 @@
 // The list: newest first, by cursor, filtered, and strict about its parameters.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { createPayment } from '../../../src/payments/create.ts';
 import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 const MANY = 250;
 
 for (const engine of ENGINES) {
   describe(`listing payments on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
     /** The ids of 250 payments of one moment, newest first. */
     let ids: string[];
 
     before(async () => {
-      service = await startHarness(engine);
       const caller = service.service.directory.find(KEY, service.clock.now())!;
       const act = { actor: caller.actor, request_id: null };
       const wanted = parsePaymentRequest(
@@ -31,7 +30,6 @@ for (const engine of ENGINES) {
         .sort()
         .reverse();
     });
-    after(() => service.close());
 
     const list = (query = '', key = KEY) => service.request(`/v1/payments${query}`, { key });
     const idsOf = (answer: { json: { data: { id: string }[] } }) => answer.json.data.map(({ id }) => id);

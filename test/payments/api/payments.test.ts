@@ -1,16 +1,12 @@
 // Payments over real sockets, on both engines.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { describe, test } from 'node:test';
+import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`payments on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     test('a payment created is read, listed and cancelled once', async () => {
       const created = await service.create({ amount: 12.5, currency: 'eur', merchant_reference: 'A-1' });

@@ -1,18 +1,14 @@
 // `Prefer: wait`: a read of a payment answers at its next change, or after the time, and misses no change between two reads.
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addPerson, claimAs, sentForReview } from '../../support/admin.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { becomes } from '../../support/waiting.ts';
 
 describe('a read that waits', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   /** Reads a payment. Returns the answer and how long it took, in milliseconds. */
   async function read(id: string, headers: Record<string, string> = {}, key = KEY) {

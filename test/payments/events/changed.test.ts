@@ -1,13 +1,13 @@
 // GET /v1/payments?updated_after=: what changed, each payment once at its newest change, oldest change first, and nothing missed.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { createPayment } from '../../../src/payments/create.ts';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { listFullStretches } from '../../../src/payments/history.ts';
 import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { besideTwoNodes } from '../../support/two-nodes.ts';
 
@@ -15,11 +15,7 @@ const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: fa
 
 for (const engine of ENGINES) {
   describe(`payments by their changes on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     async function list(since: string, query = '', key = KEY) {
       const answer = await service.request(

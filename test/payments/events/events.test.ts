@@ -1,6 +1,6 @@
 // Events: what the history says of a merchant's payments, in the order of commits, each once, and nobody else's.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { newestEntry } from '../../../src/journal/queries.ts';
 import { createPayment } from '../../../src/payments/create.ts';
 import { expireDuePayments } from '../../../src/payments/expire.ts';
@@ -10,7 +10,7 @@ import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
 import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { requestLink } from '../../../src/payments/submit.ts';
 import { addPerson, claimAs, post, sentForReview } from '../../support/admin.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { type Harness, KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 import { besideTwoNodes } from '../../support/two-nodes.ts';
 
@@ -54,11 +54,7 @@ async function createMany({ service, clock }: Harness, count: number): Promise<R
 
 for (const engine of ENGINES) {
   describe(`events on ${engine}`, () => {
-    let service: Harness;
-    before(async () => {
-      service = await startHarness(engine);
-    });
-    after(() => service.close());
+    const service = sharedHarness(engine);
 
     const ofPayment = async (id: string) => {
       const answer = await service.request(`/v1/payments/${id}/events`);

@@ -1,6 +1,6 @@
 // Approving and rejecting under /admin: on which terms, once, and told well where it is refused.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import {
   addPerson,
   bare,
@@ -10,21 +10,19 @@ import {
   post,
   sentForReview,
 } from '../../support/admin.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 const FOUR_EYES = 'review:\n  four_eyes_above:\n    EUR: 1000\n';
 
 describe('decisions at /admin', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite', { configuration: FOUR_EYES });
   let ana: Person;
   let ben: Person;
 
   before(async () => {
-    service = await startHarness('sqlite', { configuration: FOUR_EYES });
     ana = await addPerson(service, 'reviewer', 'Ana Alvarez');
     ben = await addPerson(service, 'administrator', 'Ben Brown');
   });
-  after(() => service.close());
 
   const decide = (person: Person, id: string, act: 'approve' | 'reject', body: unknown = {}, options = {}) =>
     post(service, person, `/admin/payments/${id}/${act}`, body, options);

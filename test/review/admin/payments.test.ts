@@ -1,16 +1,16 @@
 // Reading payments under /admin: the queue in its order, all others newest first, and one with everything about it.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { erasePayment } from '../../../src/payments/erase.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { addPerson, claimAs, type Person, post, sentForReview } from '../../support/admin.ts';
-import { type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { ENGINES } from '../../support/stores.ts';
 
 for (const engine of ENGINES) {
   describe(`payments at /admin on ${engine}`, () => {
-    let service: Harness;
+    const service = sharedHarness(engine);
     let auditor: Person;
     let reviewer: Person;
     /** In the order they were made. The second waits longest, since the first was sent last. */
@@ -19,7 +19,6 @@ for (const engine of ENGINES) {
     let other: string;
 
     before(async () => {
-      service = await startHarness(engine);
       auditor = await addPerson(service, 'auditor', 'Otto Auditor');
       reviewer = await addPerson(service, 'reviewer', 'Rita Reviewer');
       pending = (await service.create({ merchant_reference: 'pending' })).id;
@@ -30,7 +29,6 @@ for (const engine of ENGINES) {
       }
       other = await sentForReview(service, {}, { key: OTHER_KEY });
     });
-    after(() => service.close());
 
     const get = (path: string, key = auditor.token) => service.request(path, { key });
     const list = (query = '') => get(`/admin/payments${query}`);

@@ -1,9 +1,9 @@
 // Recording money under /admin: what is taken, what is refused, and what its caller, its merchant and its customer then read.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
 import { addPerson, entryCount, type Person, post } from '../../support/admin.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 const MONEY = {
   amount: 40,
@@ -13,13 +13,11 @@ const MONEY = {
 };
 
 describe('recording money at /admin', () => {
-  let service: Harness;
+  const service = sharedHarness('sqlite');
   let ana: Person;
   before(async () => {
-    service = await startHarness('sqlite');
     ana = await addPerson(service, 'reviewer', 'Ana Alvarez');
   });
-  after(() => service.close());
 
   const record = (id: string, body: unknown = MONEY) =>
     post(service, ana, `/admin/payments/${id}/record`, body);

@@ -12,6 +12,7 @@ import {
   type Harness,
   LIVE_KEY,
   OTHER_KEY,
+  sharedHarness,
   startHarness,
   TEST_KEY_IN_PRODUCTION,
 } from '../../support/harness.ts';
@@ -163,11 +164,7 @@ describe('trying out', () => {
 });
 
 describe('trying out by the page', () => {
-  let shop: Harness;
-  before(async () => {
-    shop = await startHarness('sqlite', { configuration: SHOP });
-  });
-  after(() => shop.close());
+  const shop = sharedHarness('sqlite', { configuration: SHOP });
 
   for (const [number, status] of [
     ['4000 0000 0000 0101', 'approved'],
@@ -213,11 +210,7 @@ describe('trying out by the page', () => {
 });
 
 describe('nothing is tried out with live payments', () => {
-  let production: Harness;
-  before(async () => {
-    production = await startHarness('sqlite', { environment: 'production' });
-  });
-  after(() => production.close());
+  const production = sharedHarness('sqlite', { environment: 'production' });
 
   test('a live key, and a live payment with a test key, are 404.', async () => {
     const live = await production.create({}, { key: LIVE_KEY });
@@ -248,26 +241,22 @@ test('in production the buttons are there for the merchant that try_out names, o
   const [live, trial] = [newSecret('cfk_live_'), newSecret('cfk_test_')];
   const keys = `[{key_sha256: ${keyDigest(live)}, mode: live}, {key_sha256: ${keyDigest(trial)}}]`;
   const configuration = `  - {id: mer_tries, name: Shop that tries, try_out: true, keys: ${keys}}\n`;
-  const production = await startHarness('sqlite', { environment: 'production', configuration });
-  try {
-    for (const [key, buttons, status] of [
-      [trial, 1, 303],
-      [live, 0, 403],
-      [TEST_KEY_IN_PRODUCTION, 0, 403],
-    ] as const) {
-      const { id } = await production.create({}, { key });
-      const page = await load(new URL(`/checkout/payment.php?payment_id=${id}`, production.origin));
-      assert.equal(page.forms.filter(({ values }) => values.action === 'try').length, buttons);
-      // The form is judged also where its token is right.
-      const payment = (await findPayment(production.service.database, id))!;
-      const [, token] = /name="token" value="([^"]+)"/.exec(
-        String(hiddenToken(production.service.ring, payment, 'try')),
-      )!;
-      const form = { action: page.url, values: { action: 'try', token: token! }, fields: [], button: '' };
-      const sent = await send({ ...page, forms: [form] }, { trial: 'approve' }, { follow: false });
-      assert.equal(sent.status, status);
-    }
-  } finally {
-    await production.close();
+  await using production = await startHarness('sqlite', { environment: 'production', configuration });
+  for (const [key, buttons, status] of [
+    [trial, 1, 303],
+    [live, 0, 403],
+    [TEST_KEY_IN_PRODUCTION, 0, 403],
+  ] as const) {
+    const { id } = await production.create({}, { key });
+    const page = await load(new URL(`/checkout/payment.php?payment_id=${id}`, production.origin));
+    assert.equal(page.forms.filter(({ values }) => values.action === 'try').length, buttons);
+    // The form is judged also where its token is right.
+    const payment = (await findPayment(production.service.database, id))!;
+    const [, token] = /name="token" value="([^"]+)"/.exec(
+      String(hiddenToken(production.service.ring, payment, 'try')),
+    )!;
+    const form = { action: page.url, values: { action: 'try', token: token! }, fields: [], button: '' };
+    const sent = await send({ ...page, forms: [form] }, { trial: 'approve' }, { follow: false });
+    assert.equal(sent.status, status);
   }
 });

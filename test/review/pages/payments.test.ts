@@ -1,11 +1,11 @@
 // The list of payments in the console: searched, filtered, paged, and downloaded, which the history tells of.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { entriesOf } from '../../../src/journal/queries.ts';
 import { type Client, newClient, signIn } from '../../support/console.ts';
 import { readCsvRows } from '../../support/csv.ts';
 import { open, send } from '../../support/customer.ts';
-import { type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { type Harness, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 
 /** A download as the browser of `client` gets it. */
@@ -15,13 +15,11 @@ async function download(harness: Harness, client: Client, path: string): Promise
 }
 
 describe('the list of payments', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite');
   let auditor: Awaited<ReturnType<typeof signIn>>;
   before(async () => {
-    harness = await startHarness('sqlite');
     auditor = await signIn(harness, 'auditor');
   });
-  after(() => harness.close());
 
   test('One search finds a payment by its number, reference, e-mail address or amount.', async () => {
     assert.match((await auditor.get('/payments')).body, /There are no payments yet\./);

@@ -1,6 +1,6 @@
 // The named cases of a bank line and a payment: each has its own sentence and its own act, and only one of them may be certain.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
@@ -14,7 +14,7 @@ import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { decide, submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt } from '../../support/camt.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 
 const ACT = { actor: 'operator', request_id: null };
@@ -25,11 +25,7 @@ const EVA = { name: 'Eva Brand', account: 'DE02120300000000202051' };
 type Expected = [level: string, kind: LineCase, sentence: string | RegExp, act: string];
 
 describe('named cases', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   let count = 0;
   const today = () => new Date(service.clock.now()).toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 // What a pasted text means: lines as banks show them, each of which leads to its one payment.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { parseTypedAmount } from '../../../src/lib/money.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
@@ -10,14 +10,13 @@ import { approve } from '../../../src/review/decide.ts';
 import { meaningOf, referenceMeant } from '../../../src/review/meaning.ts';
 import { searchPayments } from '../../../src/review/queries.ts';
 import { erase, submit } from '../../campaigns/history.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 import { ANA, addReviewers } from '../../support/reviewers.ts';
 
 describe('what a text means', () => {
-  let harness: Harness;
+  const harness = sharedHarness('sqlite');
   const ids: Record<'paid' | 'other', string> = { paid: '', other: '' };
   before(async () => {
-    harness = await startHarness('sqlite');
     await addReviewers(harness.service.journal);
     ids.other = (await harness.create({ amount: 1200.5, merchant_reference: 'INV-1' })).id;
     ids.paid = (await harness.create({ amount: 1200, currency: 'EUR', merchant_reference: 'INV-2' })).id;
@@ -39,7 +38,6 @@ describe('what a text means', () => {
       ids.paid,
     );
   });
-  after(() => harness.close());
 
   const found = async (text: string, meant = meaningOf) => {
     const { database } = harness.service;

@@ -7,19 +7,15 @@ import { judged, MONTH_END, month, storePayments } from '../../support/months.ts
 import { SeededRandom } from '../../support/seeded-random.ts';
 
 test('certain proposals of a month are right', async () => {
-  const harness = await startHarness('sqlite');
-  try {
-    const { database, journal } = harness.service;
-    const { payments, lines } = month(new SeededRandom(2026), 2000);
-    await storePayments(journal, payments);
-    database.refresh();
-    const given = lines.map(({ line }) => line);
-    const { wrong, referenced, others } = judged(lines, await propose(database, given, { now: MONTH_END }));
-    assert.deepEqual(wrong, []);
-    assert.ok(referenced.all > 1000 && others.all > 400, 'there is enough of both');
-    assert.ok(referenced.certain >= 0.98 * referenced.all, JSON.stringify(referenced));
-    assert.ok(others.right >= 0.9 * others.all, JSON.stringify(others));
-  } finally {
-    await harness.close();
-  }
+  await using harness = await startHarness('sqlite');
+  const { database, journal } = harness.service;
+  const { payments, lines } = month(new SeededRandom(2026), 2000);
+  await storePayments(journal, payments);
+  database.refresh();
+  const given = lines.map(({ line }) => line);
+  const { wrong, referenced, others } = judged(lines, await propose(database, given, { now: MONTH_END }));
+  assert.deepEqual(wrong, []);
+  assert.ok(referenced.all > 1000 && others.all > 400, 'there is enough of both');
+  assert.ok(referenced.certain >= 0.98 * referenced.all, JSON.stringify(referenced));
+  assert.ok(others.right >= 0.9 * others.all, JSON.stringify(others));
 });

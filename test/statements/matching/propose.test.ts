@@ -1,7 +1,7 @@
 // What is proposed for bank lines: each evidence, each odd case with its own sentence, and only what is certain is called so.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { namesAgree } from '../../../src/lib/search-terms.ts';
 import {
   creditorReference,
@@ -16,7 +16,7 @@ import { submitPayment } from '../../../src/payments/submit.ts';
 import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
-import { type Harness, startHarness } from '../../support/harness.ts';
+import { sharedHarness } from '../../support/harness.ts';
 
 let lines = 0;
 const today = () => new Date().toISOString().slice(0, 10);
@@ -38,11 +38,7 @@ function lineOf(more: Partial<BankLine> = {}): BankLine {
 }
 
 describe('proposals', () => {
-  let service: Harness;
-  before(async () => {
-    service = await startHarness('sqlite');
-  });
-  after(() => service.close());
+  const service = sharedHarness('sqlite');
 
   const database = () => service.service.database;
   let amount = 100;
