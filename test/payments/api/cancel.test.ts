@@ -17,7 +17,8 @@ describe('cancelling a payment', () => {
     const { updated_at, ...rest } = json.data;
     assert.ok(Date.parse(updated_at) > Date.parse(created.updated_at));
     const { updated_at: _, ...before } = created;
-    assert.deepEqual(rest, { ...before, status: 'cancelled', status_reason: 'cancelled_by_merchant' });
+    const cancelled = { status: 'cancelled', status_reason: 'cancelled_by_merchant', amount_due: '0.00' };
+    assert.deepEqual(rest, { ...before, ...cancelled });
     assert.deepEqual((await service.request(`/v1/payments/${created.id}`)).json, json);
   });
 
