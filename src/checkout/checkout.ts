@@ -6,7 +6,8 @@ import type { FailureLog } from '../web/pages/failure.ts';
 import { servePages } from '../web/pages/surface.ts';
 import { type FrontLinks, FrontRoute } from './front-page.ts';
 import { type InboxParts, InboxRoute } from './inbox.ts';
-import { type PaymentParts, PaymentRoute } from './payment-route.ts';
+import type { PaymentParts } from './payment-parts.ts';
+import { PaymentRoute } from './payment-route.ts';
 import { checkoutSite } from './visit.ts';
 
 export interface Checkout extends PaymentParts, InboxParts, FailureLog {

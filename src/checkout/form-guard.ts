@@ -5,7 +5,7 @@ import { type Html, hidden } from '../lib/html.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
 
-const ACTIONS = ['submit', 'cancel', 'ask', 'try'] as const;
+const ACTIONS = ['submit', 'withdraw', 'cancel', 'ask', 'try'] as const;
 type Action = (typeof ACTIONS)[number];
 
 /**

@@ -19,6 +19,8 @@ export interface PaymentSubject {
   isLong: boolean;
   /** Makes the tokens of its forms. */
   ring: KeyRing;
+  /** Milliseconds since 1970. */
+  now: number;
   /** Whether the page of a test payment has the buttons to try out every state. */
   triesOut: boolean;
 }
@@ -56,6 +58,13 @@ export function nameOfMethod(words: Words, { type, name }: Pick<Method, 'type' |
 /** Characters beyond which an amount is long. */
 const LONG_AMOUNT = 10;
 export const isLongAmount = (amount: string): boolean => amount.length > LONG_AMOUNT;
+
+/** Until when a payment can be paid: the day to pay by, then, in the grace behind it, the moment of the end. */
+export function payBy({ payment, words, now }: PaymentSubject): TermPair {
+  const { pay_by, expires_at } = payment;
+  const isOver = words.dateOf(now) > pay_by || words.dateOf(expires_at) <= pay_by;
+  return [words.html('fact.pay_by'), isOver ? words.moment(expires_at) : words.day(pay_by)];
+}
 
 /** What a slip says of a payment, from top to bottom. */
 interface Slip {

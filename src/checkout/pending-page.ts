@@ -11,7 +11,9 @@ import { faultSummary } from '../web/pages/problem.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
-import { help, nameOfMethod, outTo, type PaymentSubject, slip, wayOut } from './parts.ts';
+import { moneyKnown, moneySentences } from './money.ts';
+import { help, nameOfMethod, outTo, type PaymentSubject, payBy, slip, wayOut } from './parts.ts';
+import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
@@ -33,14 +35,19 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const { payment, words, methods, method, typed } = pending;
   const { asked } = visit;
   const merchant = payment.merchant_name;
-  const heading = words.text('pending.heading', { merchant });
-  const rows: TermPair[] = [[words.html('fact.pay_by'), words.moment(payment.expires_at)]];
+  const rows = [payBy(pending)];
+  const known = moneyKnown(payment);
+  const money = moneySentences(pending, known);
+  // Money that is on its way must not be sent again, although the payment still waits for the form.
+  const title = known.known === 'announced' ? 'announced.heading' : 'pending.heading';
+  const heading = words.text(title, { merchant });
   const content = html`${typed && faultSummary(words, typed.faults)}
-${slip(pending, { heading: words.html('pending.heading', { merchant }), money: words.html('money.none'), rows })}
+${slip(pending, { heading: words.html(title, { merchant }), money, rows })}
 <div class="task">
 ${payment.mode === 'test' && isFallback(method) && developerNote(pending)}
 ${methods.length > 1 ? ways(visit, pending) : html`<h2>${nameOfMethod(words, method)}</h2>\n${form(visit, pending)}`}
 ${leaving(visit, pending)}
+${takeBack(visit, pending)}
 ${trialButtons(visit, pending)}
 ${help(pending)}
 </div>`;
@@ -175,12 +182,12 @@ export function cancelPage(visit: CheckoutVisit, subject: PaymentSubject): strin
   const content = html`<div class="slip">
 <h1>${words.html('cancel.heading')}</h1>
 <p class="amount"><bdi>${amount}</bdi></p>
-<p class="money">${words.html('money.none')}</p>
+<p class="money">${moneySentences(subject, moneyKnown(payment))}</p>
 <p>${words.html('cancel.lead')}</p>
 ${facts([
   [words.html('fact.merchant'), merchant],
   [words.html('fact.reference'), payment.merchant_reference],
-  [words.html('fact.pay_by'), words.moment(payment.expires_at)],
+  payBy(subject),
 ])}
 </div>
 <form method="post" action="${visit.address()}" class="actions">

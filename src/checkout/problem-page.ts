@@ -4,6 +4,7 @@ import { facts } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import { problemPage } from '../web/pages/problem.ts';
 import { help, type PaymentSubject } from './parts.ts';
+import { takeBack } from './take-back.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** Unknown, malformed and missing ids alike. Nothing of what was asked is repeated. */
@@ -27,14 +28,21 @@ export function unofferedPage(visit: CheckoutVisit): string {
 /** A payment that waits to be paid, of a merchant that is suspended. */
 export function suspendedPage(visit: CheckoutVisit, subject: PaymentSubject): string {
   const { words } = visit;
-  const { merchant_name: brand, mode, id } = subject.payment;
+  const { merchant_name: brand, mode, id, announced_at } = subject.payment;
+  const heading = announced_at === null ? 'suspended.heading' : 'announced.heading';
+  const time = announced_at === null ? '' : words.moment(announced_at);
   return framedPage(visit, {
-    heading: words.text('suspended.heading'),
+    heading: words.text(heading),
     brand,
     test: mode === 'test',
-    content: html`<h1>${words.html('suspended.heading')}</h1>
-<p>${words.html('suspended.lead')}</p>
+    content: html`<h1>${words.html(heading)}</h1>
+<p>${
+      announced_at === null
+        ? html`${words.html('suspended.lead')} ${words.html('money.sent', { merchant: brand })}`
+        : words.html('announced.kept', { merchant: brand, time })
+    }</p>
 ${facts([[words.html('fact.payment'), html`<code>${id}</code>`]])}
+${takeBack(visit, subject)}
 ${help(subject)}`,
   });
 }

@@ -2,13 +2,13 @@
 import { type Html, html } from '../lib/html.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import { checkoutUrl } from '../payments/present.ts';
-import { arrivalsOf, receiptsOf } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { customerMessage, type TermPair } from '../web/markup/parts.ts';
 import { framedPage } from '../web/pages/framed-page.ts';
 import type { Due } from './due.ts';
 import { hiddenToken } from './form-guard.ts';
 import { instructionsMarkup } from './instructions.ts';
+import { type MoneyKnown, moneyKnown, moneySentences, type Way } from './money.ts';
 import {
   type Announced,
   help,
@@ -20,6 +20,7 @@ import {
   slip,
   wayOut,
 } from './parts.ts';
+import { takeBack } from './take-back.ts';
 import { trialButtons } from './trial-buttons.ts';
 import type { CheckoutVisit } from './visit.ts';
 
@@ -36,7 +37,6 @@ interface Details {
 type State = readonly [
   status: number,
   heading: Key,
-  money: Key,
   next: Key,
   /** The term of the moment it came to this, unless that is when it was sent. */
   when: Key | null,
@@ -45,31 +45,33 @@ type State = readonly [
 ];
 
 const STATES: Record<Exclude<ShownStatus, 'pending'>, State> = {
-  requires_review: [200, 'review.heading', 'money.not_yet', 'review.next', null, 'return_url'],
-  approved: [200, 'approved.heading', 'approved.money', 'approved.next', 'fact.decided', 'return_url'],
-  rejected: [200, 'rejected.heading', 'money.none', 'rejected.next', 'fact.rejected', 'cancel_url'],
-  cancelled: [
-    200,
-    'cancelled.heading',
-    'money.none',
-    'cancelled.by_merchant',
-    'fact.cancelled',
-    'cancel_url',
-  ],
-  expired: [410, 'expired.heading', 'money.none', 'expired.next', null, 'cancel_url'],
+  requires_review: [200, 'review.heading', 'review.next', null, 'return_url'],
+  approved: [200, 'approved.heading', 'approved.next', 'fact.decided', 'return_url'],
+  rejected: [200, 'rejected.heading', 'rejected.next', 'fact.rejected', 'cancel_url'],
+  cancelled: [200, 'cancelled.heading', 'cancelled.by_merchant', 'fact.cancelled', 'cancel_url'],
+  expired: [410, 'expired.heading', 'expired.next', null, 'cancel_url'],
 };
 /** What is under review may be no payment yet: it was announced, agreed or asked about. */
-const ANNOUNCED: Record<Announced, State> = {
-  bank_transfer: [200, 'waiting.heading', 'waiting.money', 'review.next', null, 'return_url'],
-  manual: [200, 'manual.heading', 'manual.money', 'review.next', null, 'return_url'],
-  details: [200, 'details.heading', 'next.details', 'review.next', null, 'return_url'],
+const ANNOUNCED: Record<Announced, Key> = {
+  bank_transfer: 'waiting.heading',
+  manual: 'manual.heading',
+  details: 'details.heading',
 };
 
-/** Money that an administrator recorded has arrived, though the customer announced none. */
-const RECORDED: Partial<Record<ShownStatus, State>> = {
-  requires_review: [200, 'review.heading', 'review.arrived', 'review.next', null, 'return_url'],
-  rejected: [200, 'rejected.heading', 'money.sent', 'rejected.next', 'fact.rejected', 'cancel_url'],
-};
+/** What the page says of a state, given what is known of the money. */
+function stateOf(shown: Exclude<ShownStatus, 'pending'>, { known, way }: MoneyKnown): State {
+  const [status, heading, next, when, out] = STATES[shown];
+  if (shown === 'requires_review') {
+    const isWaiting = known === 'announced' || known === 'nothing';
+    const announced = isWaiting && isAnnounced(way) ? ANNOUNCED[way] : heading;
+    return [status, announced, next, when, out];
+  }
+  // Money may be under way for what can no longer be paid: nothing may make the customer pay again.
+  const isLate = known === 'announced' && (shown === 'cancelled' || shown === 'expired');
+  return isLate ? [status, 'announced.heading', 'review.next', when, out] : STATES[shown];
+}
+
+const isAnnounced = (way: Way): way is Announced => way in ANNOUNCED;
 
 /** The page of a payment whose status is not `pending`, and its HTTP status. `due`: what is still to be paid under review. */
 export function statePage(
@@ -82,20 +84,20 @@ export function statePage(
   const shown = shownStatus(payment) as Exclude<ShownStatus, 'pending'>;
   const details: Details | null =
     payment.payment_details === null ? null : JSON.parse(payment.payment_details);
-  const arrived = arrivalsOf(payment).length > 0 ? RECORDED[shown] : undefined;
+  const money = moneyKnown(payment);
+  const state = stateOf(shown, money);
+  const [status, heading, next, when, out] = state;
   const announced =
-    shown === 'requires_review' && !arrived && details && details.type !== 'test_card'
-      ? details.type
+    shown === 'requires_review' && heading !== STATES[shown][1] && isAnnounced(money.way)
+      ? money.way
       : undefined;
-  const state = arrived ?? (announced ? ANNOUNCED[announced] : STATES[shown]);
-  const [status, heading, money, next, when, out] = state;
-  const part = due?.isRest ? partOf(subject, due) : undefined;
-  const isOwn = payment.status_reason === 'cancelled_by_customer';
+  const isOwn = payment.status_reason === 'cancelled_by_customer' && next === 'cancelled.by_merchant';
+  const isLate = heading === 'announced.heading';
   const text = { merchant, amount };
   const content = html`${slip(subject, {
     announced,
     heading: words.html(heading, text),
-    money: part ? words.html('review.part', part) : words.html(money, text),
+    money: moneySentences(subject, money),
     next: words.html(isOwn ? 'cancelled.by_customer' : next, text),
     onward: onward(visit, subject, out),
     rows: factsOf(subject, when, details),
@@ -106,9 +108,9 @@ ${
   payment.review_message !== null &&
   customerMessage(words.html('rejected.message', { merchant }), payment.review_message)
 }
-${money !== 'money.sent' && moneyMayBeUnderWay(shown, details) && html`<p>${words.html('money.sent', { merchant })}</p>`}
-${due?.instructions && repeated(visit, { ...subject, payment: due.payment, amount: part?.rest ?? amount }, due.instructions)}
-${shown === 'expired' && ask(visit, subject)}
+${due?.instructions && repeated(visit, ofDue(subject, due), due.instructions)}
+${shown === 'expired' && !isLate && ask(visit, subject)}
+${takeBack(visit, subject)}
 ${trialButtons(visit, subject)}
 ${help(subject)}
 <p class="paper">${checkoutUrl(visit.site.baseUrl, payment.id)}</p>
@@ -136,29 +138,20 @@ function factsOf({ payment, words }: PaymentSubject, when: Key | null, details: 
       [words.html('fact.submitted'), words.moment(Date.parse(details.submitted_at))],
     );
   }
-  if (when) rows.push([words.html(when), words.moment(payment.updated_at)]);
-  const isRecorded = payment.status === 'requires_review' && receiptsOf(payment).length > 0;
-  if (payment.status_reason === 'expired' || isRecorded)
+  // A cancelled payment changes later where its customer announces a transfer, and a decided one where a bank line is matched.
+  const at = payment.decided_at ?? (payment.announced_at === null ? payment.updated_at : null);
+  if (when && at !== null) rows.push([words.html(when), words.moment(at)]);
+  if (payment.status_reason === 'expired')
     rows.push([words.html('fact.expired'), words.moment(payment.expires_at)]);
   return rows;
 }
 
-/** Whether a transfer may be on its way although nothing comes of it here. */
-function moneyMayBeUnderWay(shown: ShownStatus, details: Details | null): boolean {
-  return (
-    shown === 'expired' || shown === 'cancelled' || (shown === 'rejected' && details?.type !== 'test_card')
-  );
-}
-
-/** What arrived of a payment, and what is still to be paid, in the customer's language. */
-function partOf({ payment, words, amount }: PaymentSubject, due: Due) {
-  const rest = due.payment.amount_minor;
-  return {
-    amount,
-    received: words.money(payment.amount_minor - rest, payment.currency),
-    rest: words.money(rest, payment.currency),
-  };
-}
+/** The payment with the amount that is still due. */
+const ofDue = (subject: PaymentSubject, { payment, isRest }: Due): PaymentSubject => ({
+  ...subject,
+  payment,
+  amount: isRest ? subject.words.money(payment.amount_minor, payment.currency) : subject.amount,
+});
 
 /** How to pay what is due, again, as it stood when the customer sent the form. */
 function repeated({ address }: CheckoutVisit, subject: PaymentSubject, instructions: Instructions): Html {
@@ -186,7 +179,7 @@ ${hiddenToken(ring, payment, 'ask')}
 }
 
 /** The next step: back to the merchant if there is an address, or a reload while the status may change. */
-function onward({ address }: CheckoutVisit, subject: PaymentSubject, out: State[5]): Html {
+function onward({ address }: CheckoutVisit, subject: PaymentSubject, out: State[4]): Html {
   const { payment, words } = subject;
   const first = out === 'return_url' ? payment.return_url : payment.cancel_url;
   const second = out === 'return_url' ? payment.cancel_url : payment.return_url;

@@ -2,8 +2,9 @@
 import { IntlMessageFormat } from 'intl-messageformat';
 import { LRUCache } from 'lru-cache';
 import { type Html, html, isHtml, settled } from './html.ts';
+import { type Moments, momentsIn } from './moments.ts';
 import { formatAmount } from './money.ts';
-import { formatTimestamp, MINUTE_MS } from './time.ts';
+import { formatTimestamp } from './time.ts';
 
 /** Signs that several currencies share. */
 const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
@@ -25,24 +26,6 @@ export interface Language {
 type TextValues = Readonly<Record<string, string | number>>;
 type HtmlValues = Readonly<Record<string, string | number | Html>>;
 
-/** A time of day as people read it, in `timeZone` and with its name: `14:05 GMT+2`. */
-export const timeFormat = (timeZone: string): Intl.DateTimeFormatOptions => ({
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-  timeZone,
-  // An offset in every language. The short name is one only in some: `MESZ` in German is `GMT+2` in Japanese.
-  timeZoneName: timeZone === 'UTC' ? 'short' : 'shortOffset',
-});
-
-/** A moment as people read it, to the minute, with its time zone. */
-export const momentFormat = (timeZone: string): Intl.DateTimeFormatOptions => ({
-  year: 'numeric',
-  month: 'short',
-  day: 'numeric',
-  ...timeFormat(timeZone),
-});
-
 /** One language with its messages, which are known by `Key`. */
 export class Locale<Key extends string> implements Language {
   readonly tag: string;
@@ -53,14 +36,11 @@ export class Locale<Key extends string> implements Language {
   readonly #plain = new Map<Key, Html>();
   readonly #pieces = new LRUCache<string, object>({ max: PIECES_REMEMBERED });
   readonly #texts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
-  /** Prices come again, and payments of one minute end in one minute. */
+  /** Prices come again. */
   readonly #amounts = new LRUCache<string, string>({ max: PIECES_REMEMBERED });
-  readonly #minutes = new LRUCache<number, string>({ max: PIECES_REMEMBERED });
   /** How each currency is written, with the code that goes behind it where its sign is not its own. */
   readonly #currencies = new Map<string, { format: Intl.NumberFormat; code: string }>();
-  /** Made with the first moment: it takes longer than all else here. */
-  #moments: Intl.DateTimeFormat | undefined;
-  readonly #timeZone: string;
+  readonly #moments: Moments;
 
   /** `timeZone`: the one that moments are shown in. */
   constructor(language: Language, messages: Readonly<Record<Key, string>>, timeZone: string) {
@@ -68,7 +48,7 @@ export class Locale<Key extends string> implements Language {
     this.name = language.name;
     this.direction = language.direction;
     this.#messages = messages;
-    this.#timeZone = timeZone;
+    this.#moments = momentsIn(timeZone, language.tag);
   }
 
   #message(key: Key): IntlMessageFormat {
@@ -161,14 +141,17 @@ export class Locale<Key extends string> implements Language {
 
   /** A moment, milliseconds since 1970. */
   moment(ms: number): Html {
-    const minute = Math.floor(ms / MINUTE_MS);
-    let text = this.#minutes.get(minute);
-    if (text === undefined) {
-      this.#moments ??= new Intl.DateTimeFormat(this.tag, momentFormat(this.#timeZone));
-      text = this.#moments.format(ms);
-      this.#minutes.set(minute, text);
-    }
-    return html`<time datetime="${formatTimestamp(ms)}">${text}</time>`;
+    return html`<time datetime="${formatTimestamp(ms)}">${this.#moments.moment(ms)}</time>`;
+  }
+
+  /** A day, given as `2026-11-20`. */
+  day(date: string): Html {
+    return html`<time datetime="${date}">${this.#moments.day(date)}</time>`;
+  }
+
+  /** The date that a moment has where moments are shown: `2026-11-20`. */
+  dateOf(ms: number): string {
+    return this.#moments.dateOf(ms);
   }
 }
 

@@ -99,7 +99,12 @@ export type Written = Partial<
 interface Guard {
   /** Columns and the values that they must have. */
   is?:
-    | Partial<Pick<Payment, 'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at'>>
+    | Partial<
+        Pick<
+          Payment,
+          'merchant_id' | 'mode' | 'version' | 'status_reason' | 'link_requested_at' | 'announced_at'
+        >
+      >
     | undefined;
   status?: readonly Status[];
   /** Whether the payment's time must be `ahead` or must have `passed`. */

@@ -19,7 +19,7 @@ export interface Submission {
   payer: { name: string | null; email: string | null; account: string | null };
 }
 
-const CUSTOMER = 'customer';
+export const CUSTOMER = 'customer';
 
 /** Hands a payment over to review for its customer. Throws `not_found`, and `invalid_status` where it is no longer pending. */
 export function submitPayment(

@@ -14,7 +14,8 @@ export interface Fact {
     | 'same_reference'
     | 'amount'
     | 'payer_name'
-    | 'link_requested';
+    | 'link_requested'
+    | 'announced';
   /** `notice`: worth a second look. */
   tone: 'plain' | 'notice';
   /** A sentence. Holds what customers typed: to be escaped. */

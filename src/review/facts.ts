@@ -44,6 +44,7 @@ export async function factsOf(
     sameEmail(database, payment, now),
     sameAccount(database, payment, now),
     sameReference(database, payment, now),
+    announcedOnly(payment),
     linkRequested(payment),
   ]);
   return found.filter((fact) => fact !== undefined);
@@ -213,6 +214,17 @@ async function sameReference(database: Reader, payment: Payment, now: number): P
     text: `The merchant's reference ${payment.merchant_reference} stands on ${found.count}, ${open} of them neither cancelled nor rejected.`,
     basis: `This merchant's payments with exactly this reference, in the same mode. ${looked}`,
     payments: named(found),
+  };
+}
+
+/** A transfer that the customer announced when the payment could not be submitted. */
+function announcedOnly({ announced_at, status, method }: Payment): Fact | undefined {
+  if (announced_at === null || (status !== 'pending' && status !== 'cancelled')) return undefined;
+  return {
+    kind: 'announced',
+    tone: 'notice',
+    text: `The customer said on ${momentInUtc(announced_at)} that they had sent the transfer.`,
+    basis: `The form of ${method} could not submit the payment. What it said is below.`,
   };
 }
 

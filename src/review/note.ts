@@ -21,6 +21,9 @@ export function addNote(
   requestId: string,
 ): Promise<Payment> {
   return actOn(transaction, principal, id, requestId, async (seen) => {
+    const last = reviewActs(seen).at(-1);
+    // The form was sent twice, by a second click.
+    if (last?.act === 'note' && last.by === principal.id && last.note === text) return undefined;
     if (reviewActs(seen).filter(({ act }) => act === 'note').length >= NOTES_MAXIMUM)
       throw new OperationalError(
         'conflict',

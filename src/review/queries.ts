@@ -26,6 +26,14 @@ export async function linksAskedFor(database: Reader, limit: number): Promise<Pa
   );
 }
 
+/** Payments whose customers said that they had sent the transfer, which submitted none of them: the last said first. */
+export async function announcedLate(database: Reader, limit: number): Promise<Payment[]> {
+  return database.query<Payment>(
+    `select ${COLUMNS} from payments where announced_at is not null and status || '' in ('pending', 'cancelled') order by announced_at desc, id desc limit ? + 0`,
+    limit,
+  );
+}
+
 /** What payments can have in common. */
 export type Trait = 'payer_email' | 'payer_account' | 'merchant_reference';
 

@@ -52,6 +52,22 @@ export function reviewActs({ review }: Pick<Payment, 'review'>): ReviewAct[] {
   return review === null ? [] : (JSON.parse(review) as ReviewAct[]);
 }
 
+/**
+ * Whether an act was done already by a form that was sent twice: the same act by the same administrator, on the version that the form was
+ * made on, with the same values.
+ */
+export function isDoneAlready(
+  payment: Pick<Payment, 'review'>,
+  by: string,
+  version: number | null,
+  said: Pick<ReviewAct, 'act'> & { [name in keyof ReviewAct]?: ReviewAct[name] | null },
+): boolean {
+  const done = reviewActs(payment).find(({ entry_version }) => entry_version - 1 === version);
+  const isSame = ([name, value]: [string, unknown]) =>
+    (done?.[name as keyof ReviewAct] ?? null) === (value ?? null);
+  return done?.by === by && Object.entries(said).every(isSame);
+}
+
 /** The newest approval or rejection: the decision, or the first of two approvals. */
 export function decisionOf(payment: Pick<Payment, 'review'>): ReviewAct | undefined {
   return reviewActs(payment).findLast(({ act }) => act === 'approve' || act === 'reject');

@@ -115,6 +115,11 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
       return facts.reason === 'expired' ? 'ended it: it had expired' : 'cancelled it';
     case 'payment.expiry_moved':
       return 'moved its end to now';
+    case 'payment.pending':
+    case 'payment.announcement_withdrawn':
+      return 'took back what was sent, as a mistake';
+    case 'payment.announced':
+      return `said that the transfer was sent, by ${facts.method}, which did not submit the payment`;
     case 'payment.link_requested':
       return 'asked for a new link';
     case 'payment.approval_recorded':

@@ -4,7 +4,7 @@ import { namesOf } from '../administrators/queries.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
-import { decisionOf, type ReviewAct, receiptsOf, reviewActs } from './review.ts';
+import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -36,7 +36,7 @@ export async function whoDecided(database: Reader, payment: Payment): Promise<st
 
 /** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 UTC.` */
 export async function whoSent(database: Reader, payment: Payment): Promise<string> {
-  const receipt = receiptsOf(payment).at(-1);
+  const receipt = reviewActs(payment).findLast(({ act }) => act === 'record');
   return receipt
     ? `${await nameOf(database, receipt.by)} recorded money on it on ${momentInUtc(receipt.at)}.`
     : `It was sent for review on ${momentInUtc(payment.submitted_at ?? payment.updated_at)}.`;

@@ -23,14 +23,14 @@ const PAGES: {
     moves: [],
     http: 200,
     heading: 'Pay Development Shop',
-    money: 'You have not been charged.',
+    money: 'No payment has been received yet.',
   },
   {
     status: 'requires_review',
     moves: ['submit'],
     http: 200,
     heading: 'Development Shop is checking your payment',
-    money: 'You have not been charged yet.',
+    money: 'No payment has been received yet.',
   },
   {
     status: 'approved',
@@ -44,14 +44,14 @@ const PAGES: {
     moves: ['submit', 'reject'],
     http: 200,
     heading: 'Development Shop could not accept this payment',
-    money: 'You have not been charged.',
+    money: 'If you already sent money, contact Development Shop to get it back.',
   },
   {
     status: 'cancelled',
     moves: ['cancel'],
     http: 200,
     heading: 'This payment was cancelled',
-    money: 'You have not been charged.',
+    money: 'No payment has been received.',
   },
 ];
 

@@ -94,11 +94,15 @@ async function expired(harness: Harness) {
 }
 
 /** A payment of which an administrator recorded money. */
-async function recorded(harness: Harness) {
-  const { id } = await createAt(harness, 'details', { merchant_reference: 'ORDER-1001', ...RETURN });
+async function recorded(harness: Harness, amount_minor = 49_90, offer: OfferName = 'details') {
+  const { id } = await createAt(harness, offer, {
+    amount: 49.9,
+    merchant_reference: 'ORDER-1001',
+    ...RETURN,
+  });
   await haveReviewers(harness.service);
   const money = {
-    amount_minor: 49_90,
+    amount_minor,
     received_on: '2026-11-20',
     bank_reference: null,
     note: null,
@@ -236,6 +240,49 @@ export const SCENES: readonly Scene[] = [
       await send(await open(harness, id));
       return pathOf(id);
     },
+  },
+  {
+    name: 'expired, announced after it',
+    status: 410,
+    async make(harness) {
+      const { id } = await createAt(harness, 'transfer', { expires_in: 300, ...RETURN });
+      const page = await open(harness, id);
+      harness.clock.advance(300_001);
+      await send(page, TYPED.transfer);
+      return pathOf(id);
+    },
+  },
+  {
+    name: 'requires review, a part recorded',
+    status: 200,
+    make: async (harness) => pathOf(await recorded(harness, 20_00, 'transfer')),
+  },
+  {
+    name: 'approved with a part',
+    status: 200,
+    async make(harness) {
+      const id = await recorded(harness, 20_00);
+      await decide(harness, id, 'approve');
+      return pathOf(id);
+    },
+  },
+  {
+    name: 'approved with more',
+    status: 200,
+    async make(harness) {
+      const id = await recorded(harness, 60_00);
+      await decide(harness, id, 'approve');
+      return pathOf(id);
+    },
+  },
+  {
+    name: 'announced from a form that was refused',
+    status: 403,
+    make: async (harness) =>
+      formOf(await open(harness, (await createAt(harness, 'transfer')).id), {
+        ...TYPED.transfer,
+        token: 'forged',
+      }),
   },
   { name: 'unknown', status: 404, make: async () => '/payment.php?payment_id=unknown' },
   {

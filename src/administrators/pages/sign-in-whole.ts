@@ -1,6 +1,6 @@
 // The sign-in form that takes password and second factor at once, and the page that offers it.
 import type { FastifyReply } from 'fastify';
-import { timeFormat } from '../../lib/locale.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { SECOND_MS } from '../../lib/time.ts';
 import { note } from '../../web/request-log.ts';
 import type { Administrator } from '../administrator.ts';
@@ -80,7 +80,7 @@ export function tooMany(
 /** A time rounded up to the minute, so that a client that waits until then is let in. */
 export function timeOfDay(timeZone: string, ms: number): string {
   const minute = Math.ceil(ms / (60 * SECOND_MS)) * 60 * SECOND_MS;
-  return new Intl.DateTimeFormat('en-GB', timeFormat(timeZone)).format(minute);
+  return momentsIn(timeZone).clock(minute);
 }
 
 /** What a browser sent of a passkey; `null`, which is no passkey, where it is not JSON. */

@@ -1,7 +1,8 @@
 // One look at the console: who it is, by which cookies, in which light, and how its answers are sent.
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Locale, momentFormat } from '../../lib/locale.ts';
+import { Locale } from '../../lib/locale.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { derivedSecret } from '../../lib/secrets.ts';
 import { pathOf } from '../../lib/web-address.ts';
 import { pageHeaders } from '../../web/markup/page.ts';
@@ -29,16 +30,13 @@ export interface ConsolePlace extends ConsoleParts {
 export function placeOf(parts: ConsoleParts, routes: readonly Route[]): ConsolePlace {
   const { baseUrl, timeZone } = parts;
   const locale = new Locale<never>(LANGUAGE, {} as never, timeZone);
-  let moments: Intl.DateTimeFormat | undefined; // made with the first moment, since it takes a while
+  const moments = momentsIn(timeZone);
   return {
     ...parts,
     path: `${pathOf(baseUrl)}/console`,
     pages: new Map(routes.flatMap((route) => (route.method === 'GET' ? [[route.path, route]] : []))),
     money: (minor, currency) => locale.money(minor, currency),
-    moment(ms) {
-      moments ??= new Intl.DateTimeFormat('en-GB', momentFormat(timeZone));
-      return moments.format(ms);
-    },
+    moment: (ms) => moments.moment(ms),
   };
 }
 

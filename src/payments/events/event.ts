@@ -160,6 +160,7 @@ function typeOf(
 ): EventType | undefined {
   if (action === 'payment.line_matched') return 'payment.money_received';
   if (action === 'payment.cancelled') return reason === 'expired' ? 'payment.expired' : 'payment.cancelled';
+  if (action === 'payment.pending') return 'payment.reopened';
   if (action !== 'payment.requires_review') return EVENT_TYPES.find((type) => type === action);
   if (from === 'cancelled') return 'payment.reopened';
   return received_minor === undefined ? 'payment.submitted' : 'payment.money_received';

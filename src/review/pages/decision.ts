@@ -8,7 +8,14 @@ import { findPayment } from '../../payments/queries.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { claimOf } from '../claim.ts';
 import { approve, needsSecond, reject } from '../decide.ts';
-import { approvalsOf, decisionOf, type Parsed, parseApproval, parseRejection } from '../review.ts';
+import {
+  approvalsOf,
+  decisionOf,
+  isDoneAlready,
+  type Parsed,
+  parseApproval,
+  parseRejection,
+} from '../review.ts';
 import type { ReviewContext } from './context.ts';
 import { approvalFields, type Filled, PREVIEW, rejectionFields, told, wording } from './decision-form.ts';
 import { decisive } from './evidence.ts';
@@ -125,10 +132,12 @@ const numbers = (payment: Payment): Html =>
 function buttons(
   { money }: ReviewContext,
   act: Act,
-  { amount_minor, currency }: Payment,
+  { amount_minor, received_minor, currency }: Payment,
   action: string,
 ): Html {
   const amount = html`<bdi>${money(amount_minor, currency)}</bdi>`;
+  if (act === 'approve' && received_minor !== null && received_minor < amount_minor)
+    return html`<button class="primary">Approve with <bdi>${money(received_minor, currency)}</bdi> of ${amount}</button>`;
   if (act === 'approve') return html`<button class="primary">Approve ${amount}</button>`;
   return html`<button class="danger">Reject ${amount}</button>
 <button class="secondary" name="${PREVIEW}" value="1" formaction="${action}#preview">Preview the message</button>`;
@@ -136,16 +145,21 @@ function buttons(
 
 /** The consequences of the decision. */
 function consequence(
-  { fourEyesAbove }: ReviewContext,
+  { fourEyesAbove, money }: ReviewContext,
   act: Act,
   payment: Payment,
   { barred }: People,
 ): string {
   if (act === 'reject')
     return 'The customer’s page says that it was not accepted, and your message; never the reason or the note.';
+  const { received_minor, amount_minor, currency } = payment;
+  const isLess = received_minor !== null && received_minor < amount_minor;
+  const less = isLess
+    ? ` The receipt says that ${money(received_minor, currency)} of ${money(amount_minor, currency)} was received and accepted as payment.`
+    : '';
   return needsSecond(payment, fourEyesAbove) && approvalsOf(payment, barred).length === 0
     ? 'It stays under review until another administrator confirms it.'
-    : 'The customer’s page and the merchant’s system then see that it is approved.';
+    : `The customer’s page and the merchant’s system then see that it is approved.${less}`;
 }
 
 interface Obstacle {
@@ -232,13 +246,22 @@ export async function decide(context: ReviewContext, act: Act): Promise<Outcome>
           : reject(transaction, principal, id, parsed.value, request.id),
       id,
     );
-    const carried = carriedBy(context);
-    const next = await nextAfter(context, decided, carried);
-    return { to: addressOfList(context, onPageOf(carried, next), { open: next?.id, done: id }) };
+    return await afterDecision(context, decided);
   } catch (error) {
     if (!(error instanceof OperationalError)) throw error;
+    const now = await paymentOf(context);
+    const { version, ...said } = parsed.value;
+    if (isDoneAlready(now, context.principal.id, version, { act, ...said }))
+      return afterDecision(context, now);
     return lost(context, act, error, filled);
   }
+}
+
+/** The list that the reviewer came from, with the next payment open and the decision told. */
+async function afterDecision(context: ReviewContext, decided: Payment): Promise<Outcome> {
+  const carried = carriedBy(context);
+  const next = await nextAfter(context, decided, carried);
+  return { to: addressOfList(context, onPageOf(carried, next), { open: next?.id, done: decided.id }) };
 }
 
 type Read<A extends Act, P> = P extends { value: infer V } ? { act: A; value: V } : P;

@@ -4,6 +4,7 @@ import { entriesOf } from '../../journal/queries.ts';
 import { type Html, html } from '../../lib/html.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { CUSTOMER } from '../../payments/submit.ts';
 import type { Fact } from '../fact.ts';
 import { factsOf } from '../facts.ts';
 import { arrivalsOf, receiptsOf } from '../review.ts';
@@ -43,7 +44,7 @@ export async function panel(
 ${received(context, payment, people, level)}
 ${factList(context, facts, level)}
 ${block('sent', 'What the customer sent', level)}
-${sent(context, payment, level) ?? html`<p class="muted">${nothingSent(payment)}</p>`}
+${sent(context, payment, level) ?? html`<p class="muted">${await nothingSent(context, payment)}</p>`}
 </section>
 ${expected && html`${block('expected', 'What to look for', level)}\n${rows(transferRows(expected))}\n</section>`}
 ${block('asked', 'What the merchant asked for', level)}
@@ -52,9 +53,19 @@ ${asked(context, payment)}
 ${data && html`${block('data', 'Metadata', level)}\n${data}\n</section>`}`;
 }
 
-function nothingSent(payment: Payment): string {
+/** Why there is nothing that the customer sent, from the history. */
+async function nothingSent({ database }: ReviewContext, payment: Payment): Promise<string> {
+  const entries = await entriesOf(database, payment.id);
+  const isDone = (...actions: string[]) => entries.some(({ action }) => actions.includes(action));
+  const isSent = entries.some(
+    ({ action, actor }) =>
+      action === 'payment.announced' || (action === 'payment.requires_review' && actor === CUSTOMER),
+  );
+  if (isSent && isDone('payment.erased')) return 'Erased.';
+  if (isDone('payment.pending', 'payment.announcement_withdrawn'))
+    return 'Nothing: the customer took back what they had sent.';
   if (receiptsOf(payment).length > 0) return 'Nothing. An administrator recorded the money.';
-  return payment.submitted_at === null ? 'Nothing yet.' : 'Erased.';
+  return payment.status === 'pending' ? 'Nothing yet.' : 'Nothing.';
 }
 
 /**

@@ -9,24 +9,25 @@ import { MINUTE_MS } from '../../lib/time.ts';
 import { isHttps } from '../../lib/web-address.ts';
 import type { Payment } from '../../payments/payment.ts';
 import type { DayFigures } from '../figures.ts';
-import { type LastDecision, linksAskedFor, type QueueCount } from '../queries.ts';
+import { announcedLate, type LastDecision, linksAskedFor, type QueueCount } from '../queries.ts';
 import { decisionChart } from './chart.ts';
 import type { ReviewContext } from './context.ts';
 import { addressOfPayment } from './panel.ts';
 import { customerName } from './particulars.ts';
 import { lastDecisionLine } from './queue.ts';
 
-const LINKS_SHOWN = 10;
+const SHOWN = 10;
 /** A checkpoint is signed every minute. A history without one for longer than this needs attention. */
 const UNSIGNED_MS = 5 * MINUTE_MS;
 
 export async function homePage(context: ReviewContext): Promise<Outcome> {
   const { database, figures } = context;
-  const [queue, days, last, links, notices] = await Promise.all([
+  const [queue, days, last, links, announced, notices] = await Promise.all([
     figures.waiting(),
     figures.days(),
     figures.lastDecision(),
-    linksAskedFor(database, LINKS_SHOWN + 1),
+    linksAskedFor(database, SHOWN + 1),
+    announcedLate(database, SHOWN + 1),
     health(context),
   ]);
   const content = html`<h1>Home</h1>
@@ -42,6 +43,14 @@ ${await today(context, days.at(-1)!, last)}
 <section class="block" aria-labelledby="chart-heading"><h2 id="chart-heading">Decided in the last ${days.length} days</h2>
 ${decisionChart(`Decided in the last ${days.length} days`, days)}
 </section>
+${
+  announced.length > 0 &&
+  html`<section class="block" aria-labelledby="late-heading"><h2 id="late-heading">Transfers said to be sent</h2>
+<p class="hint">The customers say that they have sent the money, but the payment could not be submitted any more.
+Look for it on the statement${newest(announced)}.</p>
+${askedList(context, announced, ({ announced_at }) => announced_at!)}
+</section>`
+}
 <section class="block" aria-labelledby="links-heading"><h2 id="links-heading">Links asked for anew</h2>
 ${linkList(context, links)}
 </section>`;
@@ -84,14 +93,24 @@ ${last && html`<p>${await lastDecisionLine(context, last, new Map())}</p>`}
 /** Expired payments whose customers still want to pay. */
 function linkList(context: ReviewContext, payments: readonly Payment[]): Html {
   if (payments.length === 0) return html`<p class="muted">No customer has asked for a new link.</p>`;
-  const more = payments.length > LINKS_SHOWN;
   return html`<p class="hint">These expired, and their customers still want to pay.
-The merchant makes a new payment${more && html`; the newest ${LINKS_SHOWN} are shown`}.</p>
-<ul class="asked">${payments.slice(0, LINKS_SHOWN).map(
+The merchant makes a new payment${newest(payments)}.</p>
+${askedList(context, payments, ({ link_requested_at }) => link_requested_at!)}`;
+}
+
+const newest = (payments: readonly Payment[]): Html | false =>
+  payments.length > SHOWN && html`; the newest ${SHOWN} are shown`;
+
+function askedList(
+  context: ReviewContext,
+  payments: readonly Payment[],
+  since: (payment: Payment) => number,
+): Html {
+  return html`<ul class="asked">${payments.slice(0, SHOWN).map(
     (payment) =>
       html`<li><a href="${addressOfPayment(context, payment.id)}"><bdi>${context.money(payment.amount_minor, payment.currency)}</bdi></a>
 ${said(payment.merchant_name)}${customerName(payment) && html` · ${said(customerName(payment)!)}`}
-<span class="muted">${age(context, payment.link_requested_at!)} ago</span></li>\n`,
+<span class="muted">${age(context, since(payment))} ago</span></li>\n`,
   )}</ul>`;
 }
 

@@ -9,6 +9,7 @@ import { parseTypedAmount } from '../../lib/money.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { refuseOtherStatus } from '../act.ts';
 import { parseReceivedMoney, recordMoney } from '../record-money.ts';
+import { isDoneAlready } from '../review.ts';
 import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
@@ -113,8 +114,13 @@ export async function takeRecord(context: ReviewContext): Promise<Outcome> {
       id,
     );
   } catch (error) {
-    if (!(error instanceof OperationalError) || error.code !== 'conflict') throw error;
-    return asking(context, await paymentOf(context), { filled, refusal: error.message });
+    if (!(error instanceof OperationalError)) throw error;
+    const now = await paymentOf(context);
+    const { version: seen, ...said } = parsed.value;
+    if (isDoneAlready(now, principal.id, seen, { act: 'record', ...said }))
+      return { to: addressOfPayment(context, id, carriedBy(context)) };
+    if (error.code !== 'conflict') throw error;
+    return asking(context, now, { filled, refusal: error.message });
   }
   return { to: addressOfPayment(context, id, carriedBy(context)) };
 }

@@ -40,13 +40,17 @@ export function busyPage(visit: PageVisit, waitMs: number): string {
   });
 }
 
-/** A failure of ours. The log holds more of it under the request's id. */
+/** What identifies a failure: the log holds more of it under the request's id. */
+export const failureFacts = ({ words, request }: PageVisit): Html =>
+  facts([[words.html('failure.reference'), html`<code>${request.id}</code>`]]);
+
+/** A failure of ours. */
 export function failedPage(visit: PageVisit): string {
-  const { words, site, request } = visit;
+  const { words, site } = visit;
   return problemPage(visit, {
     heading: 'failure.heading',
     sentences: [words.html(site.words.failed)],
-    more: facts([[words.html('failure.reference'), html`<code>${request.id}</code>`]]),
+    more: failureFacts(visit),
     look: site.backAfterFailure,
   });
 }

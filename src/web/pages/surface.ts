@@ -1,6 +1,7 @@
 // Serves the pages of a surface: a list of routes, each of which shows a page and may take its form.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limit } from '../../lib/errors.ts';
+import type { Html } from '../../lib/html.ts';
 import type { Clock } from '../../lib/time.ts';
 import { assets } from '../markup/assets.ts';
 import { pageHeaders } from '../markup/page.ts';
@@ -10,7 +11,7 @@ import { wholeSeconds } from '../throttle.ts';
 import { serveAssets } from './assets.ts';
 import { type FailureLog, showFailures } from './failure.ts';
 import { formOf, isSameOrigin, readForms } from './form.ts';
-import { failedPage, refusedPage } from './problem.ts';
+import { failedPage, failureFacts, refusedPage } from './problem.ts';
 import { type PageSite, type PageVisit, pageVisitOf } from './visit.ts';
 
 interface Sent {
@@ -45,6 +46,8 @@ export interface PageRoute<Name extends string = never> {
   show(visit: PageVisit<Name>): PageAnswer | Promise<PageAnswer>;
   /** Takes a form of one of our pages; without it, the address takes none. */
   take?(visit: PageVisit<Name>, form: URLSearchParams): PageAnswer | Promise<PageAnswer>;
+  /** The page of a form that failed, with what identifies the failure below it. If undefined, the site's own. */
+  failed?(visit: PageVisit<Name>, form: URLSearchParams, more: Html): SentPage | undefined;
   /** Whether `take` gets the forms of other sites, too, and refuses them itself. */
   readonly takesForeign?: true;
   /** For an address to which programs post, too: makes `scope` read what they send, and returns what takes that and forms. */
@@ -92,8 +95,12 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: P
   const isPage = (request: FastifyRequest, isRefusal: boolean) =>
     !isRefusal || (request.method === 'POST' && routeOf(request) !== undefined);
   showFailures(app, surface, surface.isPage ?? isPage, (request, reply, status, refusal) => {
-    const visit = pageVisitOf(request, site, (routeOf(request) ?? routes[0]!).path);
-    const text = refusal ? refusedPage(visit) : failedPage(visit);
+    const route = routeOf(request) ?? routes[0]!;
+    const visit = pageVisitOf(request, site, route.path);
+    const { body } = request;
+    const own =
+      body instanceof URLSearchParams ? route.failed?.(visit, body, failureFacts(visit)) : undefined;
+    const text = own?.text ?? (refusal ? refusedPage(visit) : failedPage(visit));
     return reply.send(send(request, reply, { status, text }));
   });
   serveAssets(app, surface, assets);

@@ -138,13 +138,13 @@ for (const engine of ENGINES) {
       );
       assert.deepEqual((await told()).at(-1), ['payment.money_received', 'requires_review']);
       const part = (await page()).body;
-      assert.match(part, /€40\.00 of €49\.90 has arrived\. €9\.90 is still to be paid\./);
+      assert.match(part, /€40\.00 of €49\.90 has arrived\. €9\.90 is left to pay\./);
       const rest = await bring({ amount: '9.90' });
       await commit((one) => acceptLine(one, ANA, pairOf(rest, seen), 'r'));
       assert.equal(receivedSoFar(await payment(paid.id)), 4990);
       const whole = (await page()).body;
-      assert.match(whole, /Money for this payment has arrived\./);
-      assert.doesNotMatch(whole, /still to be paid|Transfer exactly/);
+      assert.match(whole, /€49\.90 has arrived\./);
+      assert.doesNotMatch(whole, /left to pay|Transfer exactly/);
       for (const one of [line, rest]) await commit((transaction) => reopenLine(transaction, ANA, one, 'r'));
       assert.equal(receivedSoFar(await payment(paid.id)), 0);
       assert.equal((await page()).body, before);

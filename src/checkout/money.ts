@@ -1,0 +1,131 @@
+// What a customer reads about the money: one table of the payment's status, what is known, and the way to pay.
+import { type Html, html } from '../lib/html.ts';
+import type { MethodType } from '../payments/methods/method.ts';
+import type { Payment } from '../payments/payment.ts';
+import { arrivalsOf, receivedSoFar } from '../review/review.ts';
+import type { Key } from '../web/markup/languages.ts';
+import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
+
+/** What is known of the money. `announced`: the customer said that they had sent it. `returned`: all that arrived went back. */
+export const KNOWN = ['nothing', 'announced', 'part', 'all', 'more', 'returned'] as const;
+type Known = (typeof KNOWN)[number];
+
+/** How the customer chose to pay; `none` if they sent no form. */
+export const WAYS = ['bank_transfer', 'manual', 'details', 'test_card', 'none'] as const satisfies (
+  | MethodType
+  | 'none'
+)[];
+export type Way = (typeof WAYS)[number];
+
+type Sentences = readonly Key[];
+type Row = Record<Exclude<Known, 'nothing'>, Sentences> & { nothing: Record<Way, Sentences> };
+
+const always = (...sentences: Key[]): Record<Way, Sentences> => ({
+  bank_transfer: sentences,
+  manual: sentences,
+  details: sentences,
+  test_card: sentences,
+  none: sentences,
+});
+
+/** A decided payment asks for nothing more, so what arrived is told without a rest. */
+const KEPT = { part: ['money.all', 'money.ask'], all: ['money.all', 'money.ask'] } as const;
+const ARRIVING = { part: ['money.part'], all: ['money.all'], more: ['money.more'] } as const;
+
+/** The sentences of each state. `money.back` comes behind them where money went back. */
+export const MONEY: Readonly<Record<ShownStatus, Row>> = {
+  pending: {
+    nothing: always('money.not_yet'),
+    announced: ['announced.kept'],
+    ...ARRIVING,
+    returned: [],
+  },
+  requires_review: {
+    nothing: { ...always('money.not_yet'), manual: ['manual.money'], details: ['next.details'] },
+    announced: ['money.announced', 'money.not_yet'],
+    ...ARRIVING,
+    returned: [],
+  },
+  approved: {
+    nothing: always('approved.money'),
+    announced: ['approved.money'],
+    part: ['money.accepted'],
+    all: ['approved.money'],
+    more: ['approved.money', 'money.more', 'money.ask'],
+    returned: ['approved.money'],
+  },
+  // The reviewer may know of money that is not recorded, so nothing is said of none.
+  rejected: {
+    nothing: { ...always('money.sent'), test_card: ['money.none'] },
+    announced: ['money.announced', 'money.sent'],
+    ...KEPT,
+    more: ['money.more', 'money.ask'],
+    returned: [],
+  },
+  cancelled: {
+    nothing: { ...always('money.none', 'money.sent'), test_card: ['money.none'] },
+    announced: ['announced.kept'],
+    ...KEPT,
+    more: ['money.more', 'money.ask'],
+    returned: [],
+  },
+  expired: {
+    nothing: { ...always('money.none', 'money.sent'), test_card: ['money.none'] },
+    announced: ['announced.kept'],
+    ...KEPT,
+    more: ['money.more', 'money.ask'],
+    returned: [],
+  },
+};
+
+/** What is known of a payment's money. Sums in minor units. */
+export interface MoneyKnown {
+  known: Known;
+  way: Way;
+  /** What arrived, without what went back while the customer is still asked for the rest. */
+  received: number;
+  returned: number;
+}
+
+/** What is known of the money of a payment, from what was recorded, matched and announced. */
+export function moneyKnown(payment: Payment): MoneyKnown {
+  const arrived = arrivalsOf(payment).reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+  const left = receivedSoFar(payment);
+  const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
+  const received = isOpen ? left : arrived;
+  return { known: knownOf(), way: wayOf(payment), received, returned: arrived - left };
+
+  function knownOf(): Known {
+    if (arrived > 0 && received <= 0) return 'returned';
+    if (received === 0) return payment.announced_at === null ? 'nothing' : 'announced';
+    if (received === payment.amount_minor) return 'all';
+    return received < payment.amount_minor ? 'part' : 'more';
+  }
+}
+
+function wayOf({ payment_details }: Payment): Way {
+  if (payment_details === null) return 'none';
+  const { type } = JSON.parse(payment_details) as { type?: string };
+  return WAYS.find((way) => way === type) ?? 'none';
+}
+
+/** The sentences about the money of a payment, as its page and its receipt show them. */
+export function moneySentences({ payment, words, amount }: PaymentSubject, money: MoneyKnown): Html {
+  const row = MONEY[shownStatus(payment)];
+  const { known, way, received, returned } = money;
+  const keys = [
+    ...(known === 'nothing' ? row.nothing[way] : row[known]),
+    ...(returned > 0 ? (['money.back'] as const) : []),
+  ];
+  const sum = (minor: number) => words.money(minor, payment.currency);
+  const values = {
+    merchant: payment.merchant_name,
+    amount,
+    received: sum(received),
+    rest: sum(Math.max(0, payment.amount_minor - received)),
+    more: sum(Math.max(0, received - payment.amount_minor)),
+    returned: sum(returned),
+    time: words.moment(payment.announced_at ?? payment.updated_at),
+  };
+  return html`${keys.map((key, i) => html`${i > 0 && ' '}${words.html(key, values)}`)}`;
+}

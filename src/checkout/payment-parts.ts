@@ -1,0 +1,78 @@
+// What the pages and the forms of a payment share: how it is found, what is known of it, and the answers both give.
+import type { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../journal/keys/key-ring.ts';
+import type { Clock } from '../lib/time.ts';
+import type { Directory } from '../merchants/directory.ts';
+import type { Offer } from '../payments/methods/offer.ts';
+import { asOf, type Payment } from '../payments/payment.ts';
+import { findPayment } from '../payments/queries.ts';
+import { isPaymentAsRecorded } from '../payments/record.ts';
+import type { Database } from '../store/database.ts';
+import type { SentPage } from '../web/pages/surface.ts';
+import { isLongAmount, type PaymentSubject } from './parts.ts';
+import { missingPage, suspendedPage, unofferedPage } from './problem-page.ts';
+import type { CheckoutVisit } from './visit.ts';
+
+export interface PaymentParts {
+  database: Database;
+  journal: Journal;
+  clock: Clock;
+  ring: KeyRing;
+  directory: Directory;
+  offer: Offer;
+  /** Without a slash at its end. */
+  checkoutBaseUrl: string;
+  /** Whether the pages of all test payments have the buttons to try out every state, and not only those of some merchants. */
+  triesOut: boolean;
+  /** How many forms are taken within 10 minutes, of one payment and from one network address. */
+  limits: { perPayment: number; perAddress: number };
+}
+
+/** The payment that an address names, as it is now. */
+export async function shownPayment(
+  { database, clock }: PaymentParts,
+  { asked }: CheckoutVisit,
+): Promise<Payment | undefined> {
+  if (asked.payment_id === undefined) return undefined;
+  const payment = await findPayment(database, asked.payment_id);
+  return payment && asOf(payment, clock.now());
+}
+
+export const mayTryOut = ({ triesOut, directory }: PaymentParts, { merchant_id }: Payment): boolean =>
+  triesOut || directory.profile(merchant_id).triesOut === true;
+
+/** Not for a payment of a suspended merchant, nor for one that was changed in the store itself: its amount may be wrong. */
+export async function mayBePaid({ database, directory }: PaymentParts, payment: Payment): Promise<boolean> {
+  return !directory.isSuspended(payment.merchant_id) && (await isPaymentAsRecorded(database, payment));
+}
+
+export function subjectOf(parts: PaymentParts, payment: Payment, { words }: CheckoutVisit): PaymentSubject {
+  const { directory, ring, clock } = parts;
+  const amount = words.money(payment.amount_minor, payment.currency);
+  return {
+    payment,
+    profile: directory.profile(payment.merchant_id),
+    words,
+    amount,
+    isLong: isLongAmount(amount),
+    ring,
+    now: clock.now(),
+    triesOut: mayTryOut(parts, payment),
+  };
+}
+
+/** The visit in the language that the merchant asks for, unless the customer chose one. */
+export function inLanguageOf({ locale }: Payment, visit: CheckoutVisit): CheckoutVisit {
+  if (locale === null) return visit;
+  const { site, asked, request } = visit;
+  return { ...visit, words: site.languages.choose(asked.lang, locale, request.headers['accept-language']) };
+}
+
+export const missingPayment = (visit: CheckoutVisit): SentPage => ({ status: 404, text: missingPage(visit) });
+export const unoffered = (visit: CheckoutVisit): SentPage => ({ status: 404, text: unofferedPage(visit) });
+export const suspended = (visit: CheckoutVisit, subject: PaymentSubject): SentPage => ({
+  status: 403,
+  text: suspendedPage(visit, subject),
+});
+/** Names a fragment, because the browser would keep the `#errors` of the form's action. */
+export const seePayment = (visit: CheckoutVisit) => ({ to: `${visit.address()}#main` });

@@ -1,0 +1,77 @@
+// The one way in which people read a day and a clock time: in the language of the page, in the configured time zone, with its name.
+import { LRUCache } from 'lru-cache';
+import { dateIn, MINUTE_MS } from './time.ts';
+
+/** The language of the console, the command line and messages of errors. */
+const OPERATORS = 'en-GB';
+
+const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const;
+const clockIn = (timeZone: string): Intl.DateTimeFormatOptions => ({
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone,
+  // An offset in every language. The short name is one only in some: `MESZ` in German is `GMT+2` in Japanese.
+  timeZoneName: timeZone === 'UTC' ? 'short' : 'shortOffset',
+});
+
+/** Payments of one minute end in one minute, so most moments come again. */
+const REMEMBERED = 1000;
+const WRITERS = 100;
+
+/** Writes days and moments for people in one language and time zone. Formats are made when they are first used: that takes a while. */
+export class Moments {
+  readonly timeZone: string;
+  readonly #tag: string;
+  readonly #minutes = new LRUCache<number, string>({ max: REMEMBERED });
+  #moment: Intl.DateTimeFormat | undefined;
+  #clock: Intl.DateTimeFormat | undefined;
+  #day: Intl.DateTimeFormat | undefined;
+
+  constructor(timeZone: string, tag: string) {
+    this.timeZone = timeZone;
+    this.#tag = tag;
+  }
+
+  /** A day, given as `2026-11-20`: `20 Nov 2026`. */
+  day(date: string): string {
+    this.#day ??= new Intl.DateTimeFormat(this.#tag, { ...DAY, timeZone: 'UTC' });
+    return this.#day.format(Date.parse(date));
+  }
+
+  /** A moment (milliseconds since 1970) to the minute: `20 Nov 2026, 14:05 GMT+1`. */
+  moment(ms: number): string {
+    const minute = Math.floor(ms / MINUTE_MS);
+    let text = this.#minutes.get(minute);
+    if (text === undefined) {
+      this.#moment ??= new Intl.DateTimeFormat(this.#tag, { ...DAY, ...clockIn(this.timeZone) });
+      text = this.#moment.format(ms);
+      this.#minutes.set(minute, text);
+    }
+    return text;
+  }
+
+  /** The time of day of a moment: `14:05 GMT+1`. */
+  clock(ms: number): string {
+    this.#clock ??= new Intl.DateTimeFormat(this.#tag, clockIn(this.timeZone));
+    return this.#clock.format(ms);
+  }
+
+  /** The date that a moment has in the time zone: `2026-11-20`. */
+  dateOf(ms: number): string {
+    return dateIn(this.timeZone, ms);
+  }
+}
+
+const writers = new LRUCache<string, Moments>({ max: WRITERS });
+
+/** The days and moments of a time zone in a language (BCP 47); in that of the console if undefined. */
+export function momentsIn(timeZone: string, tag = OPERATORS): Moments {
+  const name = `${tag} ${timeZone}`;
+  let moments = writers.get(name);
+  if (!moments) {
+    moments = new Moments(timeZone, tag);
+    writers.set(name, moments);
+  }
+  return moments;
+}

@@ -1,0 +1,126 @@
+// What customers read about the money: the whole table of states, ways to pay and what is known, in every language.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KNOWN, MONEY, moneyKnown, moneySentences, WAYS } from '../../src/checkout/money.ts';
+import { isLongAmount, type PaymentSubject, type ShownStatus } from '../../src/checkout/parts.ts';
+import type { KeyRing } from '../../src/journal/keys/key-ring.ts';
+import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
+import type { ReviewAct } from '../../src/review/review.ts';
+import { LANGUAGES, Languages } from '../../src/web/markup/languages.ts';
+
+const AMOUNT = 100_00;
+const languages = new Languages('Europe/Berlin');
+const STATES = Object.keys(MONEY) as ShownStatus[];
+
+const money = (act: ReviewAct['act'], amount_minor: number, entry_version: number): ReviewAct => ({
+  act,
+  by: 'adm_ana',
+  at: 0,
+  entry_version,
+  amount_minor,
+  currency: 'EUR',
+  received_on: '2026-11-20',
+  line: `lin_${entry_version}`,
+});
+/** What administrators did, by what is known then. */
+const ACTS: Record<(typeof KNOWN)[number], ReviewAct[]> = {
+  nothing: [],
+  announced: [],
+  part: [money('match', 40_00, 2)],
+  all: [money('match', AMOUNT, 2)],
+  more: [money('match', 130_00, 2)],
+  returned: [],
+};
+
+function payment(status: ShownStatus, way: (typeof WAYS)[number], known: (typeof KNOWN)[number]): Payment {
+  const isExpired = status === 'expired';
+  return {
+    ...PAYMENTS.nulls,
+    id: 'pay_x',
+    merchant_id: 'mer_x',
+    mode: 'live',
+    amount_minor: AMOUNT,
+    currency: 'EUR',
+    status: isExpired ? 'cancelled' : status,
+    status_reason: isExpired ? 'expired' : null,
+    merchant_name: 'Corner Shop',
+    salt: '',
+    version: 1,
+    created_at: 0,
+    updated_at: 0,
+    expires_at: Date.parse('2026-12-03T12:00:00Z'),
+    pay_by: '2026-11-30',
+    announced_at: known === 'nothing' ? null : Date.parse('2026-11-27T12:00:00Z'),
+    payment_details: way === 'none' ? null : JSON.stringify({ type: way }),
+    review: JSON.stringify(ACTS[known]),
+  };
+}
+
+function sentenceOf(one: Payment, tag: string): string {
+  const words = languages.choose(tag);
+  const amount = words.money(one.amount_minor, one.currency);
+  const subject: PaymentSubject = {
+    payment: one,
+    profile: { website: null, support: null } as PaymentSubject['profile'],
+    words,
+    amount,
+    isLong: isLongAmount(amount),
+    ring: {} as KeyRing,
+    now: 0,
+    triesOut: false,
+  };
+  return String(moneySentences(subject, moneyKnown(one))).replace(/<[^>]*>/g, '');
+}
+
+test('each state, way to pay and what is known has its sentence in every language.', () => {
+  for (const { tag } of LANGUAGES)
+    for (const status of STATES)
+      for (const way of WAYS)
+        for (const known of KNOWN.filter((one) => one !== 'returned')) {
+          const text = sentenceOf(payment(status, way, known), tag);
+          assert.ok(text.length > 5, `${tag} ${status} ${way} ${known}`);
+          assert.doesNotMatch(text, /[{}]|undefined|NaN/, `${tag} ${status} ${way} ${known}`);
+        }
+});
+
+test('nobody is told that nothing arrived when something did, nor asked to pay what was decided.', () => {
+  for (const status of STATES)
+    for (const way of WAYS) {
+      for (const known of ['part', 'all', 'more'] as const)
+        assert.doesNotMatch(sentenceOf(payment(status, way, known), 'en'), /No payment|charged|already sent/);
+      if (status === 'pending' || status === 'requires_review') continue;
+      for (const known of KNOWN)
+        assert.doesNotMatch(sentenceOf(payment(status, way, known), 'en'), /left to pay|yet/, status);
+    }
+});
+
+test('who said that they sent the money is told not to send it again, until it arrived.', () => {
+  for (const status of ['requires_review', 'rejected'] as const)
+    assert.match(sentenceOf(payment(status, 'bank_transfer', 'announced'), 'en'), /Do not send it again/);
+  assert.match(
+    sentenceOf(payment('expired', 'bank_transfer', 'announced'), 'en'),
+    /Corner Shop can see this/,
+  );
+});
+
+test('a payment approved with less says so, and one approved with more says how much more.', () => {
+  const text = (known: 'part' | 'all' | 'more') =>
+    sentenceOf(payment('approved', 'bank_transfer', known), 'en');
+  assert.equal(text('part'), '€40.00 of €100.00 was received and accepted as payment.');
+  assert.equal(text('all'), '€100.00 to Corner Shop is confirmed.');
+  assert.equal(
+    text('more'),
+    '€100.00 to Corner Shop is confirmed. €130.00 has arrived, €30.00 more than was asked for. Contact Corner Shop about this money.',
+  );
+  assert.equal(
+    sentenceOf(payment('approved', 'bank_transfer', 'part'), 'de'),
+    'Von 100,00 € sind 40,00 € eingegangen und als Zahlung angenommen.'.replaceAll(' €', '\u00a0€'),
+  );
+});
+
+test('a part leaves the rest to pay while the payment is open.', () => {
+  assert.equal(
+    sentenceOf(payment('requires_review', 'bank_transfer', 'part'), 'en'),
+    '€40.00 of €100.00 has arrived. €60.00 is left to pay.',
+  );
+});
