@@ -62,7 +62,7 @@ export function initCommand(): Command {
     .option('--administrator <email>', 'who shall review payments first')
     .option('--allow-root', 'let the service run as root, which it needs for nothing')
     .option('--yes', 'take the defaults of whatever no flag says')
-    .option('--force', 'write over a file that is there, which is kept as FILE.old')
+    .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
@@ -177,7 +177,7 @@ function terminalAnswers(file: string) {
   };
 }
 
-/** Writes the file, readable by its owner alone. What was there is replaced whole, or not at all, and kept as FILE.old. */
+/** Writes the file, readable by its owner alone. The file before is replaced whole, or not at all, and kept under the first free name. */
 function write(file: string, text: string, overwrites: boolean): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!overwrites) {
@@ -185,8 +185,8 @@ function write(file: string, text: string, overwrites: boolean): void {
     return;
   }
   if (existsSync(file)) {
-    const old = `${file}.old`;
-    rmSync(old, { force: true });
+    let old = `${file}.old`;
+    for (let count = 2; existsSync(old); count++) old = `${file}.old.${count}`;
     copyFileSync(file, old, constants.COPYFILE_EXCL);
     chmodSync(old, 0o600);
   }

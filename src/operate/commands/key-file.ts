@@ -12,7 +12,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  parseDocument,
+  stringify,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { monotonicMs } from '../../lib/time.ts';
 import { environment, parseConfiguration } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -70,24 +83,103 @@ async function openBeside(file: string): Promise<Beside> {
   }
 }
 
+/** The text with the key in it: what is inserted, and not a character more, is new. Throws `Failure` where the file is not written that way. */
 function textWith(before: string, merchant: { id: string; name: string }, entry: object): string {
-  const document = parseDocument(before);
-  const sequenceAt = (holder: YAMLMap, name: string): YAMLSeq => {
-    if (!isSeq(holder.get(name))) holder.set(name, document.createNode([]));
-    const sequence = holder.get(name) as YAMLSeq;
-    sequence.flow = false;
-    return sequence;
-  };
-  if (!isMap(document.contents))
-    document.contents = document.createNode({}) as unknown as typeof document.contents;
-  const merchants = sequenceAt(document.contents as unknown as YAMLMap, 'merchants');
-  let holder = merchants.items.find((item): item is YAMLMap => isMap(item) && item.get('id') === merchant.id);
-  if (!holder) {
-    holder = document.createNode({ ...merchant, keys: [] }) as YAMLMap;
-    merchants.add(holder);
+  const document = parseDocument(before, { keepSourceTokens: true });
+  const { contents } = document;
+  const merchants: unknown = isMap(contents) ? contents.get('merchants') : undefined;
+  const holder = isSeq<unknown>(merchants)
+    ? merchants.items.find((item): item is YAMLMap => isMap(item) && item.get('id') === merchant.id)
+    : undefined;
+  const added = holder
+    ? inMap(before, holder, 'keys', linesOf(entry))
+    : inMap(before, contents, 'merchants', [...linesOf(merchant), 'keys:', ...asItem(2, linesOf(entry))]);
+  const after = added === undefined ? undefined : parseDocument(added);
+  if (
+    after?.errors.length !== 0 ||
+    !isDeepStrictEqual(after.toJS(), valueWith(document.toJS(), merchant, entry))
+  )
+    throw new Failure(
+      `add the key by hand, the merchants of the file are written in a way of their own: ${flow(entry)}`,
+    );
+  return added!;
+}
+
+/** What the file must say after the key is added. */
+function valueWith(before: unknown, merchant: { id: string; name: string }, entry: object): object {
+  const { merchants, ...rest } = (before ?? {}) as { merchants?: { id: string; keys?: object[] | null }[] };
+  const all = merchants ?? [];
+  const isThere = all.some(({ id }) => id === merchant.id);
+  const withKey = all.map((one) =>
+    one.id === merchant.id ? { ...one, keys: [...(one.keys ?? []), entry] } : one,
+  );
+  return { ...rest, merchants: isThere ? withKey : [...all, { ...merchant, keys: [entry] }] };
+}
+
+/** A value as YAML writes it on one line. */
+const flow = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+
+const linesOf = (entry: object): string[] =>
+  Object.entries(entry).map(([name, value]) => `${name}: ${flow(value)}`);
+
+/** `text` with an item at the end of the list `name` of a map; `item` is its lines. Undefined where the list is none. */
+function inMap(text: string, map: unknown, name: string, item: readonly string[]): string | undefined {
+  if (map !== null && !isMap(map)) return undefined;
+  const indent = isMap(map) && !map.flow ? columnOf(map) : 0;
+  const pair = map?.items.find(({ key }) => isScalar(key) && key.value === name);
+  if (pair === undefined) {
+    if (map?.flow) return inFlow(text, map, `${name}: [${inline(item)}]`);
+    const end = name === 'merchants' ? text.length : endOf(map);
+    return linesAt(text, end, [`${' '.repeat(indent)}${name}:`, ...asItem(indent + 2, item)]);
   }
-  sequenceAt(holder, 'keys').add(document.createNode(entry));
-  return document.toString({ lineWidth: 0 });
+  const { key, value } = pair as { key: Node; value: Node | null };
+  if (isSeq(value) && !value.flow) return linesAt(text, endOf(value), asItem(columnOf(value), item));
+  if (isSeq(value)) {
+    const [from, to] = value.range!;
+    if (map!.flow || !/^\[\s*\]$/.test(text.slice(from, to))) return inFlow(text, value, inline(item));
+    return linesAt(text.slice(0, from).trimEnd() + text.slice(to), key.range![1], asItem(indent + 2, item));
+  }
+  if (value !== null && !(isScalar(value) && value.value === null)) return undefined;
+  return linesAt(text, key.range![1], asItem(indent + 2, item));
+}
+
+/** An item's lines as one of a list in flow style. */
+const inline = (item: readonly string[]): string => flow(parseDocument(item.join('\n')).toJS());
+
+const asItem = (indent: number, item: readonly string[]): string[] =>
+  item.map((line, at) => `${' '.repeat(indent)}${at === 0 ? '- ' : '  '}${line}`);
+
+/** `text` with one more item before the end of a list or map in flow style. */
+function inFlow(text: string, collection: YAMLMap | YAMLSeq, item: string): string {
+  const close = collection.range![1] - 1;
+  const last = collection.items.at(-1);
+  if (last === undefined) return `${text.slice(0, close)}${item}${text.slice(close)}`;
+  const end = endOf(last);
+  const between = text.slice(end, close);
+  const comma = between.trimStart().startsWith(',') ? '' : ',';
+  return `${text.slice(0, end)}${comma}${between || ' '}${item}${text.slice(close)}`;
+}
+
+/** The column at which the items of a list or map in block style begin. */
+const columnOf = (collection: YAMLMap | YAMLSeq): number =>
+  (collection.srcToken as { indent: number } | undefined)?.indent ?? 0;
+
+/** Where the last character of a node stands, behind it. */
+function endOf(node: unknown): number {
+  if (isPair(node)) return endOf(node.value ?? node.key);
+  if (isCollection(node) && !node.flow && node.items.length > 0) return endOf(node.items.at(-1));
+  return isNode(node) ? node.range![1] : 0;
+}
+
+/** `text` with lines behind the line in which `offset` is, with the line ends that the text has. */
+function linesAt(text: string, offset: number, lines: readonly string[]): string {
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+  const isBehindLine = offset > 0 && text[offset - 1] === '\n';
+  const next = isBehindLine ? offset : text.indexOf('\n', offset) + 1;
+  const at = next === 0 ? text.length : next;
+  const head = text.slice(0, at);
+  const missing = head === '' || head.endsWith('\n') ? '' : lineEnd;
+  return `${head}${missing}${lines.map((line) => `${line}${lineEnd}`).join('')}${text.slice(at)}`;
 }
 
 /** Writes beside and moves over: a crash leaves the old file or the new one, never half of either. Owner and mode stay. */

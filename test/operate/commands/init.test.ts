@@ -139,7 +139,9 @@ test('it never writes over a file, unless told to, and then all of it', async ()
   assert.equal(readFileSync(file(), 'utf8'), 'mine: yes\n');
   assert.equal((await init(...EVERYTHING, '--force')).code, 0);
   assert.deepEqual([mode(file()), mode(`${file()}.old`)], ['600', '600']);
-  assert.equal(readFileSync(`${file()}.old`, 'utf8'), 'mine: yes\n');
+  assert.equal((await init(...EVERYTHING, '--force')).code, 0);
+  assert.equal(readFileSync(`${file()}.old`, 'utf8'), 'mine: yes\n', 'the first is kept');
+  assert.match(readFileSync(`${file()}.old.2`, 'utf8'), /environment: production/);
   assert.equal(written().environment, 'production');
 });
 

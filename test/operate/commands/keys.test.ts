@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
+import { addKeyToFile } from '../../../src/operate/commands/key-file.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
 import {
   ANSI,
@@ -38,6 +39,86 @@ test('a key for a merchant that is there is printed alone on standard output and
   assert.doesNotMatch(stdout + stderr, ANSI);
   const entry = `      - key_sha256: ${keyDigest(key)}\n        mode: test\n`;
   assert.equal(text(), DEVELOPMENT + entry, 'comments and all else are as they were');
+});
+
+/** Ways in which a file is written by hand. `+` begins a line that a key adds; all else must stay to the character. */
+const BY_HAND: Record<string, string> = {
+  'a list with comments, a quoted digest and empty lines': `merchants:
+  - id: mer_a
+    name: "A"
+    keys:            # keys below
+      # the first
+      - key_sha256: '${'a'.repeat(64)}'   # live
+        mode: test   # last
++      - key_sha256: KEY
++        name: "Web, shop"
+    # after
+
+
+registration: { mode:   closed }
+`,
+  'a name in folded lines, without keys': `merchants:
+- id:   mer_a
+  name: >-
+    A
+    folded
++  keys:
++    - key_sha256: KEY
++      name: "Web, shop"
+
+# the end
+`,
+  'keys without any': `merchants:
+    -   id: mer_a
+        name: A
+        keys:            # keys below
++          - key_sha256: KEY
++            name: "Web, shop"
+        support: a@shop.example
+`,
+  'no merchants': `# merchants come here
++merchants:
++  - id: mer_a
++    name: A
++    keys:
++      - key_sha256: KEY
++        name: "Web, shop"
+`,
+};
+for (const [way, marked] of Object.entries(BY_HAND))
+  for (const [ends, lineEnd, head] of [
+    ['LF', '\n', ''],
+    ['CRLF and a byte order mark', '\r\n', '\ufeff'],
+  ] as const)
+    test(`a key is added to ${way}, with ${ends}, and all else stays`, async () => {
+      const written = `${head}environment: development # here\ntrust_proxy: [127.0.0.1]\n\n${marked}`;
+      writeFileSync(folder.config, written.replace(/^\+.*\n/gm, '').replaceAll('\n', lineEnd));
+      const entry = { key_sha256: 'b'.repeat(64), name: 'Web, shop' };
+      await addKeyToFile(folder.config, { id: 'mer_a', name: 'A' }, entry);
+      const expected = written.replace(/^\+/gm, '').replace('KEY', entry.key_sha256);
+      assert.equal(text(), expected.replaceAll('\n', lineEnd));
+    });
+
+test('a key is added within brackets, or nothing is written', async () => {
+  const entry = { key_sha256: 'b'.repeat(64) };
+  const add = () => addKeyToFile(folder.config, { id: 'mer_a', name: 'A' }, entry);
+  const old = `{key_sha256: ${'a'.repeat(64)}}`;
+  const added = `{ key_sha256: ${entry.key_sha256} }`;
+  for (const [before, after] of [
+    [
+      `[ {id: mer_a, name: A, keys: [${old},]} ] # all`,
+      `[ {id: mer_a, name: A, keys: [${old},${added}]} ] # all`,
+    ],
+    [`[{id: mer_a, name: A}]`, `[{id: mer_a, name: A, keys: [${added}]}]`],
+  ]) {
+    writeFileSync(folder.config, `environment: development\nmerchants: ${before}`);
+    await add();
+    assert.equal(text(), `environment: development\nmerchants: ${after}`);
+  }
+  const shared = `environment: development\nmerchants:\n  - {id: mer_b, name: B, keys: &all [${old}]}\n  - {id: mer_a, name: A, keys: *all}\n`;
+  writeFileSync(folder.config, shared);
+  await assert.rejects(add, /add the key by hand/);
+  assert.equal(text(), shared);
 });
 
 test('a merchant may be named by its id, and a name that is not there adds one', async () => {
