@@ -1,7 +1,6 @@
 // The instructions for paying outside this page: the transfer's rows and its QR code, or the merchant's own words.
 import { LRUCache } from 'lru-cache';
 import { type Html, html, safeUrl } from '../lib/html.ts';
-import { formatAmount, hasMinorUnit } from '../lib/money.ts';
 import { type QrCode, qrPath, qrPicture } from '../lib/qr-code.ts';
 import type { Instructions } from '../payments/methods/method.ts';
 import { grouped } from '../payments/methods/transfer/creditor-reference.ts';
@@ -52,7 +51,12 @@ function transfer(
     ['UPI', account.upi_id],
     ['PIX', account.pix_key],
     ...(account.rows ?? []).map(({ label, value }): [string, string] => [label, value]),
-    [words.html('transfer.amount'), bankAmount(payment), false, payment.currency],
+    [
+      words.html('transfer.amount'),
+      words.amount(payment.amount_minor, payment.currency),
+      false,
+      payment.currency,
+    ],
     [
       words.html('transfer.reference'),
       grouped(reference),
@@ -77,12 +81,6 @@ ${quick.map((one) => quickPay(words, one, pictureUrl))}
 }
 
 const folded = (name: string) => name.normalize('NFKC').toLowerCase();
-
-/** An amount as banks take it: without a fraction where the currency has none. */
-function bankAmount({ amount_minor, currency }: Payment): string {
-  const amount = formatAmount(amount_minor);
-  return hasMinorUnit(currency) ? amount : amount.replace(/\.00$/, '');
-}
 
 function quickPay(words: Words, { scheme, payload, copyable, link }: QuickPay, pictureUrl: string): Html {
   const target = link === undefined ? undefined : safeUrl(link);

@@ -12,6 +12,9 @@ const SHARED_SIGNS = new Set(['$', '¥', 'kr']);
 /** A currency's sign such as `US$`. In text read from the right it shows as `$US` unless a left-to-right mark follows. */
 const LETTERS_AND_SIGN = /\p{L}\p{Sc}/u;
 
+/** The parts of a formatted amount that are its number. */
+const NUMBER_PARTS = new Set(['integer', 'group', 'decimal', 'fraction']);
+
 /** How many pieces of pages a language remembers; a piece has at most a few thousand characters. */
 const PIECES_REMEMBERED = 1000;
 
@@ -118,6 +121,15 @@ export class Locale<Key extends string> implements Language {
       this.#amounts.set(name, text);
     }
     return text;
+  }
+
+  /** The number of an amount (hundredths) as `money` writes it, without the currency: for pasting. */
+  amount(minor: number, currency: string): string {
+    this.money(minor, currency);
+    const decimal = formatAmount(minor) as `${number}`;
+    const { format } = this.#currencies.get(currency + decimal.endsWith('.00'))!;
+    const parts = format.formatToParts(decimal);
+    return parts.map(({ type, value }) => (NUMBER_PARTS.has(type) ? value : '')).join('');
   }
 
   #money(minor: number, currency: string): string {

@@ -34,8 +34,30 @@ const CSV = {
 const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
 /** The same behind a semicolon or a tab, where a spreadsheet may begin a new cell, quotes or not. */
 const FORMULA_INSIDE = /[;\t](?=[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/gu;
-function cell(value: string | null): string | null {
+/** A plain whole number of up to 15 digits, a day or a moment of ISO 8601: a spreadsheet shows them as they are. */
+const SAME_VALUE = /^(?:0|[1-9]\d{0,14}|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?)$/;
+/** What a spreadsheet makes a number, a day, a time or a share of: `000123`, `3-4`, `1E5`, `1.042`, `+49 170 1234`. */
+const ANOTHER_VALUE = /^[ \d.,:/()%€$£+-]*\d(?:[ \d.,:/()%€$£+-]*|e[+-]?\d+)$/iu;
+/** The first letters of months in the languages whose spreadsheets know them. */
+const MONTHS =
+  `jan|feb|fév|fev|mar|mär|maa|mrt|apr|avr|abr|kwi|nis|may|mai|maj|mei|mag|jun|jui|giu|cze|haz|jul|lug|lip|tem|aug|aoû|ago|sie|
+ağu|sep|set|wrz|eyl|oct|okt|ott|out|paź|eki|nov|lis|kas|dec|déc|dez|dic|gru|ara|sty|lut|oca|şub|gen|ene`.replaceAll(
+    '\n',
+    '',
+  );
+/** Days with a month's name, `MAR 3`, `3-Mar` and `Sept1`, and `true`. */
+const WORD_VALUE = new RegExp(
+  `^(?:(?:\\d{1,4}[ ./-]?)?(?:${MONTHS})\\p{L}{0,7}[ ./-]{0,2}(?:\\d{1,4}(?:[ ./,-]{1,2}\\d{1,4})?)?|true|false)$`,
+  'iu',
+);
+const isChanged = (text: string) =>
+  !SAME_VALUE.test(text) &&
+  (ANOTHER_VALUE.test(text) || (WORD_VALUE.test(text) && /\d|^(?:true|false)$/i.test(text)));
+
+/** A cell's text. `forSpreadsheet`: a formula of that text where the program would make another value of it. */
+function cell(value: string | null, forSpreadsheet: boolean): string | null {
   if (value === null) return null;
+  if (forSpreadsheet && isChanged(value)) return `="${value}"`;
   const text = value.replace(FORMULA_INSIDE, "$&'");
   return FORMULA.test(text) ? `'${text}` : text;
 }
@@ -63,7 +85,7 @@ export function rowWriter<Name extends string>(
   const amount = (text: string | null) =>
     separator === 'semicolon' ? (text?.replace('.', ',') ?? null) : text;
   const value = (row: TextRow<Name>, name: Name) =>
-    amounts.includes(name) ? amount(row[name]) : cell(row[name]);
+    amounts.includes(name) ? amount(row[name]) : cell(row[name], separator !== undefined);
   return {
     head: (separator === undefined ? '' : BYTE_ORDER_MARK) + stringify([[...columns]], csv),
     line: (rows) =>

@@ -88,17 +88,23 @@ describe(`checkout's flow`, () => {
     assert.equal(themed.headers.get('location'), `/payment.php?payment_id=${other}`, 'of a link, not a form');
   });
 
-  test('a transfer is copied as banks take it, and a name that is not the shop’s is explained.', async () => {
-    const copied = async (currency: string, amount: number) => {
+  test('a transfer is copied as the page writes it, and a name that is not the shop’s is explained.', async () => {
+    const copied = async (currency: string, amount: number, lang = 'en') => {
       const { id } = await createAt(harness, 'transfer', { currency, amount });
-      const { text } = await open(harness, id);
+      const { text } = await open(harness, id, { lang });
       const values = [...text.matchAll(/<bdi class="copy" translate="no">([^<]*)<\/bdi>([^<]*)/g)];
       return { text, values: values.map(([, value, beside]) => [value, beside!.trim()]) };
     };
     const yen = await copied('JPY', 12800);
-    assert.deepEqual(yen.values.at(-2), ['12800', 'JPY']);
+    assert.deepEqual(yen.values.at(-2), ['12,800', 'JPY']);
     const euro = await copied('EUR', 1234.5);
-    assert.deepEqual(euro.values.at(-2), ['1234.50', 'EUR']);
+    assert.deepEqual(euro.values.at(-2), ['1,234.50', 'EUR']);
+    for (const lang of ['de', 'fr', 'es', 'it', 'nl', 'pl', 'tr', 'pt-BR']) {
+      const { text, values } = await copied('EUR', 21234.5, lang);
+      const [pasted] = values.at(-2)!;
+      assert.match(pasted!, /^21\D?234,50$/, lang);
+      assert.ok(text.split(pasted!).length > 2, `${lang}: people read ${pasted}`);
+    }
     assert.match(euro.text, /Corner Shop<\/bdi> is paid under this name/);
     const pound = await copied('GBP', 1);
     assert.match(pound.values.at(-1)![0]!, /^\d\d[0-9A-Z]{15}$/);

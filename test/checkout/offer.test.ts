@@ -197,7 +197,7 @@ describe('settings of methods', () => {
       /two capital letters/,
     ],
     [
-      account(`${swiss}, address: { street: S, city: B, country: CH }`),
+      account(`${swiss}, address: { city: B, country: CH }`),
       'methods[0].accounts[0].address.postal_code',
       /is missing/,
     ],

@@ -117,6 +117,41 @@ describe('exports of payments', () => {
     assert.match(await csv('tab'), /^\ufeffid\tcreated_at\t.*\r\npay_.*\t1234\.50\tUSD\t.*\t'=1\+1\t/s);
   });
 
+  test('A spreadsheet keeps text that looks like a number or a day; a program gets it as it is.', async () => {
+    const changed = [
+      '000123',
+      '12345678901234567890',
+      '3-4',
+      '1E5',
+      '01701234567',
+      '+49 170 1234',
+      '1.042',
+      '1,5',
+      '12:30',
+      '50%',
+      'MAR 3',
+      'SEPT1',
+      '3-Mar',
+      'true',
+      '-7',
+    ];
+    const kept = ['order-1', '1042', '0', '2026-11-20', '1E', 'A 12345', '1.2.3a'];
+    for (const separator of ['comma', 'semicolon', 'tab'] as const)
+      for (const reference of [...changed, ...kept]) {
+        const { id } = await harness.create({ merchant_reference: reference });
+        const sheet = await exported('csv', { ids: [id] }, separator);
+        const cell = `"=""${reference}"""`;
+        assert.equal(
+          sheet.includes(cell),
+          changed.includes(reference),
+          `${separator} ${reference}: ${sheet}`,
+        );
+        const formula = /^[+-]/.test(reference) ? "'" : '';
+        const [row] = readCsvRows(await exported('csv', { ids: [id] }));
+        assert.equal(row!.merchant_reference, formula + reference);
+      }
+  });
+
   test('Who decided, the bank reference and the notes stand in it, until the payment is erased.', async () => {
     const rowOf = async (id: string) => readCsvRows(await exported('csv', { ids: [id] }))[0]!;
     const { journal } = harness.service;

@@ -177,7 +177,7 @@ function terminalAnswers(file: string) {
   };
 }
 
-/** Writes the file, readable by its owner alone. The file before is replaced whole, or not at all, and kept under the first free name. */
+/** Writes the file, readable by its owner alone. The file before is replaced whole, or not at all, and kept as FILE.old, FILE.old.2 … */
 function write(file: string, text: string, overwrites: boolean): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (!overwrites) {

@@ -83,7 +83,7 @@ async function openBeside(file: string): Promise<Beside> {
   }
 }
 
-/** The text with the key in it: what is inserted, and not a character more, is new. Throws `Failure` where the file is not written that way. */
+/** The text with the key inserted and no other character changed. Throws `Failure` where the file is written in another way. */
 function textWith(before: string, merchant: { id: string; name: string }, entry: object): string {
   const document = parseDocument(before, { keepSourceTokens: true });
   const { contents } = document;

@@ -31,7 +31,7 @@ function isCountry(text: string): boolean {
 }
 
 const addressSchema = z.strictObject({
-  street: text(70).describe('Street, without the number.'),
+  street: text(70).optional().describe('Street, without the number; a place without streets has none.'),
   building: text(16).optional().describe('Building number.'),
   postal_code: text(16).describe('Postal code.'),
   city: text(35).describe('Town.'),

@@ -87,6 +87,14 @@ test('the Swiss code has the 31 lines of the guidelines, with either kind of ref
   assert.equal(swissPayload(withIban), lines('SCOR', withIban.iban, REFERENCE));
   assert.equal(swissPayload(withQrIban), lines('QRR', withQrIban.iban, withQrIban.reference));
   assert.equal(swissPayload(withIban)!.split('\n').length, 31);
+  const village = { postal_code: '3999', city: 'Oberwald', country: 'CH' };
+  assert.deepEqual(
+    swissPayload({ ...withIban, address: village })!
+      .split('\n')
+      .slice(4, 11),
+    ['S', 'Robert Schneider AG', '', '', '3999', 'Oberwald', 'CH'],
+    'a place without streets',
+  );
 });
 
 test('a Swiss code is refused the wrong kind of reference, currency, country, amount or script', () => {

@@ -12,7 +12,7 @@ const PERMITTED = /^[ -~\u00a0-\u017f\u0218-\u021b\u20ac]*$/u;
 
 /** A structured address, the only type left. `country`: ISO 3166-1, two letters. */
 export interface StructuredAddress {
-  street: string;
+  street?: string | undefined;
   building?: string | undefined;
   postal_code: string;
   city: string;
@@ -56,7 +56,7 @@ export function swissPayload(transfer: SwissTransfer): string | undefined {
   const name = field(transfer.holder, 70);
   const town = field(address.city, 35);
   const postalCode = field(address.postal_code, 16);
-  const street = [field(address.street, 70), field(address.building ?? '', 16)];
+  const street = [field(address.street ?? '', 70), field(address.building ?? '', 16)];
   const creditor = [name, ...street, postalCode, town, address.country];
   if (!name || !town || !postalCode || !creditor.every(isSwissText)) return undefined;
   const message = field(transfer.message ?? '', MESSAGE_CHARACTERS);
