@@ -89,8 +89,8 @@ async function write(
       'conflict',
       'Your account was changed meanwhile. Look at it again and repeat this.',
     );
-  recordAdministrator(transaction, act, action, changed, facts);
-  return changed;
+  await recordAdministrator(transaction, act, action, changed, facts);
+  return changed.after;
 }
 
 /**
@@ -146,7 +146,7 @@ export async function endOtherSessions(
     // Change the row first: a sign-in that runs at the same moment is waited for, or finds the changed row.
     const changed = await changeAdministrator(transaction, principal.id, undefined, {});
     if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
-    recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
+    await recordAdministrator(transaction, act, 'administrator.other_sessions_ended', changed);
     return endAllSessions(transaction, principal.id, act, principal.session);
   }, principal.id);
 }
@@ -187,7 +187,7 @@ export async function removePasskey(
     const facts = { passkey: passkeyId };
     const changed = await write(transaction, administrator, act, 'administrator.passkey_removed', {}, facts);
     const [removed] = await deletePasskeys(transaction, administrator.id, passkeyId);
-    recordGone(transaction, act, removed!);
+    await recordGone(transaction, act, removed!);
     await endAllSessions(transaction, administrator.id, act, asking.principal.session);
     return { administrator: changed, removed: removed! };
   });

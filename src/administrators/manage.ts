@@ -3,6 +3,7 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { type RowChange, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -67,7 +68,7 @@ export async function createAdministrator(
     updated_at: transaction.now,
   };
   transaction.insert(ADMINISTRATORS, administrator);
-  recordAdministrator(transaction, act, 'administrator.created', administrator, { role });
+  recordNewRow(transaction, act, 'administrator.created', ADMINISTRATORS, administrator, { role });
   return { administrator, link: secret };
 }
 
@@ -82,8 +83,8 @@ export async function disable(transaction: Transaction, id: string, act: Act): P
   await requireAnother(transaction, found, 'disabled');
   const changed = await written(transaction, id, { disabled_at: transaction.now });
   await endAllSessions(transaction, id, act);
-  recordAdministrator(transaction, act, 'administrator.disabled', changed);
-  return changed;
+  await recordAdministrator(transaction, act, 'administrator.disabled', changed);
+  return changed.after;
 }
 
 /** Lets a disabled administrator in again, as they were. Throws `not_found`, and `conflict` where they are not disabled. */
@@ -92,8 +93,8 @@ export async function enable(transaction: Transaction, id: string, act: Act): Pr
   if (found.disabled_at === null)
     throw new OperationalError('conflict', 'This administrator is not disabled.');
   const changed = await written(transaction, id, { disabled_at: null });
-  recordAdministrator(transaction, act, 'administrator.enabled', changed);
-  return changed;
+  await recordAdministrator(transaction, act, 'administrator.enabled', changed);
+  return changed.after;
 }
 
 /**
@@ -111,11 +112,11 @@ export async function changeRole(
   if (found.role === 'administrator') await requireAnother(transaction, found, 'given a lesser role');
   const changed = await written(transaction, id, { role });
   await endAllSessions(transaction, id, act);
-  recordAdministrator(transaction, act, 'administrator.role_changed', changed, {
+  await recordAdministrator(transaction, act, 'administrator.role_changed', changed, {
     from: found.role,
     to: role,
   });
-  return changed;
+  return changed.after;
 }
 
 /**
@@ -138,10 +139,10 @@ export async function reset(
     recovery_codes: null,
     ...kept,
   });
-  for (const passkey of await deletePasskeys(transaction, id)) recordGone(transaction, act, passkey);
+  for (const passkey of await deletePasskeys(transaction, id)) await recordGone(transaction, act, passkey);
   await endAllSessions(transaction, id, act);
-  recordAdministrator(transaction, act, 'administrator.reset', changed);
-  return { administrator: changed, link: secret };
+  await recordAdministrator(transaction, act, 'administrator.reset', changed);
+  return { administrator: changed.after, link: secret };
 }
 
 async function existing(transaction: Transaction, id: string): Promise<Administrator> {
@@ -154,7 +155,7 @@ async function written(
   transaction: Transaction,
   id: string,
   change: AdministratorChange,
-): Promise<Administrator> {
+): Promise<RowChange<Administrator> & { after: Administrator }> {
   const changed = await changeAdministrator(transaction, id, undefined, change);
   if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
   return changed;

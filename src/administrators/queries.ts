@@ -1,10 +1,11 @@
 // The SQL about administrators, also as reviewers, their passkeys and sessions. E-mail addresses come in lower case.
 
+import { lockRow, updateRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
 import { heldRows } from '../store/look-up.ts';
 import { marks, rowWithId } from '../store/table.ts';
-import { ADMINISTRATORS, type Administrator, type Role } from './administrator.ts';
+import { ADMINISTRATORS, type Administrator } from './administrator.ts';
 import { PASSKEYS, type Passkey, SESSIONS, type Session } from './rows.ts';
 
 const ADMINISTRATOR = ADMINISTRATORS.columnList;
@@ -58,17 +59,10 @@ export async function changeAdministrator(
   id: string,
   version: number | undefined,
   change: AdministratorChange,
-): Promise<Administrator | undefined> {
-  const names = Object.keys(change) as (keyof AdministratorChange)[];
-  const rows = await transaction.change<Administrator>(
-    `update administrators set ${names.map((name) => `${name} = ?, `).join('')}version = version + 1, updated_at = ?
-     where id = ? ${version === undefined ? '' : 'and version = ?'} returning ${ADMINISTRATOR}`,
-    ...names.map((name) => change[name] ?? null),
-    transaction.now,
-    id,
-    ...(version === undefined ? [] : [version]),
-  );
-  return rows[0];
+): Promise<{ before: Administrator; after: Administrator } | undefined> {
+  const before = await lockRow(transaction, ADMINISTRATORS, id);
+  if (!before || before.version !== (version ?? before.version)) return undefined;
+  return updateRow(transaction, ADMINISTRATORS, before, { ...change, updated_at: transaction.now });
 }
 
 /** Locks and gives those with the role `administrator`, so that two nodes cannot each take away what the other counts on. */
@@ -92,21 +86,6 @@ export function countPasskeys(database: Reader): Promise<{ administrator_id: str
   return database.query('select administrator_id, count(*) as count from passkeys group by administrator_id');
 }
 
-export async function usePasskey(
-  transaction: Transaction,
-  { id, version }: Passkey,
-  counter: number,
-): Promise<Passkey | undefined> {
-  const rows = await transaction.change<Passkey>(
-    `update passkeys set counter = ?, used_at = ?, version = version + 1 where id = ? and version = ? returning ${PASSKEY}`,
-    counter,
-    transaction.now,
-    id,
-    version,
-  );
-  return rows[0];
-}
-
 /** Deletes one passkey of an administrator, or all. */
 export function deletePasskeys(
   transaction: Transaction,
@@ -118,38 +97,6 @@ export function deletePasskeys(
     administratorId,
     ...(id === undefined ? [] : [id]),
   );
-}
-
-/** An administrator by a session of theirs: `session` is its id, `salt` and `created_at` are its own. */
-export interface SessionOwner {
-  id: string;
-  name: string;
-  email: string;
-  role: Role;
-  session: string;
-  salt: string;
-  /** The session's. */
-  digest: string;
-  /** As the session has it. */
-  administrator_id: string;
-  created_at: number;
-}
-
-/** The administrator whose session has this digest, while both are good. */
-export async function findSessionOwner(
-  database: Reader,
-  digest: string,
-  now: number,
-): Promise<SessionOwner | undefined> {
-  const rows = await database.query<SessionOwner>(
-    `select administrators.id as id, administrators.name as name, email, role, sessions.id as session, sessions.salt as salt,
-       digest, administrator_id, sessions.created_at as created_at
-     from sessions join administrators on administrators.id = sessions.administrator_id
-     where sessions.id = (select id from sessions where digest = ?) and ended_at is null and expires_at > ? and disabled_at is null`,
-    digest,
-    now,
-  );
-  return heldRows(rows, { digest }).find((owner) => owner.id === owner.administrator_id);
 }
 
 export const findSession = (database: Reader, id: string) => rowWithId(database, SESSIONS, id);
@@ -177,16 +124,15 @@ export function openSessionsOf(database: Reader, administratorId: string, now: n
   );
 }
 
-/** Ends those sessions of an administrator that have not ended: the only one named, or all except one. */
-export function endSessions(
+/** Sessions of an administrator that have not ended: the only one named, or all except one. */
+export function sessionsToEnd(
   transaction: Transaction,
   administratorId: string,
   which: { only: string } | { except: string },
 ): Promise<Session[]> {
-  return transaction.change<Session>(
-    `update sessions set ended_at = ?, version = version + 1
-     where administrator_id = ? and ended_at is null and id ${'only' in which ? '=' : '<>'} ? returning ${SESSION}`,
-    transaction.now,
+  return transaction.query<Session>(
+    `select ${SESSION} from sessions
+     where administrator_id = ? and ended_at is null and id ${'only' in which ? '=' : '<>'} ? order by id`,
     administratorId,
     'only' in which ? which.only : which.except,
   );

@@ -43,7 +43,7 @@ export async function resealTotpSecrets(
     const plain = isSealed(secret) ? openTotpSecret(ring, found, 0)! : secret;
     const totp_secret = await sealTotpSecret(transaction, ring, found, plain);
     const changed = await changeAdministrator(transaction, found.id, found.version, { totp_secret });
-    if (changed) recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
+    if (changed) await recordAdministrator(transaction, ACT, TOTP_SEALED, changed, { key: ring.current });
     return changed !== undefined; // if not, it was changed meanwhile: the next run does it
   });
   return { sealed: done.length, left };
@@ -62,7 +62,7 @@ export async function clearTotpSecrets(
   const { done, left } = await changeEach(database, journal, isDue, async (transaction, { id }) => {
     const cleared = { totp_secret: null, totp_step: null };
     const changed = await changeAdministrator(transaction, id, undefined, cleared);
-    recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
+    await recordAdministrator(transaction, ACT, 'administrator.totp_lost', changed!);
     return true;
   });
   return { cleared: done, left };

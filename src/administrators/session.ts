@@ -1,22 +1,17 @@
 // Sessions of administrators. A session is looked up at every request, so that its end holds on all nodes at once.
+
 import { randomBytes } from 'node:crypto';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { Aged, KeyRing } from '../journal/keys/key-ring.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow, type Facts, isAsRecorded, readRecorded, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import type { Principal } from './administrator.ts';
-import {
-  endSessions,
-  findSessionByDigest,
-  findSessionOwner,
-  openSessionsOf,
-  type SessionOwner,
-} from './queries.ts';
+import { ADMINISTRATORS, type Principal } from './administrator.ts';
+import { findAdministrator, findSessionByDigest, openSessionsOf, sessionsToEnd } from './queries.ts';
 import { actorOf } from './record.ts';
 import { type Factor, SESSIONS, type Session } from './rows.ts';
 
@@ -65,11 +60,12 @@ export async function openCookie(
   const seen = Number(seconds);
   const age = nowMs - seen * SECOND_MS;
   if (age > SESSION_IDLE_MS || age < -CLOCK_SKEW_MS) return undefined;
-  const owner = await findSessionOwner(database, sha256(secret!), nowMs);
-  if (!owner) return undefined;
-  if (!ring.isMac('session seen', seenText(secret!, seen), seal!, owner)) return undefined;
-  const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, owner, nowMs) : undefined;
-  return { principal: principalOf(owner), secret: secret!, refreshed };
+  const found = await findOwned(database, secret!, nowMs);
+  if (!found) return undefined;
+  const { principal, session } = found;
+  if (!ring.isMac('session seen', seenText(secret!, seen), seal!, session)) return undefined;
+  const refreshed = age >= REFRESH_MS ? cookieValue(ring, secret!, session, nowMs) : undefined;
+  return { principal, secret: secret!, refreshed };
 }
 
 /** Whose session has this secret, if it has neither ended nor expired and they are not disabled. Throws `DatabaseError`. */
@@ -78,12 +74,25 @@ export async function findPrincipal(
   secret: string,
   nowMs: number,
 ): Promise<Principal | undefined> {
-  const owner = await findSessionOwner(database, sha256(secret), nowMs);
-  return owner && principalOf(owner);
+  return (await findOwned(database, secret, nowMs))?.principal;
 }
 
-function principalOf({ id, name, email, role, session }: SessionOwner): Principal {
-  return { id, name, email, role, actor: actorOf(id), session, token: null };
+/** The session with a secret and its owner, while both are good, and as the history left them. */
+async function findOwned(
+  database: Reader,
+  secret: string,
+  nowMs: number,
+): Promise<{ principal: Principal; session: Session } | undefined> {
+  const digest = sha256(secret);
+  const session = await readRecorded(database, SESSIONS, () => findSessionByDigest(database, digest));
+  if (!session || session.ended_at !== null || session.expires_at <= nowMs) return undefined;
+  const owner = await readRecorded(database, ADMINISTRATORS, () =>
+    findAdministrator(database, session.administrator_id),
+  );
+  if (!owner || owner.disabled_at !== null) return undefined;
+  const { id, name, email, role } = owner;
+  const principal = { id, name, email, role, actor: actorOf(id), session: session.id, token: null };
+  return { principal, session };
 }
 
 /**
@@ -111,7 +120,7 @@ export async function startSession(
   };
   await transaction.insertNow(SESSIONS, session); // ending all sessions in the same commit must find it
   const act = { actor: actorOf(administratorId), request_id: requestId };
-  recordRow(transaction, act, 'session.started', SESSIONS, session, { factor });
+  recordNewRow(transaction, act, 'session.started', SESSIONS, session, { factor });
   await endBeyondMaximum(transaction, administratorId, act);
   return { secret, session };
 }
@@ -119,10 +128,7 @@ export async function startSession(
 /** Ends the oldest sessions of an administrator beyond SESSIONS_MAXIMUM. The caller has changed the administrator's row. */
 async function endBeyondMaximum(transaction: Transaction, administratorId: string, act: Act): Promise<void> {
   const open = await openSessionsOf(transaction, administratorId, transaction.now);
-  for (const { id } of open.slice(SESSIONS_MAXIMUM)) {
-    const [ended] = await endSessions(transaction, administratorId, { only: id });
-    if (ended) recordRow(transaction, act, 'session.ended', SESSIONS, ended, { reason: 'too_many_sessions' });
-  }
+  await end(transaction, open.slice(SESSIONS_MAXIMUM), act, { reason: 'too_many_sessions' });
 }
 
 /** Ends the session of `principal`; that it has ended already is no failure. */
@@ -131,8 +137,8 @@ export async function endSession(
   principal: Principal,
   requestId: string | null,
 ): Promise<void> {
-  const ended = await endSessions(transaction, principal.id, { only: principal.session ?? '' });
-  recordEnds(transaction, ended, { actor: principal.actor, request_id: requestId });
+  const open = await sessionsToEnd(transaction, principal.id, { only: principal.session ?? '' });
+  await end(transaction, open, { actor: principal.actor, request_id: requestId });
 }
 
 /** Ends the session whose cookie a browser brings, however long unused: another is about to take its place there. */
@@ -146,8 +152,8 @@ export async function endReplaced(
   const found = await findSessionByDigest(transaction, sha256(secret));
   if (!found) return;
   const { id, administrator_id: owner } = found;
-  const ended = await endSessions(transaction, owner, { only: id });
-  recordEnds(transaction, ended, { actor: actorOf(owner), request_id: requestId });
+  const open = await sessionsToEnd(transaction, owner, { only: id });
+  await end(transaction, open, { actor: actorOf(owner), request_id: requestId });
 }
 
 /**
@@ -160,11 +166,21 @@ export async function endAllSessions(
   act: Act,
   except: string | null = null,
 ): Promise<number> {
-  const ended = await endSessions(transaction, administratorId, { except: except ?? '' });
-  recordEnds(transaction, ended, act);
-  return ended.length;
+  return end(transaction, await sessionsToEnd(transaction, administratorId, { except: except ?? '' }), act);
 }
 
-function recordEnds(transaction: Transaction, ended: readonly Session[], act: Act): void {
-  for (const session of ended) recordRow(transaction, act, 'session.ended', SESSIONS, session);
+/** Ends sessions, but for those that were changed in the store itself: they let nobody in, and stay for `audit verify` to find. */
+async function end(
+  transaction: Transaction,
+  sessions: readonly Session[],
+  act: Act,
+  facts: Facts = {},
+): Promise<number> {
+  let ended = 0;
+  const written = { ended_at: transaction.now };
+  for (const session of sessions) {
+    if (!(await isAsRecorded(transaction, SESSIONS, session))) continue;
+    if (await changeRow(transaction, act, 'session.ended', SESSIONS, session, written, facts)) ended += 1;
+  }
+  return ended;
 }

@@ -3,7 +3,8 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { recordNewRow } from '../journal/record-row.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { randomId, timeOrderedId } from '../lib/ids.ts';
@@ -44,7 +45,7 @@ export async function newSetUpLink(
   const { secret, kept } = newSetUp(transaction.now);
   const changed = await changeAdministrator(transaction, id, undefined, kept);
   if (!changed) throw new OperationalError('not_found', 'There is no such administrator.');
-  recordAdministrator(transaction, act, 'administrator.set_up_link_made', changed);
+  await recordAdministrator(transaction, act, 'administrator.set_up_link_made', changed);
   return secret;
 }
 
@@ -99,11 +100,11 @@ export async function completeSetUp(
   const kind = totp ? 'totp' : 'passkey';
   await endReplaced(transaction, replaced, requestId);
   const started = await startSession(transaction, found.id, kind, requestId);
-  recordAdministrator(transaction, act, 'administrator.set_up', changed, {
+  await recordAdministrator(transaction, act, 'administrator.set_up', changed, {
     factor: kind,
     session: started.session.id,
   });
-  return { ...started, administrator: changed };
+  return { ...started, administrator: changed.after };
 }
 
 /** Adds a passkey's row and its entry. */
@@ -125,7 +126,7 @@ export function insertPasskey(
     used_at: null,
   };
   transaction.insert(PASSKEYS, row);
-  recordRow(transaction, act, 'passkey.added', PASSKEYS, row);
+  recordNewRow(transaction, act, 'passkey.added', PASSKEYS, row);
   return row;
 }
 

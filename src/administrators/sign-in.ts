@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { newestEntriesAbout } from '../journal/queries.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Administrator } from './administrator.ts';
@@ -25,7 +25,6 @@ import {
   findAdministrator,
   findAdministratorByEmail,
   passkeysOf,
-  usePasskey,
 } from './queries.ts';
 import { actorOf, recordAdministrator, TOTP_SEALED } from './record.ts';
 import { spend } from './recovery-codes.ts';
@@ -194,19 +193,19 @@ export async function complete(
     if (!proof) {
       recordFailure(transaction, email, 'second_factor', requestId, source);
       const anonymous = { actor: 'anonymous', request_id: requestId };
-      recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
-      const ticket = newTicket(ring, changed, transaction.now);
-      return { refused: 'wrong', ticket, administrator: changed };
+      await recordAdministrator(transaction, anonymous, 'administrator.second_factor_refused', changed);
+      const ticket = newTicket(ring, changed.after, transaction.now);
+      return { refused: 'wrong', ticket, administrator: changed.after };
     }
     if (proof.used) await recordUse(transaction, proof.used, requestId);
     await endReplaced(transaction, caller.session, requestId);
     const { secret, session } = await startSession(transaction, id, proof.factor, requestId);
     const act = { actor: actorOf(id), request_id: requestId };
-    recordAdministrator(transaction, act, 'administrator.signed_in', changed, {
+    await recordAdministrator(transaction, act, 'administrator.signed_in', changed, {
       factor: proof.factor,
       session: session.id,
     });
-    return { secret, session, administrator: changed };
+    return { secret, session, administrator: changed.after };
   }, id);
   // The row changed since it was read. The ticket tells whether that was more than a sealing.
   return done ?? complete(parts, ticket, { requestId, caller, ...(given && { source: given }) }, prove);
@@ -217,8 +216,8 @@ async function recordUse(
   { passkey, counter }: { passkey: Passkey; counter: number },
   requestId: string | null,
 ): Promise<void> {
-  const used = await usePasskey(transaction, passkey, counter);
-  if (!used) throw new Error('a passkey changed though its administrator did not');
   const act = { actor: actorOf(passkey.administrator_id), request_id: requestId };
-  recordRow(transaction, act, 'passkey.used', PASSKEYS, used);
+  const written = { counter, used_at: transaction.now };
+  const used = await changeRow(transaction, act, 'passkey.used', PASSKEYS, passkey, written);
+  if (!used) throw new Error('a passkey changed though its administrator did not');
 }

@@ -1,13 +1,10 @@
 // The SQL about administrators' tokens.
 
-import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
 import { heldRows } from '../store/look-up.ts';
 import { rowWithId } from '../store/table.ts';
 import type { Role } from './administrator.ts';
 import { TOKENS, type Token } from './rows.ts';
-
-const TOKEN = TOKENS.columnList;
 
 export interface OwnedToken extends Token {
   /** As the administrator's row has it. */
@@ -36,14 +33,4 @@ export const findToken = (database: Reader, id: string) => rowWithId(database, T
 
 export function listOwnedTokens(database: Reader): Promise<OwnedToken[]> {
   return database.query<OwnedToken>(`${OWNED_TOKEN} order by administrator_tokens.id`);
-}
-
-export async function endToken(transaction: Transaction, id: string): Promise<Token | undefined> {
-  const rows = await transaction.change<Token>(
-    `update administrator_tokens set revoked_at = ?, version = version + 1
-     where id = ? and revoked_at is null returning ${TOKEN}`,
-    transaction.now,
-    id,
-  );
-  return rows[0];
 }

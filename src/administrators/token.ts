@@ -2,7 +2,7 @@
 
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow, lockRow, readRecorded, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -11,11 +11,12 @@ import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { findNow, type Seen } from '../store/look-up.ts';
-import { type Principal, ROLES, type Role } from './administrator.ts';
+import { ADMINISTRATORS, type Principal, ROLES, type Role } from './administrator.ts';
+
 import { findAdministrator } from './queries.ts';
 import { actorOf } from './record.ts';
 import { TOKENS, type Token } from './rows.ts';
-import { endToken, findOwnedToken, listOwnedTokens, type OwnedToken } from './token-queries.ts';
+import { findOwnedToken, listOwnedTokens, type OwnedToken } from './token-queries.ts';
 
 export type { OwnedToken, Token };
 
@@ -63,7 +64,7 @@ export async function createToken(
     revoked_at: null,
   };
   transaction.insert(TOKENS, row);
-  recordRow(transaction, act, 'token.created', TOKENS, row, {
+  recordNewRow(transaction, act, 'token.created', TOKENS, row, {
     administrator: administratorId,
     role,
   });
@@ -84,7 +85,7 @@ export async function findTokenPrincipal(
   let found: OwnedToken | undefined;
   const good = await findNow(database, async (state) => {
     found = await findOwnedToken(state, digest);
-    return found && isGood(found, now) ? found : undefined;
+    return found && isGood(found, now) && (await isOwnedAsRecorded(state, found)) ? found : undefined;
   });
   if (!good) return found ? { refused: { administrator: found.administrator_id, token: found.id } } : {};
   const { administrator_id: id, owner_name: name, email, role, owner_role } = good;
@@ -101,16 +102,25 @@ export async function findTokenPrincipal(
   };
 }
 
+/** Whether a token and its owner are as the history left them. */
+async function isOwnedAsRecorded(database: Reader, { digest, owner_role }: OwnedToken): Promise<boolean> {
+  const token = await readRecorded(database, TOKENS, () => findOwnedToken(database, digest));
+  const read = () => findAdministrator(database, token!.administrator_id);
+  const owner = token && (await readRecorded(database, ADMINISTRATORS, read));
+  return owner?.role === owner_role;
+}
+
 function isGood({ revoked_at, expires_at, owner_disabled_at }: OwnedToken, now: number): boolean {
   return revoked_at === null && expires_at > now && owner_disabled_at === null;
 }
 
 /** Revokes a token for good. Throws `not_found` if there is none with this id, or it is revoked already. */
 export async function revokeToken(transaction: Transaction, id: string, act: Act): Promise<Token> {
-  const revoked = await endToken(transaction, id);
-  if (!revoked) throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
-  recordRow(transaction, act, 'token.revoked', TOKENS, revoked);
-  return revoked;
+  const found = await lockRow(transaction, TOKENS, id);
+  if (found?.revoked_at !== null)
+    throw new OperationalError('not_found', 'There is no such token, or it is revoked already.');
+  const written = { revoked_at: transaction.now };
+  return (await changeRow(transaction, act, 'token.revoked', TOKENS, found, written))!;
 }
 
 /** All tokens with their owners, expired ones too. Throws `DatabaseError`. */

@@ -9,14 +9,15 @@ export const verifyAdministrators: readonly RowCheck[] = [
     table: ADMINISTRATORS,
     prefix: 'adm_',
     noun: 'administrator',
+    creates: ['administrator.created'],
   }),
   rowCheck({
     table: PASSKEYS,
     prefix: 'psk_',
     noun: 'passkey',
-
+    creates: ['passkey.added'],
     mayBeGone: ({ last }) => last.row === null, // a removed one's last entry says that there is no row
   }),
-  rowCheck({ table: SESSIONS, prefix: 'ses_', noun: 'session' }),
-  rowCheck({ table: TOKENS, prefix: 'tok_', noun: 'token' }),
+  rowCheck({ table: SESSIONS, prefix: 'ses_', noun: 'session', creates: ['session.started'] }),
+  rowCheck({ table: TOKENS, prefix: 'tok_', noun: 'token', creates: ['token.created'] }),
 ];

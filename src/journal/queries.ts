@@ -1,5 +1,7 @@
 // The SQL of the history.
+
 import { DatabaseError, type Reader, type Row } from '../store/database.ts';
+import { marks } from '../store/table.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Seal } from './seal.ts';
 
@@ -184,6 +186,18 @@ export async function momentOfEntry(database: Reader, number: number): Promise<n
 
 export function entriesOf(database: Reader, subject: string): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(`${SELECT_ENTRIES} where subject = ? order by number`, subject);
+}
+
+/** The newest entry of each of some subjects, but for those that have none. */
+export function newestEntryOfEach(
+  database: Reader,
+  subjects: readonly string[],
+): Promise<Pick<AuditEntry, 'number' | 'subject' | 'facts'>[]> {
+  return database.query(
+    `select number, subject, facts from audit_entries
+     where number in (select max(number) from audit_entries where subject in (${marks(subjects)}) group by subject)`,
+    ...subjects,
+  );
 }
 
 /** The newest entries with a subject, newest first. */

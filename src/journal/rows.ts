@@ -31,6 +31,8 @@ interface Told {
   version: number;
   /** The state that the actions lead to, where the table has states. */
   state: string | undefined;
+  /** Whether its first entry is of an action that makes a row. So is one whose row an operator acknowledged. */
+  isCreated: boolean;
   last: {
     number: number;
     /** When it was last changed, milliseconds since 1970. An acknowledgement of a change counts if it is the first entry. */
@@ -58,6 +60,8 @@ interface RowTable<R extends object> {
     /** The state that a row is in. */
     of(row: R): string;
   };
+  /** The actions that a row can begin with. */
+  creates: readonly string[];
   /** Whether the history accounts for the row's being gone. */
   mayBeGone?(told: Told): boolean;
 }
@@ -150,6 +154,7 @@ function faultOf<R extends object>(
   });
   if (!row) return fault('missing', 'is missing, though the history speaks of it');
   if (!told) return fault('added', 'stands in no entry of the history');
+  if (!told.isCreated) return fault('added', 'begins in the history with an entry that makes no row');
   const { last } = told;
   if (last.row !== digest) return fault('changed', `is not as entry ${last.number} left it`);
   if (state !== told.state) return fault('contradictory', `is ${state}, its entries make it ${told.state}`);
@@ -160,7 +165,7 @@ function faultOf<R extends object>(
 
 async function* tellings<R extends object>(
   view: Reader,
-  { prefix, states }: RowTable<R>,
+  { prefix, states, creates }: RowTable<R>,
   report: RowReport,
 ): AsyncGenerator<Told> {
   let told: Told | undefined;
@@ -182,11 +187,13 @@ async function* tellings<R extends object>(
           subject,
           version: typeof facts.version === 'number' ? facts.version : (before?.version ?? 0),
           state: typeof facts.state === 'string' ? facts.state : state,
+          isCreated: true,
           last: { ...last, at: before?.last.at ?? at },
         };
       } else {
         const version = (before?.version ?? 0) + 1;
-        told = { subject, version, state: states?.after.get(action) ?? state, last };
+        const isCreated = before?.isCreated ?? creates.includes(action);
+        told = { subject, version, state: states?.after.get(action) ?? state, isCreated, last };
       }
       after = { subject, number };
     }

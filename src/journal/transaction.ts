@@ -12,6 +12,8 @@ export class Transaction {
   readonly now: number;
   readonly inserts: { table: string; row: object }[] = [];
   readonly entries: Entry[] = [];
+  /** Rows that were found to be as the history says. */
+  readonly vouched = new WeakSet<object>();
   changed = false;
   probing = false;
   glancing = false;

@@ -1,6 +1,6 @@
 // API keys of the store: made, replaced by another with an overlap, and revoked, each with an entry of the history.
 import type { Journal } from '../journal/journal.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { type Facts, recordRow, updateRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
@@ -12,7 +12,7 @@ import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { earlier, type KnownKey } from './known-key.ts';
 import { DEVELOPMENT_KEY, KEY_PREFIX, keyDigest, type Mode } from './merchant.ts';
-import { countKeysSince, countWorkingKeys, endKey, findKey } from './queries.ts';
+import { countKeysSince, countWorkingKeys, findKey } from './queries.ts';
 import { API_KEYS, isInactive, keyRow, type StoredKey } from './stored-key.ts';
 
 /** For how long a key goes on working beside the one that replaces it, in milliseconds. */
@@ -81,7 +81,8 @@ async function write(
   const row = keyRow(keyDigest(key), from, now);
   await transaction.insertNow(API_KEYS, row);
   const facts = { merchant: merchantId, mode, ...(replaces !== undefined && { replaces }) };
-  recordApiKey(transaction, act, 'key.issued', row, facts);
+  const change = { before: undefined, after: row };
+  await recordRow(transaction, act, 'key.issued', API_KEYS, change, withKey(act, facts));
   return { key, row };
 }
 
@@ -113,17 +114,7 @@ export function keyNameFault(name: string): string | undefined {
   );
 }
 
-/** Records a change of a key, given as it is after it. */
-export function recordApiKey(
-  transaction: Transaction,
-  act: KeyAct,
-  action: string,
-  row: StoredKey,
-  facts: Record<string, string> = {},
-): void {
-  const withKey = act.key ? { ...facts, key: act.key.id } : facts;
-  recordRow(transaction, act, action, API_KEYS, row, withKey);
-}
+const withKey = ({ key }: KeyAct, facts: Facts): Facts => (key ? { ...facts, key: key.id } : facts);
 
 /**
  * Makes a key in the place of `old`, which stays active for `overlapMs` milliseconds, or until its own end if that is nearer. The new one
@@ -161,8 +152,8 @@ export async function rotateKey(
   };
   const issued = await write(transaction, wish, act, old.id);
   const expires_at = earlier(ownEnd, transaction.now + overlapMs);
-  const after = { ...before, expires_at, replaced_by: issued.row.id };
-  return { ...issued, old: await writeEnd(transaction, after, act, 'key.replaced') };
+  const end = { expires_at, replaced_by: issued.row.id };
+  return { ...issued, old: await writeEnd(transaction, before, end, act, 'key.replaced') };
 }
 
 /**
@@ -177,8 +168,8 @@ export async function revokeKey(
   const acting = await takeTurn(transaction, key.merchant_id, act);
   const before = await changeable(transaction, key);
   if (acting?.id !== key.id) refuseReplaced(acting); // itself it may end
-  const after = { ...before, revoked_at: transaction.now };
-  return { row: await writeEnd(transaction, after, act, 'key.revoked') };
+  const end = { revoked_at: transaction.now };
+  return { row: await writeEnd(transaction, before, end, act, 'key.revoked') };
 }
 
 /** The row of a key that still works; one to be written where the configuration alone names it. Throws `invalid_status`. */
@@ -198,18 +189,20 @@ async function changeable(transaction: Transaction, key: KnownKey): Promise<Stor
   return row;
 }
 
-/** Writes a key that ends over its row, or as the first row of one that the configuration names. */
+/** Writes the end of a key over its row, or as the first row of one that the configuration names. */
 async function writeEnd(
   transaction: Transaction,
-  row: StoredKey,
+  before: StoredKey,
+  end: Partial<StoredKey>,
   act: KeyAct,
   action: 'key.replaced' | 'key.revoked',
 ): Promise<StoredKey> {
-  const after = { ...row, version: row.version + 1 };
-  if (row.version === 0) await transaction.insertNow(API_KEYS, after);
-  else if (!(await endKey(transaction, after))) throw new ChangedMeanwhile();
-  const facts: Record<string, string> = after.replaced_by === null ? {} : { replaced_by: after.replaced_by };
-  recordApiKey(transaction, act, action, after, facts);
+  const isNew = before.version === 0;
+  const after = { ...before, ...end, version: before.version + 1 };
+  if (isNew) await transaction.insertNow(API_KEYS, after);
+  else if (!(await updateRow(transaction, API_KEYS, before, end))) throw new ChangedMeanwhile();
+  const facts = withKey(act, after.replaced_by === null ? {} : { replaced_by: after.replaced_by });
+  await recordRow(transaction, act, action, API_KEYS, { before: isNew ? undefined : before, after }, facts);
   return after;
 }
 

@@ -45,6 +45,8 @@ export class Directory {
   readonly #stored = new Map<string, KeptMerchant>();
   readonly #kept: KeptKeys;
   #suspended: Set<string> = new Set();
+  /** The ids of merchants and keys whose rows are not as the history left them. */
+  readonly #distrusted = new Set<string>();
   /** Callers by their keys' digests, as far as they have called since the last change. */
   readonly #callers = new Map<string, Caller>();
   /** Made when it is first asked for, and again when a merchant may have another name. */
@@ -81,6 +83,7 @@ export class Directory {
   /** Takes a merchant of the store as its row has it now. */
   putMerchant(row: StoredMerchant): void {
     const { id, version } = row;
+    this.#distrusted.delete(id);
     if ((this.#stored.get(id)?.version ?? 0) > version) return;
     const before = this.#profile(id)?.name;
     this.#stored.set(id, { version, profile: profileOf(row) });
@@ -94,8 +97,21 @@ export class Directory {
 
   /** Takes a key of the store as its row has it now. Gives it with what the configuration says of it, whether it is kept or not. */
   putKey(row: StoredKey): KnownKey {
+    this.#distrusted.delete(row.id);
     this.#callers.delete(row.digest);
-    return knownKey(this.#configuredKeys.get(row.digest), this.#kept.put(row), this.testOnly)!;
+    this.#kept.put(row);
+    return this.keyOf(row);
+  }
+
+  /** A key by its row, to be shown: with what the configuration says of it, or as it is known here if that is newer. */
+  keyOf(row: StoredKey): KnownKey {
+    return knownKey(this.#configuredKeys.get(row.digest), this.#kept.newest(row), this.testOnly)!;
+  }
+
+  /** Lets a key in no more, and a merchant do no more than a suspended one, until its row is put again. */
+  distrust(id: string): void {
+    this.#distrusted.add(id);
+    this.#callers.clear();
   }
 
   /** Lets keys go that expired before `now`. */
@@ -108,9 +124,9 @@ export class Directory {
     this.#suspended = new Set(ids);
   }
 
-  /** Whether a merchant is suspended, as far as this node has heard. */
+  /** Whether a merchant is suspended, as far as this node has heard, or its row was changed in the store itself. */
   isSuspended(merchantId: string): boolean {
-    return this.#suspended.has(merchantId);
+    return this.#suspended.has(merchantId) || this.#distrusted.has(merchantId);
   }
 
   /** Whether there is any key at all. */
@@ -185,15 +201,20 @@ export class Directory {
     return undefined;
   }
 
-  /** The ids of the keys that the configuration names. */
-  get configuredKeyIds(): string[] {
-    return [...this.#configuredKeys.values()].map(({ id }) => id);
+  /** The ids of the merchants and keys that the configuration names. */
+  get configuredIds(): { merchants: string[]; keys: string[] } {
+    return {
+      merchants: [...this.#configured.keys()],
+      keys: [...this.#configuredKeys.values()].map(({ id }) => id),
+    };
   }
 
   /** Whether a key is known here for good, so that the store has nothing to say that `find` does not: ends only come nearer. */
   knows(key: string): boolean {
     const known = this.key(keyDigest(key));
-    return known !== undefined && this.#profile(known.merchant_id) !== undefined;
+    return (
+      known !== undefined && this.#profile(known.merchant_id) !== undefined && !this.#distrusted.has(known.id)
+    );
   }
 
   /**
@@ -216,7 +237,7 @@ export class Directory {
     if (digest === DEVELOPMENT_DIGEST && !this.#configuredKeys.has(digest)) return undefined;
     const key = this.key(digest);
     const merchant = key && this.#profile(key.merchant_id);
-    if (!merchant || key.revoked_at !== null) return undefined;
+    if (!merchant || key.revoked_at !== null || this.#distrusted.has(key.id)) return undefined;
     const { id, name, limits } = merchant;
     return { merchant: { id, name }, key, limits, actor: `merchant:${id}` };
   }

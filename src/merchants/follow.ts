@@ -2,22 +2,18 @@
 
 import type { AuditEntry } from '../journal/audit-entry.ts';
 import type { JournalListener } from '../journal/follow.ts';
+import { newestEntryOfEach } from '../journal/queries.ts';
+import { type Recorded, thoseAsRecorded } from '../journal/record-row.ts';
+import { entryFacts } from '../journal/rows.ts';
 import type { Clock } from '../lib/time.ts';
 import type { Database, Reader } from '../store/database.ts';
+import { rowsWithIds } from '../store/table.ts';
 import type { Directory } from './directory.ts';
 import type { KnownKey } from './known-key.ts';
 import { type Caller, keyDigest, type MerchantWithKeys } from './merchant.ts';
-import {
-  findKey,
-  findKeyByDigest,
-  findKeys,
-  findMerchant,
-  findMerchants,
-  keysAfter,
-  merchantsAfter,
-} from './queries.ts';
-import { KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
-import { MERCHANT_ID_PREFIX } from './stored-merchant.ts';
+import { findKey, findKeyByDigest, findKeys, findMerchants, keysAfter, merchantsAfter } from './queries.ts';
+import { API_KEYS, KEY_ID_PREFIX, type StoredKey } from './stored-key.ts';
+import { MERCHANT_ID_PREFIX, MERCHANTS, type StoredMerchant } from './stored-merchant.ts';
 
 const PAGE = 500;
 
@@ -32,24 +28,31 @@ export function directoryListeners(database: Reader, directory: Directory, clock
       const overSince = directory.keepsOver ? 0 : clock.now();
       await pages(
         (after) => keysAfter(database, after, overSince, PAGE),
-        (row) => directory.putKey(row),
+        async (rows) => takeKeys(directory, await judge(database, API_KEYS, rows)),
       );
-      await loadConfigured(database, directory);
+      for (const page of await judgeConfigured(database, directory.configuredIds.keys))
+        takeKeys(directory, page);
     },
     async hear(entries) {
-      for (const row of await findKeys(database, subjectsOf(entries))) directory.putKey(row);
+      const rows = await findKeys(database, subjectsOf(entries));
+      takeKeys(directory, await judge(database, API_KEYS, rows));
       directory.forgetInactive(clock.now());
     },
   };
   const merchants: JournalListener = {
     prefix: MERCHANT_ID_PREFIX,
-    load: () =>
-      pages(
+    async load() {
+      await pages(
         (after) => merchantsAfter(database, after, PAGE),
-        (row) => directory.putMerchant(row),
-      ),
+        async (rows) => takeMerchants(directory, await judge(database, MERCHANTS, rows)),
+      );
+      const { merchants: ids } = directory.configuredIds;
+      const rows = await findMerchants(database, ids);
+      takeMerchants(directory, await judge(database, MERCHANTS, rows, ids));
+    },
     async hear(entries) {
-      for (const row of await findMerchants(database, subjectsOf(entries))) directory.putMerchant(row);
+      const rows = await findMerchants(database, subjectsOf(entries));
+      takeMerchants(directory, await judge(database, MERCHANTS, rows));
     },
   };
   return [keys, merchants];
@@ -58,22 +61,74 @@ export function directoryListeners(database: Reader, directory: Directory, clock
 /** Takes all rows of a table, a page at a time. */
 async function pages<R extends { id: string }>(
   page: (after: string) => Promise<R[]>,
-  put: (row: R) => void,
+  take: (rows: R[]) => Promise<void>,
 ): Promise<void> {
   let rows: R[] = [];
   do {
     rows = await page(rows.at(-1)?.id ?? '');
-    for (const row of rows) put(row);
+    await take(rows);
   } while (rows.length === PAGE);
 }
 
+/** Rows that are as the history left them, those that are not, and the ids of those that the history tells of and that are not there. */
+interface Judged<R> {
+  right: readonly R[];
+  wrong: readonly R[];
+  gone: readonly string[];
+}
+
+/** Holds rows against the history. `ids`: of all that were looked for, where the table need not have each. */
+async function judge<R extends { id: string }>(
+  database: Reader,
+  table: Recorded<R>,
+  rows: readonly R[],
+  ids: readonly string[] = [],
+): Promise<Judged<R>> {
+  const right = await thoseAsRecorded(database, table, rows);
+  // Another node may have changed a row between the read of the row and that of its entry.
+  const doubtful = without(
+    rows.map(({ id }) => id),
+    right,
+  );
+  const again = await rowsWithIds(database, table, doubtful);
+  right.push(...(await thoseAsRecorded(database, table, again)));
+  const missing = without(ids, rows);
+  const told = missing.length === 0 ? [] : await newestEntryOfEach(database, missing);
+  const gone = told.filter((entry) => entryFacts(entry).row !== null).map(({ subject }) => subject);
+  return { right, wrong: again.filter((row) => !right.includes(row)), gone };
+}
+
+function without(ids: readonly string[], rows: readonly { id: string }[]): string[] {
+  const there = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => !there.has(id));
+}
+
+/** Puts what is as the history left it into a directory. The rest is distrusted: somebody changed the store itself. */
+function take<R extends { id: string }>(
+  directory: Directory,
+  { right, wrong, gone }: Judged<R>,
+  put: (row: R) => unknown,
+): void {
+  for (const row of right) put(row);
+  if (directory.keepsOver) for (const row of wrong) put(row); // to be listed
+  for (const id of [...wrong.map((row) => row.id), ...gone]) directory.distrust(id);
+}
+
+const takeKeys = (directory: Directory, judged: Judged<StoredKey>) =>
+  take(directory, judged, (row) => directory.putKey(row));
+const takeMerchants = (directory: Directory, judged: Judged<StoredMerchant>) =>
+  take(directory, judged, (row) => directory.putMerchant(row));
+
 const subjectsOf = (entries: readonly AuditEntry[]) => [...new Set(entries.map(({ subject }) => subject))];
 
-/** Takes the rows of the keys that the configuration names, inactive ones too. */
-async function loadConfigured(database: Reader, directory: Directory): Promise<void> {
-  const ids = directory.configuredKeyIds;
-  for (let i = 0; i < ids.length; i += PAGE)
-    for (const row of await findKeys(database, ids.slice(i, i + PAGE))) directory.putKey(row);
+/** The rows of keys that the configuration names, inactive ones too. */
+async function judgeConfigured(database: Reader, ids: readonly string[]): Promise<Judged<StoredKey>[]> {
+  const pages: Judged<StoredKey>[] = [];
+  for (let i = 0; i < ids.length; i += PAGE) {
+    const page = ids.slice(i, i + PAGE);
+    pages.push(await judge(database, API_KEYS, await findKeys(database, page), page));
+  }
+  return pages;
 }
 
 /**
@@ -86,10 +141,9 @@ export async function replaceConfigured(
   merchants: readonly MerchantWithKeys[],
 ): Promise<void> {
   const ids = merchants.flatMap(({ keys }) => keys.map(({ id }) => id));
-  const rows: StoredKey[] = [];
-  for (let i = 0; i < ids.length; i += PAGE) rows.push(...(await findKeys(database, ids.slice(i, i + PAGE))));
+  const judged = await judgeConfigured(database, ids);
   directory.replace(merchants);
-  for (const row of rows) directory.putKey(row);
+  for (const page of judged) takeKeys(directory, page);
 }
 
 /**
@@ -106,9 +160,10 @@ export async function lookUpCaller(
   database.refresh(); // a new key works at once
   const row = await findKeyByDigest(database, keyDigest(key));
   if (!row) return {};
-  const merchant = await findMerchant(database, row.merchant_id);
-  if (merchant) directory.putMerchant(merchant);
-  return { key: directory.putKey(row), caller: directory.find(key, now) };
+  const merchants = await findMerchants(database, [row.merchant_id]);
+  takeMerchants(directory, await judge(database, MERCHANTS, merchants));
+  takeKeys(directory, await judge(database, API_KEYS, [row]));
+  return { key: directory.keyOf(row), caller: directory.find(key, now) };
 }
 
 /**
@@ -121,5 +176,5 @@ export async function keyById(
   id: string,
 ): Promise<KnownKey | undefined> {
   const row = await findKey(database, id);
-  return row ? directory.putKey(row) : directory.configuredKey(id);
+  return row ? directory.keyOf(row) : directory.configuredKey(id);
 }

@@ -1,7 +1,7 @@
 // Invitations to register: a code that makes one merchant, once, until a day that was named.
 
 import { type Act, newSalt } from '../journal/audit-entry.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow, lockRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
@@ -10,7 +10,8 @@ import { isWholeSecret, newSecret, sha256Hex } from '../lib/secrets.ts';
 import { textFault } from '../lib/text.ts';
 import { DAY_MS } from '../lib/time.ts';
 import { findNow, type Seen } from '../store/look-up.ts';
-import { endInvite, findInvite, findInviteByDigest, listInvites, takeInvite } from './invite-queries.ts';
+import { findInviteByDigest, listInvites } from './invite-queries.ts';
+
 import type { Mode } from './merchant.ts';
 import { INVITE_ID_PREFIX, INVITES, type Invite } from './stored-invite.ts';
 
@@ -64,7 +65,7 @@ export function createInvite(
     revoked_at: null,
   };
   transaction.insert(INVITES, row);
-  recordRow(transaction, act, 'invite.created', INVITES, row, { mode });
+  recordNewRow(transaction, act, 'invite.created', INVITES, row, { mode });
   return { code, row };
 }
 
@@ -82,10 +83,13 @@ export async function useInvite(
   merchantId: string,
   act: Act,
 ): Promise<Invite | undefined> {
+  const { now } = transaction;
   const found = await findUsableInvite(transaction, code);
-  const used = found && (await takeInvite(transaction, found.id, merchantId));
-  if (used) recordRow(transaction, act, 'invite.used', INVITES, used, { merchant: merchantId });
-  return used;
+  const held = found && (await lockRow(transaction, INVITES, found.id));
+  if (!held || !isUsable(held, now)) return undefined;
+  const facts = { merchant: merchantId };
+  const written = { used_at: now, merchant_id: merchantId };
+  return changeRow(transaction, act, 'invite.used', INVITES, held, written, facts);
 }
 
 /**
@@ -93,11 +97,14 @@ export async function useInvite(
  * expired.
  */
 export async function revokeInvite(transaction: Transaction, id: string, act: Act): Promise<Invite> {
-  const revoked = await endInvite(transaction, id);
-  if (!revoked) throw notRevoked(await findInvite(transaction, id));
-  recordRow(transaction, act, 'invite.revoked', INVITES, revoked);
-  return revoked;
+  const found = await lockRow(transaction, INVITES, id);
+  if (!found || !isUsable(found, transaction.now)) throw notRevoked(found);
+  const written = { revoked_at: transaction.now };
+  return (await changeRow(transaction, act, 'invite.revoked', INVITES, found, written))!;
 }
+
+const isUsable = ({ used_at, revoked_at, expires_at }: Invite, now: number) =>
+  used_at === null && revoked_at === null && expires_at > now;
 
 function notRevoked(invite: Invite | undefined): OperationalError {
   if (!invite) return new OperationalError('not_found', 'There is no such invitation.');

@@ -37,14 +37,17 @@ export class KeptKeys {
     return this.#digests.get(merchantId) ?? new Set();
   }
 
-  /** Takes a row, unless a newer one is known; gives the newest. */
-  put(row: StoredKey): StoredKey {
-    const { digest } = row;
-    const known = this.#keys.get(digest) ?? this.#inactive.get(digest);
-    if (known && known.version > row.version) return known;
-    if (row.revoked_at === null || this.#keepsInactive(digest)) this.#keep(row);
+  /** Takes a row, unless a newer one is known. */
+  put(row: StoredKey): void {
+    if (this.newest(row) !== row) return;
+    if (row.revoked_at === null || this.#keepsInactive(row.digest)) this.#keep(row);
     else this.#letGo(row);
-    return row;
+  }
+
+  /** A row, or the newer one that is known. */
+  newest(row: StoredKey): StoredKey {
+    const known = this.#keys.get(row.digest) ?? this.#inactive.get(row.digest);
+    return known && known.version > row.version ? known : row;
   }
 
   /** Keeps those of `digests` again that are inactive and remembered. */

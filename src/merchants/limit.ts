@@ -3,10 +3,10 @@ import type { Act } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
-import { ChangedMeanwhile, commitChange } from './change.ts';
+import { commitChange } from './change.ts';
 import type { MerchantLimits } from './merchant.ts';
-import { findMerchant, replaceMerchant } from './queries.ts';
-import { recordMerchant } from './register.ts';
+import { findMerchant } from './queries.ts';
+import { writeMerchant } from './register.ts';
 import type { StoredMerchant } from './stored-merchant.ts';
 
 /**
@@ -31,13 +31,8 @@ async function limit(
   const before = await findMerchant(transaction, merchantId);
   if (!before || before.name === null)
     throw new OperationalError('not_found', 'The store has no such merchant.');
-  const merchant: StoredMerchant = {
+  return writeMerchant(transaction, act, 'merchant.limited', before, {
     ...before,
-    version: before.version + 1,
-    updated_at: transaction.now,
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
-  };
-  if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
-  recordMerchant(transaction, act, 'merchant.limited', merchant);
-  return merchant;
+  });
 }

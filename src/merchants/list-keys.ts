@@ -38,7 +38,7 @@ export async function listKeys(
   const filter = { merchantId, modes, since: now - LISTED_FOR_MS };
   const keys: KnownKey[] = [];
   if (!after || after.created_at > 0)
-    for (const row of await keysMade(database, filter, after, limit)) keys.push(directory.putKey(row));
+    for (const row of await keysMade(database, filter, after, limit)) keys.push(directory.keyOf(row));
   if (keys.length >= limit) return keys;
   const isBehind = ({ id }: KnownKey) => !after || after.created_at > 0 || id > after.id;
   const ageless = await keysOfUnknownAge(database, directory, filter);
@@ -51,7 +51,7 @@ async function keysOfUnknownAge(
   directory: Directory,
   filter: KeyFilter,
 ): Promise<KnownKey[]> {
-  const taken = (await keysTakenOver(database, filter)).map((row) => directory.putKey(row));
+  const taken = (await keysTakenOver(database, filter)).map((row) => directory.keyOf(row));
   const keys = new Map(taken.map((key) => [key.id, key]));
   for (const key of directory.keysOf(filter.merchantId)) if (key.isConfigured) keys.set(key.id, key);
   return [...keys.values()]
@@ -76,7 +76,7 @@ export async function keysAtWork(
   const made = await keysMade(database, filter, undefined, WORKING_AT_MOST);
   const ended = await keysOverLast(database, merchantId, now, over);
   const ageless = await keysOfUnknownAge(database, directory, { ...filter, since: now - LISTED_FOR_MS });
-  const keys = new Map([...made, ...ended].map((row) => [row.id, directory.putKey(row)]));
+  const keys = new Map([...made, ...ended].map((row) => [row.id, directory.keyOf(row)]));
   for (const key of ageless) keys.set(key.id, key);
   const all = [...keys.values()].sort(
     (one, other) => (other.created_at ?? 0) - (one.created_at ?? 0) || (one.id < other.id ? -1 : 1),

@@ -38,24 +38,6 @@ export async function lockMerchant(
   return rows[0];
 }
 
-/** Writes a merchant over its version before. The condition is the guard: of two changes at once one finds the row. */
-export async function replaceMerchant(
-  transaction: Transaction,
-  row: StoredMerchant,
-): Promise<StoredMerchant | undefined> {
-  const { id, version, salt: _, ...changed } = row;
-  const columns = Object.keys(changed) as (keyof typeof changed)[];
-  const rows = await transaction.change<StoredMerchant>(
-    `update merchants set version = ?, ${columns.map((column) => `${column} = ?`).join(', ')}
-     where id = ? and version = ? returning ${MERCHANT}`,
-    version,
-    ...columns.map((column) => changed[column]),
-    id,
-    version - 1,
-  );
-  return rows[0];
-}
-
 export const findKey = (database: Reader, id: string) => rowWithId(database, API_KEYS, id);
 
 export async function findKeyByDigest(database: Reader, digest: string): Promise<StoredKey | undefined> {
@@ -143,24 +125,6 @@ export function keysMadeBy(
     merchant_id,
     now,
   );
-}
-
-/** Ends a key: at `expiresAt` if it is replaced, now if it is revoked. Undefined if it was changed meanwhile. */
-export async function endKey(
-  transaction: Transaction,
-  { id, version, expires_at, revoked_at, replaced_by }: StoredKey,
-): Promise<StoredKey | undefined> {
-  const rows = await transaction.change<StoredKey>(
-    `update api_keys set expires_at = ?, revoked_at = ?, replaced_by = ?, version = ?
-     where id = ? and version = ? and revoked_at is null returning ${KEY}`,
-    expires_at,
-    revoked_at,
-    replaced_by,
-    version,
-    id,
-    version - 1,
-  );
-  return rows[0];
 }
 
 /** When keys were last used, in milliseconds since 1970; nothing of those that never were. */

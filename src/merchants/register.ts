@@ -3,21 +3,22 @@
 import { type Act, newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { touchHead } from '../journal/queries.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { recordNewRow, recordRow, updateRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { validationFailed } from '../lib/errors.ts';
 import { randomId } from '../lib/ids.ts';
 import { newSecret } from '../lib/secrets.ts';
 import { MINUTE_MS } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
-import { type IssuedKey, issueKey, recordApiKey } from './api-keys.ts';
+import { type IssuedKey, issueKey } from './api-keys.ts';
+
 import { plainBusinessName } from './business-name.ts';
 import { ChangedMeanwhile, commitChange } from './change.ts';
 import type { Directory } from './directory.ts';
 import { findUsableInvite, useInvite } from './invite.ts';
 import { lookAlike } from './look.ts';
 import { KEY_PREFIX, keyDigest, type MerchantWithKeys, type Mode } from './merchant.ts';
-import { findKey, findKeyByDigest, findMerchant, namesSince, replaceMerchant } from './queries.ts';
+import { findKey, findKeyByDigest, findMerchant, namesSince } from './queries.ts';
 import {
   detailsOf,
   nameTaken,
@@ -150,7 +151,7 @@ async function register(
     website,
   };
   transaction.insert(MERCHANTS, merchant);
-  recordMerchant(transaction, act, 'merchant.registered', merchant);
+  recordNewRow(transaction, act, 'merchant.registered', MERCHANTS, merchant);
   const key = keys?.[mode] ?? newSecret(KEY_PREFIX[mode]);
   const wish = { merchantId: id, mode, name: null, expires_at: null, key };
   return { merchant, ...(await issueKey(transaction, wish, act)) };
@@ -163,14 +164,21 @@ export function newMerchant(id: string, now: number): StoredMerchant {
   return { ...MERCHANTS.nulls, id, salt: newSalt(), version: 1, updated_at: now, created_at: now };
 }
 
-/** Records a change of a merchant, given as it is after it. */
-export function recordMerchant(
+/** Writes a merchant's row over `before`, or its first row, and records it. Throws `ChangedMeanwhile` and what `recordRow` does. */
+export async function writeMerchant(
   transaction: Transaction,
   act: Act,
   action: string,
-  merchant: StoredMerchant,
-): void {
-  recordRow(transaction, act, action, MERCHANTS, merchant);
+  before: StoredMerchant | undefined,
+  row: StoredMerchant,
+): Promise<StoredMerchant> {
+  const { id: _, version, salt, ...columns } = row;
+  const after = { ...row, version: (before?.version ?? 0) + 1, updated_at: transaction.now };
+  if (!before) await transaction.insertNow(MERCHANTS, after);
+  else if (!(await updateRow(transaction, MERCHANTS, before, { ...columns, updated_at: transaction.now })))
+    throw new ChangedMeanwhile();
+  await recordRow(transaction, act, action, MERCHANTS, { before, after });
+  return after;
 }
 
 /**
@@ -195,8 +203,9 @@ export async function importMerchant(
         made_by: null,
       };
       const row = keyRow(digest, from, transaction.now);
-      transaction.insert(API_KEYS, row);
-      recordApiKey(transaction, act, 'key.imported', row, { merchant: configured.id, mode });
+      await transaction.insertNow(API_KEYS, row);
+      const change = { before: undefined, after: row };
+      await recordRow(transaction, act, 'key.imported', API_KEYS, change, { merchant: configured.id, mode });
       keys.push(row);
     }
     return { merchant: await writeImported(transaction, configured, act), keys };
@@ -211,19 +220,13 @@ async function writeImported(
   const before = await findMerchant(transaction, id);
   if (before && before.name !== null) return undefined;
   const { now } = transaction;
-  const merchant: StoredMerchant = {
+  return writeMerchant(transaction, act, 'merchant.imported', before, {
     ...(before ?? newMerchant(id, now)),
-    version: (before?.version ?? 0) + 1,
-    updated_at: now,
     name,
     website,
     support,
     methods: methods && JSON.stringify(methods),
     limits: Object.keys(limits).length === 0 ? null : JSON.stringify(limits),
     created_at: now,
-  };
-  if (!before) transaction.insert(MERCHANTS, merchant);
-  else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
-  recordMerchant(transaction, act, 'merchant.imported', merchant);
-  return merchant;
+  });
 }

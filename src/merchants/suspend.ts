@@ -5,10 +5,10 @@ import type { Transaction } from '../journal/transaction.ts';
 import { holdsCardNumber } from '../lib/card-number.ts';
 import { OperationalError, validationFailed } from '../lib/errors.ts';
 import { textFault } from '../lib/text.ts';
-import { ChangedMeanwhile, commitChange } from './change.ts';
-import { findMerchant, replaceMerchant } from './queries.ts';
-import { newMerchant, recordMerchant } from './register.ts';
-import { changesOf, MERCHANTS, type StateChange, type StoredMerchant } from './stored-merchant.ts';
+import { commitChange } from './change.ts';
+import { findMerchant } from './queries.ts';
+import { newMerchant, writeMerchant } from './register.ts';
+import { changesOf, type StateChange, type StoredMerchant } from './stored-merchant.ts';
 
 /** Code points of a reason. */
 export const REASON_MAXIMUM = 500;
@@ -59,18 +59,12 @@ async function change(
   const { now } = transaction;
   const version = (before?.version ?? 0) + 1;
   const changes = [...changesOf(before), { act, by, at: now, entry_version: version, reason }];
-  const merchant: StoredMerchant = {
+  return writeMerchant(transaction, { actor, request_id }, `merchant.${act}`, before, {
     ...(before ?? { ...newMerchant(merchantId, now), created_at: null }),
     suspended_at: suspending ? now : null,
     suspended_by: suspending ? by : null,
     changes: JSON.stringify(changes.slice(-CHANGES_KEPT)),
-    version,
-    updated_at: now,
-  };
-  if (!before) transaction.insert(MERCHANTS, merchant);
-  else if (!(await replaceMerchant(transaction, merchant))) throw new ChangedMeanwhile();
-  recordMerchant(transaction, { actor, request_id }, `merchant.${act}`, merchant);
-  return merchant;
+  });
 }
 
 function alreadySo(suspended: boolean): OperationalError {

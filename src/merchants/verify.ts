@@ -17,6 +17,8 @@ export const verifyMerchants: readonly RowCheck[] = [
     table: MERCHANTS,
     noun: 'merchant',
     prefix: MERCHANT_ID_PREFIX,
+    // One of the configuration has a row from its first suspension on.
+    creates: ['merchant.registered', 'merchant.imported', 'merchant.suspended'],
     states: {
       first: 'active', // one that was taken over from the configuration alone never changed its state
       after: STATE_AFTER,
@@ -27,6 +29,8 @@ export const verifyMerchants: readonly RowCheck[] = [
     table: API_KEYS,
     noun: 'API key',
     prefix: KEY_ID_PREFIX,
+    // One of the configuration has a row from its end on.
+    creates: ['key.issued', 'key.imported', 'key.replaced', 'key.revoked'],
     states: {
       first: 'not revoked',
       after: KEY_STATE_AFTER,
@@ -37,5 +41,6 @@ export const verifyMerchants: readonly RowCheck[] = [
     table: INVITES,
     noun: 'invitation',
     prefix: INVITE_ID_PREFIX,
+    creates: ['invite.created'],
   }),
 ];

@@ -2,13 +2,13 @@
 
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
+import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { SECOND_MS } from '../lib/time.ts';
 import type { Caller } from '../merchants/merchant.ts';
 import { type PaymentTerms, payByDay } from './pay-by.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment } from './payment.ts';
-import { recordPayment } from './record.ts';
 import type { PaymentRequest } from './request.ts';
 
 /** Adds the payment that `request` asks for. */
@@ -46,7 +46,7 @@ export function createPayment(
     pay_by: payByDay(now, expires_at, terms),
   };
   transaction.insert(PAYMENTS, payment);
-  recordPayment(transaction, act, 'payment.created', payment, {
+  recordNewRow(transaction, act, 'payment.created', PAYMENTS, payment, {
     amount_minor: payment.amount_minor,
     currency: payment.currency,
     mode: payment.mode,

@@ -1,14 +1,15 @@
 // Erases personal data: of a payment nothing more can come of, and of the answers kept about it; its history goes on verifying.
 
 import { type Act, newSalt } from '../journal/audit-entry.ts';
+import { lockRow, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import type { Reader } from '../store/database.ts';
 import { expireDuePayment } from './expire.ts';
 import { deleteAnswersOf } from './history-queries.ts';
-import { ANSWER_SUBJECT_PREFIX } from './idempotency.ts';
-import type { Payment, Status } from './payment.ts';
-import { changePayment, findPayment, paymentsAfter } from './queries.ts';
+import { RECORDED_ANSWERS } from './idempotency.ts';
+import { PAYMENTS, type Payment, type Status } from './payment.ts';
+import { changePayment, paymentsAfter } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
 import { paymentNotFound } from './transition.ts';
 
@@ -41,7 +42,7 @@ const CLEARED = {
  */
 export async function erasePayment(transaction: Transaction, id: string, act: Act): Promise<number> {
   await expireDuePayment(transaction, id);
-  const payment = await findPayment(transaction, id);
+  const payment = await lockRow(transaction, PAYMENTS, id);
   if (!payment) throw paymentNotFound();
   await refuseChangedOutside(transaction, payment);
   const erased = await changePayment(transaction, id, { status: FINAL }, { ...CLEARED, salt: newSalt() });
@@ -51,15 +52,9 @@ export async function erasePayment(transaction: Transaction, id: string, act: Ac
       `The payment ${id} is ${payment.status}; only an approved, rejected or cancelled one can be erased.`,
     );
   const answers = await deleteAnswersOf(transaction, id);
-  recordPayment(transaction, act, 'payment.erased', erased, { answers: answers.length });
-  for (const { scope } of answers) {
-    transaction.record({
-      ...act,
-      action: 'answer.erased',
-      subject: ANSWER_SUBJECT_PREFIX + scope,
-      facts: { row: null },
-    });
-  }
+  await recordPayment(transaction, act, 'payment.erased', payment, erased, { answers: answers.length });
+  for (const before of answers)
+    await recordRow(transaction, act, 'answer.erased', RECORDED_ANSWERS, { before, after: undefined });
   return answers.length;
 }
 

@@ -35,9 +35,11 @@ export async function expireDuePayment(transaction: Transaction, id: string): Pr
   const pending = await findPayment(transaction, id);
   if (pending?.status !== 'pending' || !(await isPaymentAsRecorded(transaction, pending))) return false;
   const written = { status_reason: 'expired', updated_at: pending.expires_at } as const;
-  const payment = await movePayment(transaction, 'expire', id, {}, written);
+  const guard = { is: { version: pending.version } };
+  const payment = await movePayment(transaction, 'expire', id, guard, written);
   if (!payment) return false;
-  recordPayment(transaction, { actor: 'clock', request_id: null }, 'payment.cancelled', payment, {
+  const act = { actor: 'clock', request_id: null };
+  await recordPayment(transaction, act, 'payment.cancelled', pending, payment, {
     from: MOVES.expire.from[0],
     reason: 'expired',
   });

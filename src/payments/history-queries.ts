@@ -6,7 +6,7 @@ import type { Transaction } from '../journal/transaction.ts';
 import type { Reader } from '../store/database.ts';
 import { marks } from '../store/table.ts';
 import type { Payment } from './payment.ts';
-import { type Tenant, tenantName } from './queries.ts';
+import { KEPT_ANSWERS, type KeptAnswer, type Tenant, tenantName } from './queries.ts';
 
 /** Entries in one stretch. Stretch 0 holds the entries 1 to 256. */
 export const STRETCH = 256;
@@ -118,10 +118,10 @@ export function paymentIdsFrom(
 }
 
 /** Deletes the answers that speak of a payment: each was kept at the moment of one of its entries. */
-export function deleteAnswersOf(transaction: Transaction, payment: string): Promise<{ scope: string }[]> {
-  return transaction.change<{ scope: string }>(
+export function deleteAnswersOf(transaction: Transaction, payment: string): Promise<KeptAnswer[]> {
+  return transaction.change<KeptAnswer>(
     `delete from idempotency_keys where created_at in (select at from audit_entries where subject = ?) and body like ?
-     returning scope`,
+     returning ${KEPT_ANSWERS.columnList}`,
     payment,
     `%${payment}%`,
   );

@@ -1,13 +1,14 @@
 // Idempotency keys: the answer stands in the same transaction as what it answers, so a retry never does a thing twice.
 
-import { newSalt, rowDigest } from '../journal/audit-entry.ts';
+import { newSalt } from '../journal/audit-entry.ts';
 import type { Journal } from '../journal/journal.ts';
+import { recordNewRow, thoseAsRecorded } from '../journal/record-row.ts';
 import type { Transaction, Work } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { sha256 } from '../lib/secrets.ts';
 import { type Clock, DAY_MS, monotonicMs } from '../lib/time.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
-import { findAnswer, forgetAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer } from './queries.ts';
+import { findAnswer, forgetAnswers, KEPT_ANSWERS, type KeptAnswer, oldAnswers } from './queries.ts';
 
 /** How long an answer is kept, as draft-ietf-httpapi-idempotency-key-header leaves to us. */
 const KEPT_MS = 7 * DAY_MS;
@@ -19,6 +20,10 @@ const FORGET_MAXIMUM = 500;
 /** How the history names stored responses, and the forgetting of them. */
 export const ANSWER_SUBJECT_PREFIX = 'answer_';
 export const FORGOTTEN_SUBJECT = 'answers';
+export const RECORDED_ANSWERS = {
+  ...KEPT_ANSWERS,
+  subjectOf: ({ scope }: KeptAnswer) => ANSWER_SUBJECT_PREFIX + scope,
+};
 
 /** An answer as it is first given: HTTP status and body. */
 export interface Answer {
@@ -136,13 +141,13 @@ export function keepAnswer(
   const request_digest = saltedDigest(newSalt(), request);
   const kept: KeptAnswer = { scope, request_digest, status, body, created_at: transaction.now };
   transaction.insert(KEPT_ANSWERS, kept);
-  transaction.record({
-    actor: 'idempotency',
-    action: 'answer.kept',
-    subject: ANSWER_SUBJECT_PREFIX + scope,
-    request_id: null,
-    facts: { row: rowDigest(KEPT_ANSWERS.columns, kept) },
-  });
+  recordNewRow(
+    transaction,
+    { actor: 'idempotency', request_id: null },
+    'answer.kept',
+    RECORDED_ANSWERS,
+    kept,
+  );
 }
 
 /**
@@ -173,15 +178,18 @@ async function settled(promise: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /**
- * Deletes some hundreds of expired responses, or only the one under `scope` if that is given. Returns how many. The entry says up to
- * which time responses were deleted, so that `audit verify` knows why they are absent.
+ * Deletes some hundreds of expired responses, or only the one under `scope` if that is given, but for those that were changed in the
+ * store itself. Returns how many. The entry says up to which time responses were deleted, so that `audit verify` knows why they are
+ * absent.
  */
 export function forgetOldAnswers(journal: Journal, scope?: string): Promise<number> {
   return journal.commit(async (transaction) => {
     const until = transaction.now - KEPT_MS;
-    const rows = await (scope === undefined
-      ? forgetAnswers(transaction, until, FORGET_MAXIMUM)
-      : forgetAnswer(transaction, until, scope));
+    const old = await oldAnswers(transaction, until, FORGET_MAXIMUM, scope);
+    const right = await thoseAsRecorded(transaction, RECORDED_ANSWERS, old);
+    if (right.length === 0) return 0;
+    const scopes = right.map((answer) => answer.scope);
+    const rows = await forgetAnswers(transaction, until, scopes);
     if (rows.length > 0) {
       transaction.record({
         actor: 'clock',

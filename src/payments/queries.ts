@@ -215,30 +215,31 @@ export async function findAnswer(
   return heldRows(rows, { scope })[0];
 }
 
-/** Forgets the answer kept under `scope`, if it is from before `until`. */
-export function forgetAnswer(
-  transaction: Transaction,
+/** Up to `limit` answers kept since before `until`, the oldest first: all, or the one under `scope`. */
+export function oldAnswers(
+  database: Reader,
   until: number,
-  scope: string,
-): Promise<{ scope: string }[]> {
-  return transaction.change<{ scope: string }>(
-    'delete from idempotency_keys where scope = ? and created_at <= ? returning scope',
-    scope,
+  limit: number,
+  scope?: string,
+): Promise<KeptAnswer[]> {
+  return database.query<KeptAnswer>(
+    `select ${ANSWER} from idempotency_keys where created_at <= ? ${scope === undefined ? '' : 'and scope = ?'}
+     order by created_at limit ? + 0`,
     until,
+    ...(scope === undefined ? [] : [scope]),
+    limit,
   );
 }
 
-/** Forgets up to `limit` answers kept since before `until`. */
+/** Forgets answers that are as old as they were seen to be. */
 export function forgetAnswers(
   transaction: Transaction,
   until: number,
-  limit: number,
+  scopes: readonly string[],
 ): Promise<{ scope: string }[]> {
   return transaction.change<{ scope: string }>(
-    `delete from idempotency_keys where scope in (select scope from idempotency_keys where created_at <= ? order by created_at limit ? + 0)
-     and created_at <= ? returning scope`,
-    until,
-    limit,
+    `delete from idempotency_keys where scope in (${marks(scopes)}) and created_at <= ? returning scope`,
+    ...scopes,
     until,
   );
 }

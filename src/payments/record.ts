@@ -1,20 +1,26 @@
 // The entry that every change of a payment leaves in the history.
 import type { Act } from '../journal/audit-entry.ts';
-import { type Facts, isAsRecorded, type RecordReader, recordRow } from '../journal/record-row.ts';
+import {
+  changedOutside,
+  type Facts,
+  isAsRecorded,
+  type RecordReader,
+  recordRow,
+} from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
-import { OperationalError } from '../lib/errors.ts';
 import { PAYMENTS, type Payment } from './payment.ts';
 import { findPayment } from './queries.ts';
 
-/** Records a change of `payment`, given as it is after it. `facts` hold no personal data. */
+/** Records a change of a payment. `facts` hold no personal data. Throws what `recordRow` does. */
 export function recordPayment(
   transaction: Transaction,
   act: Act,
   action: string,
-  payment: Payment,
+  before: Payment,
+  after: Payment,
   facts: Facts = {},
-): void {
-  recordRow(transaction, act, action, PAYMENTS, payment, facts);
+): Promise<void> {
+  return recordRow(transaction, act, action, PAYMENTS, { before, after }, facts);
 }
 
 /**
@@ -37,9 +43,5 @@ export async function isPaymentAsRecorded(database: RecordReader, payment: Payme
  * change would record the changed row, and `audit verify` could not find it any more.
  */
 export async function refuseChangedOutside(database: RecordReader, payment: Payment): Promise<void> {
-  if (await isPaymentAsRecorded(database, payment)) return;
-  throw new OperationalError(
-    'conflict',
-    'The payment was changed outside the service, so no act on it is possible. Ask the operator to run counterfoil audit verify.',
-  );
+  if (!(await isPaymentAsRecorded(database, payment))) throw changedOutside('The payment');
 }

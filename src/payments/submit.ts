@@ -1,11 +1,12 @@
 // What a customer does with a payment: sends what checkout asks, cancels it, or asks for a new link when it is too late.
+import { lockRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { searchedName } from '../lib/search-terms.ts';
 import { formatTimestamp } from '../lib/time.ts';
 import { expireDuePayment } from './expire.ts';
-import type { Payment } from './payment.ts';
-import { changePayment, findPayment, type Written } from './queries.ts';
+import { PAYMENTS, type Payment } from './payment.ts';
+import { changePayment, type Written } from './queries.ts';
 import { recordPayment, refuseChangedOutside } from './record.ts';
 import { transition } from './transition.ts';
 
@@ -66,12 +67,13 @@ export function cancelByCustomer(transaction: Transaction, id: string, requestId
 export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
   // The sweeper may have yet to write that it expired: the order of the history is the order of things.
   await expireDuePayment(transaction, id);
-  const expired = await findPayment(transaction, id);
+  const expired = await lockRow(transaction, PAYMENTS, id);
   if (expired) await refuseChangedOutside(transaction, expired);
   const { now } = transaction;
   const guard = { is: { status_reason: 'expired', link_requested_at: null } } as const;
   const asked = await changePayment(transaction, id, guard, { link_requested_at: now, updated_at: now });
   if (!asked) throw new OperationalError('invalid_status', 'No new link can be asked for, or one was.');
-  recordPayment(transaction, { actor: CUSTOMER, request_id: requestId }, 'payment.link_requested', asked);
+  const act = { actor: CUSTOMER, request_id: requestId };
+  await recordPayment(transaction, act, 'payment.link_requested', expired!, asked);
   return asked;
 }

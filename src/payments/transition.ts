@@ -36,16 +36,21 @@ export async function transition(
   written: Written,
   facts: Facts = {},
 ): Promise<Payment> {
-  const find = () => (tenant ? findPaymentOf(transaction, tenant, id) : findPayment(transaction, id));
-  const payment = await find();
-  if (!payment) throw paymentNotFound();
-  await refuseChangedOutside(transaction, payment);
-  const moved = await movePayment(transaction, move, id, { is: tenant }, written);
-  if (!moved) throw wrongStatus(asOf((await find())!, transaction.now).status, move);
-  recordPayment(transaction, act, `payment.${moved.status}`, moved, {
-    from: MOVES[move].from[0],
-    reason: moved.status_reason,
-    ...facts,
-  });
-  return moved;
+  for (let seen: Payment | undefined; ; ) {
+    const payment = await (tenant ? findPaymentOf(transaction, tenant, id) : findPayment(transaction, id));
+    if (!payment) throw paymentNotFound();
+    // Another node changed it since it was seen if its version is another: look at it again.
+    if (payment.version === seen?.version) throw wrongStatus(asOf(payment, transaction.now).status, move);
+    seen = payment;
+    await refuseChangedOutside(transaction, payment);
+    const guard = { is: { ...tenant, version: payment.version } };
+    const moved = await movePayment(transaction, move, id, guard, written);
+    if (!moved) continue;
+    await recordPayment(transaction, act, `payment.${moved.status}`, payment, moved, {
+      from: MOVES[move].from[0],
+      reason: moved.status_reason,
+      ...facts,
+    });
+    return moved;
+  }
 }

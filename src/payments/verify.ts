@@ -17,6 +17,7 @@ export const verifyPayments = rowCheck<Payment>({
   table: PAYMENTS,
   noun: 'payment',
   prefix: PAYMENT_ID_PREFIX,
+  creates: ['payment.created'],
   states: { first: 'nothing', after: STATUS_AFTER, of: ({ status }) => status },
 });
 
@@ -42,7 +43,7 @@ export const verifyKeptAnswers: RowCheck = async (view, report) => {
       noun: 'stored response',
       prefix: ANSWER_SUBJECT_PREFIX,
       keyPrefix: ANSWER_SUBJECT_PREFIX,
-
+      creates: ['answer.kept'],
       // An erased one's last entry says that there is no row.
       mayBeGone: ({ last }) => last.row === null || last.at <= until,
     },

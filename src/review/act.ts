@@ -57,7 +57,8 @@ export async function actOn(
     };
     const { received_minor } = changed;
     const arrived = received_minor === payment.received_minor ? {} : { arrived_minor: received_minor };
-    recordPayment(transaction, act, judgement.action, changed, { ...judgement.facts, ...arrived, ...by });
+    const facts = { ...judgement.facts, ...arrived, ...by };
+    await recordPayment(transaction, act, judgement.action, payment, changed, facts);
     return changed;
   }
   throw new OperationalError('conflict', 'The payment keeps changing. Look at it again.');

@@ -1,9 +1,9 @@
 // Trying out: a developer moves a test payment as its customer, its reviewer and the clock would.
 import type { Act } from '../journal/audit-entry.ts';
-import type { Facts } from '../journal/record-row.ts';
+import { type Facts, lockRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { expireDuePayment } from '../payments/expire.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { asOf, PAYMENTS, type Payment } from '../payments/payment.ts';
 import { changePayment, findPaymentOf, type Tenant } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { type Submission, submitted } from '../payments/submit.ts';
@@ -82,13 +82,13 @@ async function expireNow(
   facts: Facts,
 ): Promise<Payment> {
   const { now } = transaction;
-  const seen = await findPaymentOf(transaction, tenant, id);
-  if (!seen) throw paymentNotFound();
+  const seen = await lockRow(transaction, PAYMENTS, id);
+  if (seen?.merchant_id !== tenant.merchant_id || seen.mode !== tenant.mode) throw paymentNotFound();
   await refuseChangedOutside(transaction, seen);
   const pending = { is: tenant, status: ['pending'], expiry: 'ahead' } as const;
   const ended = await changePayment(transaction, id, pending, { expires_at: now, updated_at: now });
   if (!ended) throw wrongStatus(asOf((await findPaymentOf(transaction, tenant, id))!, now).status, 'expire');
-  recordPayment(transaction, act, 'payment.expiry_moved', ended, {
+  await recordPayment(transaction, act, 'payment.expiry_moved', seen, ended, {
     from: seen.expires_at,
     to: now,
     ...facts,

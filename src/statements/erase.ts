@@ -1,10 +1,10 @@
 // Erases what the bank wrote on lines: with the payment that they are the money of, or when they are old; the proof stays.
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import { isAsRecorded, recordRow } from '../journal/record-row.ts';
+import { changeRow, isAsRecorded } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { type KeptLine, LINES } from './kept.ts';
-import { changeLine, linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
+import { linesOfPayments, oldLines, wholeOf } from './line-queries.ts';
 
 /** Lines erased in one commit. */
 const AT_ONCE = 200;
@@ -34,10 +34,8 @@ async function eraseLines(transaction: Transaction, lines: readonly KeptLine[], 
   let erased = 0;
   for (const line of lines) {
     if (!(await isAsRecorded(transaction, LINES, line))) continue;
-    const changed = await changeLine(transaction, line, { details: null, note: null, salt: newSalt() });
-    if (!changed) continue;
-    recordRow(transaction, act, 'line.erased', LINES, changed);
-    erased += 1;
+    const written = { details: null, note: null, salt: newSalt(), updated_at: transaction.now };
+    if (await changeRow(transaction, act, 'line.erased', LINES, line, written)) erased += 1;
   }
   return erased;
 }

@@ -3,7 +3,7 @@
 import type { Statement, StatementFault } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { counted } from '../lib/counted.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -104,7 +104,7 @@ async function importOne(
       imported_at: transaction.now,
     };
     await transaction.insertNow(STATEMENTS, row);
-    recordRow(transaction, act, 'statement.imported', STATEMENTS, row, {
+    recordNewRow(transaction, act, 'statement.imported', STATEMENTS, row, {
       format,
       lines: row.lines,
       ...counts,

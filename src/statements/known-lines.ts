@@ -3,13 +3,13 @@
 import type { Statement, StatementLine } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { defined } from './defined.ts';
 import { type KeptLine, LINE_ID_PREFIX, LINES, type LineDetails } from './kept.ts';
-import { changeLine, isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
+import { isPart, linesAlike, linesByEntry, linesByFingerprint } from './line-queries.ts';
 import {
   daysAround,
   digestIn,
@@ -74,7 +74,9 @@ export class KnownLines {
   insert(): void {
     for (const row of this.#added) {
       this.#transaction.insert(LINES, row);
-      recordRow(this.#transaction, this.#act, 'line.imported', LINES, row, { statement: row.statement_id });
+      recordNewRow(this.#transaction, this.#act, 'line.imported', LINES, row, {
+        statement: row.statement_id,
+      });
     }
   }
 
@@ -179,14 +181,15 @@ export class KnownLines {
       Object.assign(row, written);
       return;
     }
-    const changed = await changeLine(this.#transaction, row, written);
+    const all = { ...written, updated_at: this.#transaction.now };
+    const before = { ...row };
+    const changed = await changeRow(this.#transaction, this.#act, action, LINES, before, all);
     if (!changed)
       throw new OperationalError(
         'conflict',
         'A line of this file was changed a moment ago. Import it again.',
       );
     Object.assign(row, changed);
-    recordRow(this.#transaction, this.#act, action, LINES, changed);
   }
 
   #rowOf(id: string, statement_id: string, { to, closing }: Statement, line: StatementLine): KeptLine {

@@ -21,19 +21,3 @@ export async function findLayout(
   const sql = `select ${LAYOUT} from csv_layouts where account = ? and shape = ?`;
   return (await database.query<KeptLayout>(sql, account, shape))[0];
 }
-
-/** Returns the changed row, or undefined if its version is another one by now. */
-export async function changeLayout(
-  transaction: Transaction,
-  { id, version }: Pick<KeptLayout, 'id' | 'version'>,
-  layout: string,
-): Promise<KeptLayout | undefined> {
-  const rows = await transaction.change<KeptLayout>(
-    `update csv_layouts set version = version + 1, updated_at = ?, layout = ? where id = ? and version = ? returning ${LAYOUT}`,
-    transaction.now,
-    layout,
-    id,
-    version,
-  );
-  return rows[0];
-}

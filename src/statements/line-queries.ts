@@ -1,6 +1,5 @@
 // The SQL about statements and their lines.
 
-import type { Transaction } from '../journal/transaction.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks, rowWithId } from '../store/table.ts';
 import { type KeptLine, type KeptStatement, LINES, type LineState, STATEMENTS } from './kept.ts';
@@ -206,21 +205,3 @@ export function lineSums(database: Reader): Promise<LineSum[]> {
 export type LineWritten = Partial<
   Omit<KeptLine, 'id' | 'account' | 'amount_minor' | 'currency' | 'version' | 'created_at' | 'updated_at'>
 >;
-
-/** Changes a line that is still the version that was looked at. Returns it as it is now, or undefined if it is not that version. */
-export async function changeLine(
-  transaction: Transaction,
-  { id, version }: Pick<KeptLine, 'id' | 'version'>,
-  written: LineWritten,
-): Promise<KeptLine | undefined> {
-  const set = Object.entries(written);
-  const rows = await transaction.change<KeptLine>(
-    `update statement_lines set version = version + 1, updated_at = ?${set.map(([name]) => `, ${name} = ?`).join('')}
-     where id = ? and version = ? returning ${LINE}`,
-    transaction.now,
-    ...set.map(([, value]) => value ?? null),
-    id,
-    version,
-  );
-  return rows[0];
-}

@@ -3,12 +3,12 @@
 import type { CsvLayout, RememberedLayout } from '#bank-statements';
 import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
-import { recordRow } from '../journal/record-row.ts';
+import { changeRow, recordNewRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import type { Reader } from '../store/database.ts';
 import { LAYOUT_ID_PREFIX, LAYOUTS } from './kept.ts';
-import { changeLayout, findLayout, listLayouts } from './layout-queries.ts';
+import { findLayout, listLayouts } from './layout-queries.ts';
 
 /** Everything that was confirmed. Throws `DatabaseError`. */
 export async function rememberedLayouts(database: Reader): Promise<RememberedLayout[]> {
@@ -31,13 +31,13 @@ export async function rememberLayout(
   if (before?.layout === written) return;
   const { now } = transaction;
   if (before) {
-    const changed = await changeLayout(transaction, before, written);
-    if (changed) recordRow(transaction, act, 'csv_layout.changed', LAYOUTS, changed);
+    const columns = { layout: written, updated_at: now };
+    await changeRow(transaction, act, 'csv_layout.changed', LAYOUTS, before, columns);
     return;
   }
   const id = timeOrderedId(LAYOUT_ID_PREFIX, now);
   const times = { created_at: now, updated_at: now };
   const row = { id, account, shape, layout: written, salt: newSalt(), version: 1, ...times };
   await transaction.insertNow(LAYOUTS, row);
-  recordRow(transaction, act, 'csv_layout.confirmed', LAYOUTS, row);
+  recordNewRow(transaction, act, 'csv_layout.confirmed', LAYOUTS, row);
 }

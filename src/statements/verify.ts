@@ -13,12 +13,23 @@ import {
 } from './kept.ts';
 
 export const verifyStatements = [
-  rowCheck<KeptStatement>({ table: STATEMENTS, noun: 'statement', prefix: STATEMENT_ID_PREFIX }),
-  rowCheck<KeptLayout>({ table: LAYOUTS, noun: 'CSV layout', prefix: LAYOUT_ID_PREFIX }),
+  rowCheck<KeptStatement>({
+    table: STATEMENTS,
+    noun: 'statement',
+    prefix: STATEMENT_ID_PREFIX,
+    creates: ['statement.imported'],
+  }),
+  rowCheck<KeptLayout>({
+    table: LAYOUTS,
+    noun: 'CSV layout',
+    prefix: LAYOUT_ID_PREFIX,
+    creates: ['csv_layout.confirmed'],
+  }),
   rowCheck<KeptLine>({
     table: LINES,
     noun: 'statement line',
     prefix: LINE_ID_PREFIX,
+    creates: ['line.imported', 'line.part_added'],
     states: {
       first: 'open',
       after: new Map([

@@ -3,7 +3,7 @@ import type { Act } from '../journal/audit-entry.ts';
 import { newSalt } from '../journal/audit-entry.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { newestEntry } from '../journal/queries.ts';
-import { type Facts, recordRow } from '../journal/record-row.ts';
+import { changeRow, type Facts, lockRow, recordRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
@@ -17,14 +17,7 @@ import {
   type Endpoint,
   isConfigured,
 } from './endpoint.ts';
-import {
-  addQueue,
-  listEndpoints,
-  lockEndpoint,
-  noteAnswer,
-  removeEndpoint,
-  replaceEndpoint,
-} from './queries.ts';
+import { addQueue, listEndpoints, noteAnswer, removeEndpoint } from './queries.ts';
 import { openSecret, sealSecret } from './secret.ts';
 import { newWebhookSecret } from './signing.ts';
 
@@ -67,10 +60,9 @@ export async function createEndpoint(
   };
   await transaction.insertNow(ENDPOINTS, endpoint);
   await addQueue(transaction, id, await newestEntry(transaction));
-  recordRow(transaction, act, 'webhook.created', ENDPOINTS, endpoint, {
-    merchant: tenant.merchant_id,
-    mode: tenant.mode,
-  });
+  const facts = { merchant: tenant.merchant_id, mode: tenant.mode };
+  const change = { before: undefined, after: endpoint };
+  await recordRow(transaction, act, 'webhook.created', ENDPOINTS, change, facts);
   return endpoint;
 }
 
@@ -151,9 +143,9 @@ export function rotateSecret(
 /** Deletes an endpoint, and with it what waits for it. Throws `conflict` as `changeEndpoint` does. */
 export async function deleteEndpoint(transaction: Transaction, id: string, act: Act): Promise<void> {
   refuseConfigured(id, act);
-  await found(transaction, id);
+  const before = await found(transaction, id);
   await removeEndpoint(transaction, id);
-  transaction.record({ ...act, action: 'webhook.deleted', subject: id, facts: { row: null } });
+  await recordRow(transaction, act, 'webhook.deleted', ENDPOINTS, { before, after: undefined });
 }
 
 function refuseConfigured(id: string, { actor }: Act): void {
@@ -174,20 +166,13 @@ export async function change(
   facts: Facts = {},
 ): Promise<Endpoint> {
   const before = await found(transaction, id);
-  const after: Endpoint = {
-    ...before,
-    ...(await changed(before)),
-    version: before.version + 1,
-    updated_at: transaction.now,
-  };
-  await replaceEndpoint(transaction, after);
-  recordRow(transaction, act, action, ENDPOINTS, after, facts);
-  return after;
+  const written = { ...(await changed(before)), updated_at: transaction.now };
+  return (await changeRow(transaction, act, action, ENDPOINTS, before, written, facts))!;
 }
 
 /** Throws `not_found`. */
 async function found(transaction: Transaction, id: string): Promise<Endpoint> {
-  const endpoint = await lockEndpoint(transaction, id);
+  const endpoint = await lockRow(transaction, ENDPOINTS, id);
   if (!endpoint) throw endpointNotFound();
   return endpoint;
 }

@@ -54,23 +54,6 @@ export function searchEndpoints(
 
 export const findEndpoint = (database: Reader, id: string) => rowWithId(database, ENDPOINTS, id);
 
-/** Locks an endpoint until the transaction ends. */
-export async function lockEndpoint(transaction: Transaction, id: string): Promise<Endpoint | undefined> {
-  const sql = `update webhook_endpoints set version = version where id = ? returning ${ENDPOINT}`;
-  return (await transaction.query<Endpoint>(sql, id))[0];
-}
-
-/** Writes an endpoint that was locked. */
-export async function replaceEndpoint(transaction: Transaction, row: Endpoint): Promise<void> {
-  const { id, salt: _, ...changed } = row;
-  const columns = Object.keys(changed) as (keyof typeof changed)[];
-  await transaction.change(
-    `update webhook_endpoints set ${columns.map((column) => `${column} = ?`).join(', ')} where id = ? returning id`,
-    ...columns.map((column) => changed[column]),
-    id,
-  );
-}
-
 /** Removes an endpoint and its queue. Its deliveries go when old ones are removed. */
 export async function removeEndpoint(transaction: Transaction, id: string): Promise<void> {
   await transaction.change('delete from webhook_endpoints where id = ? returning id', id);

@@ -2,12 +2,13 @@
 
 import type { Journal } from '../journal/journal.ts';
 import { type KeyRing, sealedWith } from '../journal/keys/key-ring.ts';
-import { isAsRecorded } from '../journal/record-row.ts';
+import { isAsRecorded, lockRow } from '../journal/record-row.ts';
+
 import type { Transaction } from '../journal/transaction.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { change } from './change.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
-import { listEndpoints, lockEndpoint } from './queries.ts';
+import { listEndpoints } from './queries.ts';
 import { openSecret, sealSecret } from './secret.ts';
 
 const ACT = { actor: 'operator', request_id: null };
@@ -91,7 +92,7 @@ async function changeEach(
   const left: string[] = [];
   for (const { id } of (await listEndpoints(database)).filter(isDue)) {
     const list = await journal.commit(async (transaction) => {
-      const endpoint = await lockEndpoint(transaction, id);
+      const endpoint = await lockRow(transaction, ENDPOINTS, id);
       if (!endpoint || !isDue(endpoint)) return undefined;
       if (!(await isAsRecorded(transaction, ENDPOINTS, endpoint))) return left;
       await work(transaction, endpoint);

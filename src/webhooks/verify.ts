@@ -6,6 +6,7 @@ export const verifyEndpoints = rowCheck<Endpoint>({
   table: ENDPOINTS,
   noun: 'webhook endpoint',
   prefix: ENDPOINT_ID_PREFIX,
+  creates: ['webhook.created'],
   states: {
     first: 'enabled',
     after: new Map([

@@ -14,14 +14,8 @@ import {
 import { ChangedMeanwhile, commitChange } from '../../src/merchants/change.ts';
 import { limitMerchant } from '../../src/merchants/limit.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
-import {
-  countWorkingKeys,
-  findKey,
-  findMerchant,
-  keysMadeBy,
-  replaceMerchant,
-} from '../../src/merchants/queries.ts';
-import { importMerchant, recordMerchant } from '../../src/merchants/register.ts';
+import { countWorkingKeys, findKey, findMerchant, keysMadeBy } from '../../src/merchants/queries.ts';
+import { importMerchant, writeMerchant } from '../../src/merchants/register.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
 import type { Answer } from '../support/harness.ts';
 import { addMerchant } from '../support/store-merchant.ts';
@@ -84,9 +78,8 @@ for (const engine of ENGINES)
       const { id } = merchant;
       const limited: Work<unknown> = async (transaction) => {
         const before = (await findMerchant(transaction, id))!;
-        const row = { ...before, version: before.version + 1, limits: '{"writes_per_second":7}' };
-        await replaceMerchant(transaction, row);
-        recordMerchant(transaction, OPERATOR, 'merchant.limited', row);
+        const row = { ...before, limits: '{"writes_per_second":7}' };
+        await writeMerchant(transaction, OPERATOR, 'merchant.limited', before, row);
       };
       await during(id, limited, () => changeMerchantState(one().journal, id, 'suspended', WHO, 'It stands.'));
       const row = (await findMerchant(one().database, id))!;
@@ -106,9 +99,8 @@ for (const engine of ENGINES)
       const profile = { name: 'Development Shop', website: null, support: null, methods: null, limits: {} };
       const resumed: Work<unknown> = async (transaction) => {
         const before = (await findMerchant(transaction, id))!;
-        const row = { ...before, version: before.version + 1, suspended_at: null, suspended_by: null };
-        await replaceMerchant(transaction, row);
-        recordMerchant(transaction, OPERATOR, 'merchant.resumed', row);
+        const row = { ...before, suspended_at: null, suspended_by: null };
+        await writeMerchant(transaction, OPERATOR, 'merchant.resumed', before, row);
       };
       const done = await during(id, resumed, () =>
         importMerchant(one().journal, { id, ...profile, keys: [] }, OPERATOR),

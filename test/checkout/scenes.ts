@@ -1,4 +1,5 @@
 // Every page of checkout, in every state and by every method: the one list that all checks of pages walk.
+import { lockRow } from '../../src/journal/record-row.ts';
 import { PAYMENTS, type Payment } from '../../src/payments/payment.ts';
 import { recordPayment } from '../../src/payments/record.ts';
 import { approve, reject } from '../../src/review/decide.ts';
@@ -306,11 +307,12 @@ export const SCENES: readonly Scene[] = [
       const { id } = await createAt(harness, 'details');
       await harness.service.journal.commit(async (transaction) => {
         // As a defect of ours would write it: the history agrees with the row.
+        const before = (await lockRow(transaction, PAYMENTS, id))!;
         const [spoilt] = await transaction.change<Payment>(
           `update payments set customer = '{', version = version + 1 where id = ? returning ${PAYMENTS.columnList}`,
           id,
         );
-        recordPayment(transaction, REVIEWER, 'test.row_spoilt', spoilt!, {});
+        await recordPayment(transaction, REVIEWER, 'test.row_spoilt', before, spoilt!);
       }, id);
       return pathOf(id);
     },

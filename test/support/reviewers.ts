@@ -1,7 +1,7 @@
 // Administrators who review in tests, by name: whom the domain is told, whether or not they could sign in.
 import { ADMINISTRATORS, type Principal } from '../../src/administrators/administrator.ts';
-import { recordAdministrator } from '../../src/administrators/record.ts';
 import type { Journal } from '../../src/journal/journal.ts';
+import { recordNewRow } from '../../src/journal/record-row.ts';
 import type { Database } from '../../src/store/database.ts';
 
 function reviewer(name: string): Principal {
@@ -58,7 +58,8 @@ export async function addReviewers(journal: Journal): Promise<void> {
         updated_at: transaction.now,
       };
       transaction.insert(ADMINISTRATORS, row);
-      recordAdministrator(transaction, { actor: 'operator', request_id: null }, 'administrator.created', row);
+      const act = { actor: 'operator', request_id: null };
+      recordNewRow(transaction, act, 'administrator.created', ADMINISTRATORS, row);
     }
   });
 }

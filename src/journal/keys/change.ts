@@ -1,8 +1,9 @@
 // Changes which keys a store counts: a new key to seal with, and keys that count no more. Each change leaves an entry.
 
 import { OperationalError } from '../../lib/errors.ts';
-import { type Act, rowDigest } from '../audit-entry.ts';
+import type { Act } from '../audit-entry.ts';
 import { entriesOf } from '../queries.ts';
+import { recordRow } from '../record-row.ts';
 import type { Transaction } from '../transaction.ts';
 import { removeStoredKey, SECRET_KEYS, type StoredSecretKey, storedSecretKeys } from './queries.ts';
 
@@ -11,15 +12,20 @@ export const SECRETS_SUBJECT = 'secrets';
 /** What stands before a key's id in the subject of its entries. */
 export const SECRET_KEY_PREFIX = `${SECRETS_SUBJECT}_`;
 
-/** Records a change of a key, given as it is after it. */
+const RECORDED_KEYS = {
+  ...SECRET_KEYS,
+  subjectOf: ({ id }: StoredSecretKey) => SECRET_KEY_PREFIX + id,
+};
+
+/** Records a change of a key. Throws what `recordRow` does. */
 export function recordKey(
   transaction: Transaction,
-  { actor, request_id }: Act,
+  act: Act,
   action: string,
-  row: StoredSecretKey,
-): void {
-  const facts = { row: rowDigest(SECRET_KEYS.columns, row) };
-  transaction.record({ actor, action, subject: SECRET_KEY_PREFIX + row.id, request_id, facts });
+  after: StoredSecretKey,
+  before?: StoredSecretKey,
+): Promise<void> {
+  return recordRow(transaction, act, action, RECORDED_KEYS, { before, after });
 }
 
 /** Makes every node read its keys again, so that each knows `key` before any node uses it. */
@@ -47,18 +53,19 @@ export async function isFirstUntold(
 export async function useKey(transaction: Transaction, act: Act, id: string): Promise<void> {
   const stored = await storedSecretKeys(transaction);
   const [first, newest] = [stored[0]!, stored.at(-1)!];
-  if (await isFirstUntold(transaction, stored)) recordKey(transaction, act, 'secrets.key_recorded', first);
+  if (await isFirstUntold(transaction, stored))
+    await recordKey(transaction, act, 'secrets.key_recorded', first);
   const { beside_until } = first;
   // The key with the latest `created_at` is the current one, also if the clock went back.
   const created_at = Math.max(transaction.now, newest.created_at + 1);
   const row: StoredSecretKey = { id, created_at, beside_until, removed_at: null };
   transaction.insert(SECRET_KEYS, row);
-  recordKey(transaction, act, 'secrets.key_used', row);
+  await recordKey(transaction, act, 'secrets.key_used', row);
 }
 
 /** Marks a key as removed, under the given action. Throws `not_found` if the store counts no such key. */
 export async function dropKey(transaction: Transaction, act: Act, action: string, id: string): Promise<void> {
   const row = await removeStoredKey(transaction, id);
   if (!row) throw new OperationalError('not_found', `The store counts no key ${id}.`);
-  recordKey(transaction, act, action, row);
+  await recordKey(transaction, act, action, row, { ...row, removed_at: null });
 }

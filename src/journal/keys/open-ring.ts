@@ -52,7 +52,7 @@ async function beginWithKey(database: Database, place: KeyPlace, clock: Clock): 
     const row = await begin(transaction, clock.now() + DAY_MS);
     if (!row) return;
     transaction.insert(SECRET_KEYS, row);
-    recordKey(transaction, { actor: 'operator', request_id: null }, 'secrets.key_used', row);
+    await recordKey(transaction, { actor: 'operator', request_id: null }, 'secrets.key_used', row);
   };
   await new Journal(database, clock).commit(beginUpgraded).catch((error) => {
     throw error.cause instanceof DatabaseError ? error.cause : error;

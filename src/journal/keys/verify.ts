@@ -12,6 +12,7 @@ export const verifySecretKeys: RowCheck = async (view, report) => {
     prefix: SECRET_KEY_PREFIX,
     keyPrefix: SECRET_KEY_PREFIX,
     noun: 'key for secrets',
+    creates: ['secrets.key_used', 'secrets.key_recorded'],
   } as const;
   return { secret_keys: await compareRows<StoredSecretKey>(view, table, report) };
 };

@@ -62,7 +62,7 @@ export function addApiKeyRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void
 function addChangingRoutes(app: FastifyInstance, parts: ApiKeyRoutes): void {
   const { directory, clock, baseUrl } = parts;
 
-  const shown = (row: StoredKey, used?: number) => presentApiKey(directory.putKey(row), used, clock.now());
+  const shown = (row: StoredKey, used?: number) => presentApiKey(directory.keyOf(row), used, clock.now());
 
   /** Answers 201 with a new key. Only this answer shows the key. */
   function created(reply: FastifyReply, key: string, row: StoredKey, more: object = {}) {

@@ -1,7 +1,8 @@
 // What administrators do with a bank line: accept it as the money of a payment, ignore it with a reason, or take that back.
+
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
-import { type Facts, isAsRecorded, recordRow } from '../../journal/record-row.ts';
+import { changeRow, type Facts } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { textFault } from '../../lib/text.ts';
@@ -13,7 +14,7 @@ import { approve, type Decision } from '../../review/decide.ts';
 import { recordMoney } from '../../review/record-money.ts';
 import { BANK_REFERENCE_MAXIMUM } from '../../review/review.ts';
 import { type KeptLine, LINES } from '../kept.ts';
-import { changeLine, findLine, type LineWritten } from '../line-queries.ts';
+import { findLine, type LineWritten } from '../line-queries.ts';
 import { bankLine, mayMatch } from './line-evidence.ts';
 
 /** The longest reason for ignoring a line, in code points. */
@@ -202,13 +203,8 @@ export async function writeLine(
   request_id: string,
   facts: Facts = {},
 ): Promise<void> {
-  if (!(await isAsRecorded(transaction, LINES, line)))
-    throw new OperationalError(
-      'conflict',
-      'The line was changed in the store itself: run counterfoil audit verify.',
-    );
-  const changed = await changeLine(transaction, line, written);
-  if (!changed)
+  const act = { actor, request_id };
+  const columns = { ...written, updated_at: transaction.now };
+  if (!(await changeRow(transaction, act, action, LINES, line, columns, facts)))
     throw new OperationalError('conflict', 'The line was changed a moment ago. Look at it again.');
-  recordRow(transaction, { actor, request_id }, action, LINES, changed, facts);
 }

@@ -1,8 +1,9 @@
 // One bank line for several payments: it is split into a part for each, and the parts are lines that are matched as any other.
+
 import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { newSalt } from '../../journal/audit-entry.ts';
-import { recordRow } from '../../journal/record-row.ts';
+import { recordNewRow } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { timeOrderedId } from '../../lib/ids.ts';
@@ -67,7 +68,7 @@ export async function acceptParts(
     };
     await transaction.insertNow(LINES, part);
     const act = { actor: principal.actor, request_id: requestId };
-    recordRow(transaction, act, 'line.part_added', LINES, part, { line: line.id });
+    recordNewRow(transaction, act, 'line.part_added', LINES, part, { line: line.id });
     const { version } = pairs.find((pair) => pair.payment_id === payment_id)!;
     await acceptLine(transaction, principal, { line_id: part.id, payment_id, version }, requestId);
   }

@@ -17,7 +17,9 @@ import { after, before, describe, test } from 'node:test';
 import { readCheckpoints } from '../../../src/journal/checkpoint.ts';
 import { CheckpointSigner } from '../../../src/journal/checkpoint-signer.ts';
 import { newestSeal } from '../../../src/journal/queries.ts';
+import { lockRow } from '../../../src/journal/record-row.ts';
 import { HistoryBroken, verifyHistory } from '../../../src/journal/verify.ts';
+import { PAYMENTS } from '../../../src/payments/payment.ts';
 import { recordPayment } from '../../../src/payments/record.ts';
 import type { Reader } from '../../../src/store/database.ts';
 import { editCopy } from '../../campaigns/break-in.ts';
@@ -229,9 +231,10 @@ describe('audit verify and export', () => {
     await service.verify();
     await service.service.journal.commit(async (transaction) => {
       const sql = "update payments set status = 'approved', version = version + 1 where id = ? returning *";
+      const before = (await lockRow(transaction, PAYMENTS, id))!;
       const [row] = await transaction.change(sql, id);
       const act = { actor: 'operator', request_id: null };
-      recordPayment(transaction, act, 'payment.cancelled', row as never);
+      await recordPayment(transaction, act, 'payment.cancelled', before, row as never);
     });
     await assert.rejects(service.verify(), (error) => {
       assert.ok(error instanceof HistoryBroken);

@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { lockRow } from '../../../src/journal/record-row.ts';
 import { formatTimestamp } from '../../../src/lib/time.ts';
+import { PAYMENTS } from '../../../src/payments/payment.ts';
 import { changePayment } from '../../../src/payments/queries.ts';
 import { recordPayment } from '../../../src/payments/record.ts';
 import { decide, submit } from '../../campaigns/history.ts';
@@ -282,8 +284,10 @@ for (const engine of ENGINES) {
 /** Lets a payment's time pass. */
 async function moveTime({ service }: Harness, id: string): Promise<void> {
   await service.journal.commit(async (transaction) => {
+    const before = (await lockRow(transaction, PAYMENTS, id))!;
     const moved = await changePayment(transaction, id, {}, { expires_at: transaction.now - 1 });
-    recordPayment(transaction, { actor: 'test', request_id: null }, 'payment.expiry_moved', moved!);
+    const act = { actor: 'test', request_id: null };
+    await recordPayment(transaction, act, 'payment.expiry_moved', before, moved!);
   });
 }
 

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import { changeRow } from '../../../src/journal/record-row.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
-import { changeLine, listLines } from '../../../src/statements/line-queries.ts';
+import { LINES } from '../../../src/statements/kept.ts';
+import { listLines } from '../../../src/statements/line-queries.ts';
 import type { LineCase } from '../../../src/statements/matching/line-case.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
@@ -73,8 +75,8 @@ describe('named cases', () => {
       ({ entry_reference }) => entry_reference === bank,
     );
     await journal.commit(async (one) => {
-      await changeLine(one, line!, { state: 'matched', payment_id: id });
-      one.record({ ...ACT, action: 'test.matched', subject: line!.id, facts: {} });
+      const matched = { state: 'matched', payment_id: id, updated_at: one.now } as const;
+      await changeRow(one, ACT, 'test.matched', LINES, line!, matched);
     });
   }
   async function told(...lines: BankLine[]): Promise<unknown[][]> {
