@@ -336,7 +336,7 @@ for (const engine of ENGINES) {
       await commit(async (transaction) => {
         const gone = { totp_secret: null, totp_step: null };
         const row = await changeAdministrator(transaction, bo.principal.id, undefined, gone);
-        recordAdministrator(transaction, OPERATOR, 'administrator.totp_removed', row!);
+        await recordAdministrator(transaction, OPERATOR, 'administrator.totp_removed', row!);
       }, bo.principal.id);
       const [one, two] = await passkeysOf(parts.database, bo.principal.id);
       await new Promise((resolve) => setTimeout(resolve, 120));

@@ -22,7 +22,7 @@ async function writePlain({ service }: Harness, { administrator, totpSecret }: A
   await service.journal.commit(async (transaction) => {
     const { id, version } = (await findAdministrator(transaction, administrator.id))!;
     const changed = await changeAdministrator(transaction, id, version, { totp_secret: totpSecret });
-    recordAdministrator(transaction, ACT, 'administrator.totp_replaced', changed!);
+    await recordAdministrator(transaction, ACT, 'administrator.totp_replaced', changed!);
   });
 }
 

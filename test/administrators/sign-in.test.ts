@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
       const next = await ticketFor(parts, email);
       await parts.journal.commit(async (transaction) => {
         const changed = await changeAdministrator(transaction, id, undefined, { name: 'Ana Other' });
-        recordAdministrator(transaction, OPERATOR, 'administrator.renamed', changed!);
+        await recordAdministrator(transaction, OPERATOR, 'administrator.renamed', changed!);
       }, id);
       assert.equal(await open(next), false);
     });

@@ -149,7 +149,7 @@ for (const engine of ENGINES) {
           const found = (await findAdministrator(transaction, id))!;
           const totp_secret = await sealTotpSecret(transaction, lagging, found, accounts[0]!.totpSecret);
           const changed = await changeAdministrator(transaction, id, found.version, { totp_secret });
-          recordAdministrator(transaction, ACT, 'administrator.totp_replaced', changed!);
+          await recordAdministrator(transaction, ACT, 'administrator.totp_replaced', changed!);
         });
       await sealLagging();
       const needed = await secrets('remove', old);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
-import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { changeRow } from '../../../src/journal/record-row.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
