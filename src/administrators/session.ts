@@ -169,7 +169,7 @@ export async function endAllSessions(
   return end(transaction, await sessionsToEnd(transaction, administratorId, { except: except ?? '' }), act);
 }
 
-/** Ends sessions, but for those that were changed in the store itself: they let nobody in, and stay for `audit verify` to find. */
+/** Ends sessions. Skips those that were changed in the store itself: they give no access, and `audit verify` still finds them. */
 async function end(
   transaction: Transaction,
   sessions: readonly Session[],

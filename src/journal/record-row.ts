@@ -1,5 +1,5 @@
-import { OperationalError } from '../lib/errors.ts';
 // The one place where a change of a row gets its entry: who, what, when, and the digest of the row as it stands now.
+import { OperationalError } from '../lib/errors.ts';
 import type { Reader } from '../store/database.ts';
 import type { Table } from '../store/table.ts';
 import { type Act, rowDigest } from './audit-entry.ts';

@@ -103,7 +103,7 @@ function without(ids: readonly string[], rows: readonly { id: string }[]): strin
   return ids.filter((id) => !there.has(id));
 }
 
-/** Puts what is as the history left it into a directory. The rest is distrusted: somebody changed the store itself. */
+/** Puts the rows that are as the history left them into a directory, which distrusts the rest. */
 function take<R extends { id: string }>(
   directory: Directory,
   { right, wrong, gone }: Judged<R>,

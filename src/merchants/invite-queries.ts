@@ -2,7 +2,6 @@
 
 import type { Reader } from '../store/database.ts';
 import { heldRows } from '../store/look-up.ts';
-import { rowWithId } from '../store/table.ts';
 import { INVITES, type Invite } from './stored-invite.ts';
 
 const INVITE = INVITES.columnList;
@@ -14,8 +13,6 @@ export async function findInviteByDigest(database: Reader, digest: string): Prom
   );
   return heldRows(rows, { digest })[0];
 }
-
-export const findInvite = (database: Reader, id: string) => rowWithId(database, INVITES, id);
 
 /** Invitations, newest first: all, or the `limit` newest. */
 export function listInvites(database: Reader, limit?: number): Promise<Invite[]> {
