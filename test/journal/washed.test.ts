@@ -17,6 +17,7 @@ describe('a row that was edited in the store itself', () => {
   let service: Harness;
   let raw: DatabaseSync;
   let kinds: Kind[];
+  let copies = 0;
   before(async () => {
     service = await startHarness('sqlite');
     await haveReviewers(service.service);
@@ -42,7 +43,7 @@ describe('a row that was edited in the store itself', () => {
   /** Copies a row under another name, as somebody does who wants one for themselves. */
   function copy({ table, key }: Kind, id: string): string | undefined {
     const row = raw.prepare(`select * from ${table} where ${key} = ?`).get(id)!;
-    const copied = { ...row, [key]: `${id.slice(0, -2)}zz` };
+    const copied = { ...row, [key]: `${id.slice(0, -4)}${String(++copies).padStart(4, 'z')}` };
     const others = {
       email: 'x@y.example',
       digest: 'd',
