@@ -33,7 +33,7 @@ export async function keepAnnouncement(
   const kept = await changePayment(transaction, id, guard, { ...written, updated_at: now });
   if (!kept) return false;
   const act = { actor: CUSTOMER, request_id: requestId };
-  recordPayment(transaction, act, 'payment.announced', kept, { method: submission.method });
+  await recordPayment(transaction, act, 'payment.announced', payment, kept, { method: submission.method });
   return true;
 }
 
@@ -78,8 +78,8 @@ export async function withdraw(transaction: Transaction, id: string, requestId: 
     ? await movePayment(transaction, 'withdraw', id, guard, written)
     : await changePayment(transaction, id, guard, written);
   if (!changed) throw new OperationalError('conflict', 'The payment has changed.');
-  if (isSubmitted)
-    recordPayment(transaction, act, 'payment.pending', changed, { from: payment.status, reason: null });
-  else recordPayment(transaction, act, 'payment.announcement_withdrawn', changed);
+  const facts = isSubmitted ? { from: payment.status, reason: null } : {};
+  const action = isSubmitted ? 'payment.pending' : 'payment.announcement_withdrawn';
+  await recordPayment(transaction, act, action, payment, changed, facts);
   return changed;
 }
