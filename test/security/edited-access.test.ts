@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { findPrincipal } from '../../src/administrators/session.ts';
 import { createToken, findTokenPrincipal } from '../../src/administrators/token.ts';
 import { newSecret } from '../../src/lib/secrets.ts';
-import { issueKey, revokeKey } from '../../src/merchants/api-keys.ts';
+import { changeKeys, issueKey, revokeKey } from '../../src/merchants/api-keys.ts';
 import { keyDigest } from '../../src/merchants/merchant.ts';
 import { keyRow } from '../../src/merchants/stored-key.ts';
 import { changeMerchantState } from '../../src/merchants/suspend.ts';
@@ -82,8 +82,10 @@ describe('an edited store', () => {
   test('makes no key good: neither one that is put in, nor one that is revived, before and after a start', async () => {
     const { merchant, key: first } = await addMerchant(service);
     const wish = { merchantId: merchant.id, mode: 'test', name: null, expires_at: null } as const;
-    const { key, row } = await service.service.journal.commit((one) => issueKey(one, wish, OPERATOR));
-    await service.service.journal.commit((one) =>
+    const { key, row } = await changeKeys(service.service, merchant.id, (one) =>
+      issueKey(one, wish, OPERATOR),
+    );
+    await changeKeys(service.service, merchant.id, (one) =>
       revokeKey(one, service.service.directory.keyOf(row), OPERATOR),
     );
     const mine = newSecret('cfk_test_');
