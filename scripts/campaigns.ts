@@ -91,7 +91,9 @@ async function runOnce(campaigns: string[]): Promise<string[]> {
     const [first = ''] = part.files;
     const runs = isLong ? LONG_FORMS[nameOf(first)] : SAMPLES[first];
     const env = { COUNTERFOIL_SEED: `${seed}`, ...(runs && { COUNTERFOIL_RUNS: `${runs}` }) };
-    failed.push(...(await run.run({ ...part, timeoutMs: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS, env })));
+    const timeoutMs = isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS;
+    const { files, atOnce } = part;
+    failed.push(...(await run.run([{ files, apart: true, env }], { atOnce, timeoutMs })));
   }
   return failed;
 }
@@ -105,6 +107,7 @@ for (const file of failedFirst) {
   failedTwice.push(...(await runOnce([file])));
 }
 await run.end();
+run.report.close(failedTwice);
 for (const file of failedFirst) {
   const outcome = failedTwice.includes(file) ? 'failed twice' : 'failed once, passed when repeated';
   console.log(`${file}: ${outcome} (seed ${seed})`);

@@ -1,43 +1,39 @@
-// What a run of tests needs: a folder in memory, a PostgreSQL, the browser, and node:test over given files.
-import { spawn } from 'node:child_process';
+// What a run of tests needs: a folder in memory, a PostgreSQL, a Chromium, and processes that run test files one after another.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
-import { run as runFiles } from 'node:test';
-import { spec } from 'node:test/reporters';
-import { inspect } from 'node:util';
-import chromium from '@sparticuz/chromium';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { launchShared } from '../test/support/chromium.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
+import { Report } from './test-report.ts';
+import type { Told } from './test-worker.ts';
 
+const WORKER = fileURLToPath(new URL('test-worker.ts', import.meta.url));
 /** The young generation of a test's process, in MB: large enough that nothing is collected while modules load. */
 const YOUNG_MB = 32;
 /** A memory file system on Linux, and the free bytes that a run needs there. */
 const IN_MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 2 ** 30;
 
-/** A test that failed. */
-interface Failure {
-  /** The path from the current folder. */
-  file: string;
-  name: string;
-  error: string;
-}
-
+/** Test files that run in the same way. */
 export interface Part {
   /** They start in this order. */
-  files: string[];
-  /** How many test files run at the same time. */
-  atOnce: number;
-  /** For one test, in milliseconds. */
-  timeoutMs: number;
+  files: readonly string[];
+  /** Whether each has a process of its own; the others of a part share processes. */
+  apart?: boolean;
   env?: NodeJS.ProcessEnv;
 }
 
 export interface TestRun {
-  /** Runs test files and prints their report. Returns those with a failure; all files where it cannot be told which. */
-  run(part: Part): Promise<string[]>;
-  /** Stops PostgreSQL and prints the failures of all parts but the last again, because those stand far above. */
+  /**
+   * Runs the files of all parts, `atOnce` of them at the same time, and prints what becomes of them. Returns those with a failure.
+   * `timeoutMs` is for one test.
+   */
+  run(parts: readonly Part[], options: { atOnce: number; timeoutMs: number }): Promise<string[]>;
+  readonly report: Report;
+  /** Stops PostgreSQL and Chromium. */
   end(): Promise<void>;
 }
 
@@ -71,43 +67,85 @@ function makeFolder(): string {
   return folder;
 }
 
-/** Starts PostgreSQL and unpacks the browser. */
+/** Starts PostgreSQL and Chromium. */
 export async function startTestRun(): Promise<TestRun> {
   const folder = makeFolder();
-  const postgres = await startPostgres();
-  // Two tests that unpack the browser at once would start what the other is still writing.
-  await chromium.executablePath();
+  const [postgres, chromium] = await Promise.all([startPostgres(), launchShared()]);
   process.env.COUNTERFOIL_TEST_POSTGRES = postgres.url;
-  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled'); // hundreds of processes load the same modules
-  const parts: Failure[][] = [];
+  process.env.COUNTERFOIL_TEST_CHROMIUM = chromium.url;
+  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled'); // many processes load the same modules
+  const report = new Report();
+  return {
+    report,
+    async run(parts, { atOnce, timeoutMs }) {
+      const queues = parts.map((part) => ({ ...part, files: [...part.files] }));
+      const failed: string[] = [];
+      const work = async () => {
+        for (;;) {
+          // Whoever is free helps where most is left.
+          const queue = queues.reduce((most, one) => (one.files.length > most.files.length ? one : most));
+          if (queue.files.length === 0) return;
+          failed.push(...(await runInProcess(queue, timeoutMs, report)));
+        }
+      };
+      if (queues.length > 0) await Promise.all(Array.from({ length: atOnce }, work));
+      return failed;
+    },
+    async end() {
+      await Promise.all([postgres.stop(), chromium.close()]);
+    },
+  };
+}
 
-  async function run({ files, atOnce, timeoutMs, env = {} }: Part): Promise<string[]> {
-    if (files.length === 0) return [];
-    const own = process.env;
-    process.env = { ...own, ...env }; // test files run in processes that inherit it
-    const failures: Failure[] = [];
-    const events = runFiles({
-      files: files.map((file) => resolve(file)),
-      concurrency: atOnce,
-      timeout: timeoutMs,
-      execArgv: [`--min-semi-space-size=${YOUNG_MB}`],
-    });
-    events.on('test:fail', ({ file = '', name, details: { error } }) => {
-      failures.push({ file: relative('', file), name, error: inspect(error.cause ?? error) });
-    });
-    events.compose(new spec()).pipe(process.stdout, { end: false });
-    await once(events, 'end');
-    process.env = own;
-    parts.push(failures);
-    const failed = files.filter((file) => failures.some((failure) => failure.file === relative('', file)));
-    return failures.length > 0 && failed.length === 0 ? files : failed;
-  }
+/**
+ * Takes files of a queue and runs them in one process, until there are none, or one fails: what that left behind shall fail no other.
+ * Returns those that failed.
+ */
+async function runInProcess(
+  queue: { files: string[]; apart?: boolean; env?: NodeJS.ProcessEnv },
+  timeoutMs: number,
+  report: Report,
+): Promise<string[]> {
+  const worker = fork(WORKER, {
+    execArgv: [
+      `--min-semi-space-size=${YOUNG_MB}`,
+      `--test-timeout=${timeoutMs}`,
+      `--test-reporter=${WORKER}`,
+      '--test-reporter-destination=stdout',
+    ],
+    env: { ...process.env, ...queue.env },
+    serialization: 'advanced',
+  });
+  let file: string | undefined;
+  const failed: string[] = [];
+  const fail = (name: string, error?: string) => {
+    if (!failed.includes(name)) failed.push(name);
+    if (error) report.take({ kind: 'test', file: name, name: 'its process', skipped: undefined, error });
+  };
+  const next = () => {
+    const isLast = failed.length > 0 || (queue.apart && file !== undefined);
+    file = isLast ? undefined : queue.files.shift();
+    worker.send(file ?? '');
+    report.begin(file);
+  };
+  const done: string[] = [];
+  worker.on('message', (told: Told) => {
+    if (told.kind === 'test' && told.error !== undefined) fail(file ?? told.file);
+    if (told.kind === 'late') for (const name of done.slice(-1)) fail(name);
+    report.take(told);
+    if (told.kind !== 'file') return;
+    done.push(told.file);
+    next();
+  });
+  next();
+  const code = await endOf(worker);
+  if (file !== undefined) fail(file, `ended with ${code} before its tests did`);
+  else if (code !== 0 && failed.length === 0) fail(done.at(-1)!, `ended with ${code}`);
+  return failed;
+}
 
-  async function end(): Promise<void> {
-    await postgres.stop();
-    for (const { file, name, error } of parts.slice(0, -1).flat())
-      console.error(`\n✖ ${file}: ${name}\n${error}`);
-  }
-
-  return { run, end };
+/** How a process ended, once all it told is heard. */
+async function endOf(worker: ChildProcess): Promise<number | string> {
+  const [[code, signal]] = await Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]);
+  return code ?? signal;
 }

@@ -1,14 +1,19 @@
-// Runs types, lint and every deterministic test, on SQLite and a real PostgreSQL and in Chromium. Arguments: test files instead.
-import { globSync } from 'node:fs';
+// `npm test`: types, lint and every behaviour, once. What runs where and why is declared in test-table.ts.
+// Arguments: test files instead, whole. `--all`: all of them whole. `--listed`: those given, as `npm test` runs them. `--costs`: what it took.
+// COUNTERFOIL_SEED repeats the order of a run.
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { groupTests } from './test-groups.ts';
+import { SeededRandom } from '../test/support/seeded-random.ts';
 import { execute, startTestRun } from './test-run.ts';
+import { partsOf, testFiles } from './test-table.ts';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const has = (flag: string) => process.argv.includes(flag);
+const isWhole = !has('--listed') && (asked.length > 0 || has('--all'));
 
-/** A test waits more than it works, so three times as many files as the processors of a small machine run at the same time. */
-const AT_ONCE = 6;
+/** A test waits more than it works. */
+const AT_ONCE = availableParallelism() + 1;
 /** For one test, in milliseconds. `COUNTERFOIL_RUNS` asks for a long form, which takes as long as it takes. */
 const TIMEOUT_MS = process.env.COUNTERFOIL_RUNS ? 86_400_000 : 300_000;
 
@@ -21,31 +26,15 @@ async function check(): Promise<boolean> {
   return codes.every((code) => code === 0);
 }
 
-/** The files that work or wait longest, each in a process of its own. They start first, so that no processor is idle at the end. */
-const LONGEST = [
-  'webhooks/several',
-  'webhooks/delivery',
-  'console/gallery.browser',
-  'checkout/browser',
-  'events/stream',
-  'database/postgres',
-  'security/stolen-store',
-  'checkout/injection',
-  'commands/refusals',
-  'authorisation',
-  'registration/browser',
-  'checkout/canary',
-].map((name) => `test/${name}.test.ts`);
-
-/** All tests, in the order of their start. Most of them share a process with others. */
-function allTests(): string[] {
-  const files = globSync('{test,packages/*/test}/**/*.test.ts', { exclude: ['test/campaigns/**'] }).sort();
-  return groupTests(files, LONGEST);
-}
-
+const random = new SeededRandom();
+console.log(`the order is that of seed ${random.seed} (COUNTERFOIL_SEED)`);
 const [isSound, run] = await Promise.all([asked.length > 0 || check(), startTestRun()]);
-const failed = isSound
-  ? await run.run({ files: asked.length > 0 ? asked : allTests(), atOnce: AT_ONCE, timeoutMs: TIMEOUT_MS })
-  : ['types or lint'];
+const parts = partsOf(asked.length > 0 ? asked : testFiles(), isWhole).map((part) => ({
+  ...part,
+  files: random.shuffled(part.files),
+}));
+const failed = isSound ? await run.run(parts, { atOnce: AT_ONCE, timeoutMs: TIMEOUT_MS }) : ['types or lint'];
 await run.end();
+if (isSound) run.report.close(failed);
+if (has('--costs')) run.report.tellCosts();
 process.exit(failed.length > 0 ? 1 : 0);

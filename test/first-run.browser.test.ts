@@ -18,7 +18,6 @@ import {
 import { type Newcomer, reviewFirstPayment, type Step, sellAsMerchant } from './support/newcomer.ts';
 
 const CTRL_C = '\x03';
-const SERVER_WITHIN_MS = 120_000;
 
 describe('a newcomer', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
   let folder: Folder;
@@ -30,7 +29,7 @@ describe('a newcomer', { skip: !hasTerminal && 'this machine has no util-linux s
     // What a fresh clone has.
     folder = temporaryFolder(readFileSync(join(ROOT, 'counterfoil.yaml'), 'utf8'));
     const line = `'${process.execPath}' '${COMMAND}' serve`;
-    server = startOnTerminal(line, { cwd: folder.path, env: { PORT: '0' }, endWithinMs: SERVER_WITHIN_MS });
+    server = startOnTerminal(line, { cwd: folder.path, env: { PORT: '0' } });
     browser = await startChromium();
     newcomer = { browser, shell: plainEnvironment(), told: (step) => void steps.push(step) };
     await server.until(/Ctrl-C stops it/);

@@ -43,7 +43,8 @@ type Change<T> = (transaction: Transaction, administrator: Administrator, act: A
 async function changeFactor<T>(parts: Parts, asking: Asking, work: Change<T>): Promise<T | PasswordRefusal> {
   const proved = await prove(parts, asking);
   if ('refused' in proved) return proved;
-  const password = await hashPassword(asking.password, sourceOfSession(asking.principal).turn);
+  const { turn } = sourceOfSession(asking.principal);
+  const password = await hashPassword(asking.password, turn, parts.passwordCost);
   return commit(parts, asking, { ...proved, password }, work);
 }
 
@@ -110,7 +111,7 @@ export async function changePassword(
   const { turn } = sourceOfSession(asking.principal);
   const weak = await weakness(password, proved);
   if (weak) throw validationFailed({ password: weak });
-  const hashed = await hashPassword(password, turn);
+  const hashed = await hashPassword(password, turn, parts.passwordCost);
   return commit(parts, asking, proved, async (transaction, administrator, act) => {
     const session = await findSession(transaction, asking.principal.session!);
     if (!session || session.ended_at !== null) throw new OperationalError('conflict', 'You are signed out.');

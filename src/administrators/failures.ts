@@ -9,7 +9,7 @@ import type { Database, Reader } from '../store/database.ts';
 import type { Administrator, Principal } from './administrator.ts';
 import { knownDevice } from './device.ts';
 import type { FailedSignIn, FailureTally } from './failure-tally.ts';
-import { isRightPassword, type Turn } from './password.ts';
+import { type Cost, isRightPassword, type Turn } from './password.ts';
 import { newestEntries } from './queries.ts';
 
 /** What signing in works with. */
@@ -20,6 +20,8 @@ export interface Parts {
   /** The failures of this node that have no entry of their own. */
   tally: FailureTally;
   ring: KeyRing;
+  /** Of hashing a password, where it is not the usual. */
+  passwordCost?: Cost | undefined;
 }
 
 /** Of one browser that is known, or of one network of strangers for one address. */
@@ -193,7 +195,12 @@ export async function passwordRefusal(
   };
   const before = await refusal();
   if (before) return before;
-  const isRight = await isRightPassword(administrator?.password ?? null, password, source.turn);
+  const isRight = await isRightPassword(
+    administrator?.password ?? null,
+    password,
+    source.turn,
+    parts.passwordCost,
+  );
   // Check again, right or wrong: a caller who sends many at once must not learn which of those behind the fifth was right.
   const meanwhile = await refusal();
   if (meanwhile) return meanwhile;

@@ -8,10 +8,14 @@ export type { Turn };
 export const PASSWORD_MINIMUM = 15;
 const PASSWORD_MAXIMUM = 128;
 
-/** Argon2id (RFC 9106) at more than OWASP's minimum: 64 MiB, three passes, some 140 ms. */
-const MEMORY_KIB = 64 * 1024;
-const PASSES = 3;
-const LANES = 1;
+/** The parameters of Argon2: KiB, passes over them, and lanes. */
+export interface Cost {
+  memory: number;
+  passes: number;
+  parallelism: number;
+}
+/** Argon2id (RFC 9106) at more than OWASP's minimum: 64 MiB, three passes, some 140 ms. Tests alone go by another. */
+const COST: Cost = { memory: 64 * 1024, passes: 3, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 const PRODUCT = 'counterfoil';
@@ -49,15 +53,21 @@ const EASY =
   'Must be harder to guess. Leaked passwords, repeats, your name and that of this service are tried first; put together a few words that only you would.';
 
 /** What is kept of a password: a PHC string. Throws `unavailable` where too many are being hashed. */
-export async function hashPassword(password: string, turn: Turn = NOBODY_IN_PARTICULAR): Promise<string> {
+export async function hashPassword(
+  password: string,
+  turn: Turn = NOBODY_IN_PARTICULAR,
+  cost: Cost = COST,
+): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const cost = { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES };
-  const tag = await derive(password, salt, cost, TAG_BYTES, turn);
-  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(salt)}$${unpadded(tag)}`;
+  return phc(cost, salt, await derive(password, salt, cost, TAG_BYTES, turn));
+}
+
+function phc({ memory, passes, parallelism }: Cost, salt: Buffer, tag: Buffer): string {
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
 /** A hash of no password. Comparing with it takes as long as with a real one. */
-const NOBODYS = `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(Buffer.alloc(SALT_BYTES))}$${unpadded(Buffer.alloc(TAG_BYTES))}`;
+const nobodys = (cost: Cost) => phc(cost, Buffer.alloc(SALT_BYTES), Buffer.alloc(TAG_BYTES));
 
 /**
  * Whether `password` is the one that `stored` was made of. Without `stored` it is false, after the same time. Throws `unavailable` if too
@@ -67,20 +77,15 @@ export async function isRightPassword(
   stored: string | null,
   password: string,
   turn: Turn = NOBODY_IN_PARTICULAR,
+  usual: Cost = COST,
 ): Promise<boolean> {
-  const kept = PHC.exec(stored ?? NOBODYS);
+  const kept = PHC.exec(stored ?? nobodys(usual));
   if (!kept) throw new Error('a password is not kept in the form that this program writes');
   const [, memory, passes, parallelism, salt, tag] = kept;
   const expected = Buffer.from(tag!, 'base64');
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   const actual = await derive(password, Buffer.from(salt!, 'base64'), cost, expected.length, turn);
   return timingSafeEqual(actual, expected) && stored !== null;
-}
-
-interface Cost {
-  memory: number;
-  passes: number;
-  parallelism: number;
 }
 
 function derive(password: string, nonce: Buffer, cost: Cost, tagLength: number, turn: Turn): Promise<Buffer> {

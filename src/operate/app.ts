@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { FailureTally } from '../administrators/failure-tally.ts';
+import type { Cost } from '../administrators/password.ts';
 import { type Checkout, checkout } from '../checkout/checkout.ts';
 import type { FrontLinks } from '../checkout/front-page.ts';
 import { INBOX_PATH } from '../checkout/inbox.ts';
@@ -56,7 +57,7 @@ import { v1 } from './v1.ts';
 /** The health page waits no longer for the service's own addresses to answer. */
 const PROBE_DEADLINE_MS = 2 * SECOND_MS;
 
-export interface AppParts {
+export interface AppParts extends Pick<ShellParts, 'answerMs'> {
   database: Database;
   journal: Journal;
   clock: Clock;
@@ -72,6 +73,8 @@ export interface AppParts {
   waits: Waits;
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
+  /** Of hashing a password, where it is not the usual. */
+  passwordCost?: Cost | undefined;
   /** Where webhooks may be sent. */
   webhookRules: AddressRules;
   terms: PaymentTerms;

@@ -36,7 +36,7 @@ import { sealAtRest } from './seal-at-rest.ts';
 import { webhookRules } from './settings/webhook-endpoints.ts';
 import { surfaceSettings } from './surface-settings.ts';
 import { Undo } from './undo.ts';
-import { startCounters, startFollowing, startWork } from './work.ts';
+import { type Pace, startCounters, startFollowing, startWork } from './work.ts';
 
 export interface Service {
   baseUrl: string;
@@ -69,6 +69,7 @@ interface StartParts {
   /** Looks at the store before anything is done with it; what it throws keeps the service from starting. */
   onStore?: (database: Database) => Promise<void>;
   largestBatch?: number;
+  pace?: Pace;
 }
 
 /**
@@ -130,7 +131,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   const appParts = {
     ...settings,
     ...{ log, clock, database, journal, ring, directory },
-    ...{ keyUses, offer, health, figures, tally, places, streams, waits },
+    ...{ keyUses, offer, health, figures, tally, places, streams, waits, ...parts.pace },
     webhookRules: webhookRules(configuration),
     installation: installationOf(configuration, undefined, places.port),
     refuse: refuser(settings.rateLimits, clock),

@@ -1,5 +1,6 @@
 // Starts what changes the store: the journal, what works without being asked, and what is counted in memory and written later.
 import { FailureTally, startFailureTally } from '../administrators/failure-tally.ts';
+import type { Cost } from '../administrators/password.ts';
 import { Feed } from '../journal/feed.ts';
 import type { Fence } from '../journal/fence.ts';
 import { followJournal } from '../journal/follow.ts';
@@ -13,7 +14,7 @@ import type { Clock } from '../lib/time.ts';
 import type { Directory } from '../merchants/directory.ts';
 import { directoryListeners } from '../merchants/follow.ts';
 import { KeyUses, startKeyUses } from '../merchants/key-uses.ts';
-import { EventStreams } from '../payments/events/streams.ts';
+import { EventStreams, type StreamPace } from '../payments/events/streams.ts';
 import { startSweeper } from '../payments/expire.ts';
 import { startListing } from '../payments/history.ts';
 import { PAYMENT_ID_PREFIX } from '../payments/payment.ts';
@@ -27,10 +28,18 @@ import type { Measurements } from './metrics/measurements.ts';
 import { webhookRules } from './settings/webhook-endpoints.ts';
 import type { Undo } from './undo.ts';
 
+/** How long the service waits, in milliseconds, and what its hashes cost, where a test has it otherwise. */
+export interface Pace extends Partial<StreamPace> {
+  /** From a request, and from handing a change in, to the answer. */
+  answerMs?: number;
+  passwordCost?: Cost;
+}
+
 interface WorkParts {
   log: Logger;
   clock: Clock;
   largestBatch?: number;
+  pace?: Pace;
 }
 
 /** What all that is begun here is built on. */
@@ -53,7 +62,10 @@ export function startWork(base: Base, parts: WorkParts) {
     feed.know(seal);
     webhooks.wake();
   };
-  const journal = new Journal(database, clock, { ...parts, onSeal, onCommit: measurements?.committed });
+  const journal = new Journal(database, clock, {
+    ...{ ...parts, ...parts.pace },
+    ...{ onSeal, onCommit: measurements?.committed },
+  });
   const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
   const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);
   undo.add(() => checkpoints.stop());
@@ -75,7 +87,7 @@ export function startWork(base: Base, parts: WorkParts) {
   undo.add(() => listing.stop());
   const rules = webhookRules(configuration);
   const webhooks = new WebhookWorker({ database, journal, clock, ring, rules }, log);
-  const told = { streams: new EventStreams(database, feed), waits: new Waits(feed) };
+  const told = { streams: new EventStreams(database, feed, parts.pace), waits: new Waits(feed) };
   return { journal, webhooks, checkpoints, sweeper, ...told };
 }
 

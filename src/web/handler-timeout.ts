@@ -29,7 +29,7 @@ declare module 'fastify' {
  */
 
 /** Limits every request of `app`. A work that has begun still runs to its end: as with any 503, the client does not know the outcome. */
-export function limitHandlers(app: FastifyInstance): void {
+export function limitHandlers(app: FastifyInstance, answerMs = LIMITS.answerMs): void {
   // An array instead of a Map: a Map's replaced hash tables kept answered requests alive until the next full collection (2.5 KB a request).
   const waiting: Waiting[] = [];
   const forget = (reply: FastifyReply) => {
@@ -52,9 +52,7 @@ export function limitHandlers(app: FastifyInstance): void {
   });
   const timer = setInterval(() => {
     const now = monotonicMs();
-    for (const one of waiting.filter(
-      ({ since, reply }) => now - since >= LIMITS.answerMs + reply.patienceMs,
-    )) {
+    for (const one of waiting.filter(({ since, reply }) => now - since >= answerMs + reply.patienceMs)) {
       const { reply } = one;
       const { complete, destroyed } = reply.request.raw;
       // Skip requests whose body is still arriving. The server's request timeout covers them.

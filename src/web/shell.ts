@@ -21,6 +21,8 @@ export interface ShellParts extends RequestLog {
   server(handler: FastifyInstance['routing']): Server;
   /** Logs and counts an unexpected error of ours. */
   defect: Defect;
+  /** How long a request may be handled, where it is not the usual time; in milliseconds. */
+  answerMs?: number | undefined;
   /** Called for each answered request, if metrics are on. */
   observe: Observe | undefined;
 }
@@ -71,7 +73,7 @@ export function createShell(parts: ShellParts): FastifyInstance {
   const allowed = collectMethods(app);
   app.removeAllContentTypeParsers();
   app.decorateRequest('noted');
-  limitHandlers(app);
+  limitHandlers(app, parts.answerMs);
   app.addHook('onRequest', (request, reply, done) => admit(parts, request, reply, done));
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(parts, request, reply);

@@ -48,7 +48,7 @@ import { inTurn } from '../../src/administrators/turns.ts';
 import type { Transaction } from '../../src/journal/transaction.ts';
 import type { OperationalError } from '../../src/lib/errors.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { hashCheaply, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
+import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 import { ENGINES } from '../support/stores.ts';
 import { eventually } from '../support/waiting.ts';
 import { Authenticator } from './authenticator.ts';
@@ -57,8 +57,6 @@ import { addPerson, codeAt, OPERATOR, otherNode, type Person, partsOf, ticketFor
 const PLACE = passkeyPlace('https://pay.example/api')!;
 const DAY_MS = 86_400_000;
 const at = (place: typeof PLACE, challenge: string) => ({ ...place, challenge });
-
-hashCheaply();
 
 for (const engine of ENGINES) {
   describe(`accounts on ${engine}`, () => {

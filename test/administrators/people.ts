@@ -12,7 +12,7 @@ import { acceptedStep, newTotp } from '../../src/administrators/totp.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import type { Harness } from '../support/harness.ts';
-import { PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
+import { CHEAP, PASSWORD, PASSWORD_KEPT } from '../support/password.ts';
 
 export const STEP_MS = 30_000;
 export const OPERATOR = { actor: 'operator', request_id: null };
@@ -29,7 +29,7 @@ export interface Person {
 
 export function partsOf({ service, clock }: Harness): Parts {
   const { database, journal, ring } = service;
-  return { database, journal, clock, ring, tally: new FailureTally(journal, clock) };
+  return { database, journal, clock, ring, passwordCost: CHEAP, tally: new FailureTally(journal, clock) };
 }
 
 /** Another node on the store of `harness`, with connections of its own. */
@@ -48,6 +48,7 @@ export async function otherNode({
     clock,
     tally: new FailureTally(journal, clock),
     ring: service.ring,
+    passwordCost: CHEAP,
     async close() {
       await journal.close();
       await database.close();

@@ -10,9 +10,9 @@ import { startHarness } from '../support/harness.ts';
 import { verifySqlite, viewSqlite } from '../support/read-only-store.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { createAt, KEYS, SHOP } from '../support/shop.ts';
-import { eventually } from '../support/waiting.ts';
 import { checkLives, type Ends, type Stage, setStage } from './clock-lives.ts';
 import { ClockedServer } from './clocked-server.ts';
+import { holdsWithin } from './promised-time.ts';
 
 const STEPS = Number(process.env.COUNTERFOIL_RUNS) || 5;
 /** From so many steps on, a step forward is left standing until the service follows it. */
@@ -116,10 +116,10 @@ class Campaign {
     if (STEPS >= LONG) await this.#stand();
     await this.service.set(0);
     const ends = this.#stage.lives.map(({ endsAt }) => endsAt).sort((one, other) => one - other);
-    await eventually(
+    await holdsWithin(
+      MINUTE_MS,
       () => this.service.now() > ends[ENDED - 1]! + SECOND_MS,
       () => 'nothing ends',
-      MINUTE_MS,
     );
     await this.#check('the end');
   }
@@ -134,10 +134,10 @@ class Campaign {
     await this.service.set(HOUR_MS);
     assert.equal(await statusOf(), 'pending');
     const begun = performance.now();
-    await eventually(
+    await holdsWithin(
+      FOLLOWED_MS.to,
       () => this.service.followedMs > 0,
       () => 'the service never follows',
-      FOLLOWED_MS.to,
     );
     assert.ok(performance.now() - begun >= FOLLOWED_MS.from, 'it follows too soon');
     assert.equal(await statusOf(), 'cancelled');
@@ -175,10 +175,10 @@ class Campaign {
       viewSqlite(this.#file, (view) =>
         view.query("select id from payments where status = 'pending' and expires_at <= ?", now),
       );
-    await eventually(
+    await holdsWithin(
+      SWEPT_WITHIN_MS,
       async () => (await left()).length === 0,
       () => `${told}: the sweeper stands still`,
-      SWEPT_WITHIN_MS,
     );
   }
 

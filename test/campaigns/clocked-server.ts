@@ -7,7 +7,7 @@ import { freePort } from '../support/free-ports.ts';
 import { type Answer, type Harness, KEY, type RequestOptions } from '../support/harness.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import type { Store } from '../support/stores.ts';
-import { eventually } from '../support/waiting.ts';
+import { holdsWithin } from './promised-time.ts';
 
 const TOLD_WITHIN_MS = 15 * SECOND_MS;
 
@@ -73,10 +73,10 @@ export class ClockedServer {
     this.#clock.set(aheadMs);
     const leadMs = aheadMs - this.followedMs;
     this.#leadSince = leadMs > 0 ? (this.#leadSince ?? Date.now()) : undefined;
-    await eventually(
+    await holdsWithin(
+      TOLD_WITHIN_MS,
       () => this.#lines.length > lines,
       () => 'a step is not told',
-      TOLD_WITHIN_MS,
     );
     const line = this.#lines[lines]!;
     const isNear = (told: number | undefined, ms: number) => Math.abs(told! * SECOND_MS - ms) < SECOND_MS;

@@ -10,7 +10,7 @@ import { ROOT } from '../support/command.ts';
 import { type DebianPostgres, debianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
 import { freePort } from '../support/free-ports.ts';
 import { isInstalled } from '../support/proxy.ts';
-import { eventually } from '../support/waiting.ts';
+import { holdsWithin } from './promised-time.ts';
 
 const IMAGE = 'counterfoil-campaign';
 const ACCOUNT = 10001;
@@ -140,10 +140,10 @@ async function walk(
   const written = site.once(['init', '--yes', '--json', ...flags]);
   const { key } = JSON.parse(written.split('\n').find((line) => line.startsWith('{'))!);
   site.serve(env);
-  await eventually(
+  await holdsWithin(
+    STARTS_WITHIN_MS,
     () => spawnSync('podman', ['exec', site.name, ...HEALTH_CHECK]).status === 0,
     () => site.logs(),
-    STARTS_WITHIN_MS,
   );
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ amount: 49.9, currency: 'EUR', merchant_reference: 'order-7' });

@@ -13,7 +13,6 @@ import { KEY, writeConfiguration } from '../support/harness.ts';
 import { loadClient } from '../support/load-client.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
-import { eventually } from '../support/waiting.ts';
 import {
   CLIENTS,
   create,
@@ -25,6 +24,7 @@ import {
   startLoad,
   statusOf,
 } from './disk-full.ts';
+import { holdsWithin } from './promised-time.ts';
 import {
   type DiskKind,
   mountSmallDisk,
@@ -197,5 +197,5 @@ async function fillAndFree(
 }
 
 function until(what: string, holds: () => Promise<boolean>, withinMs = SOON_MS): Promise<void> {
-  return eventually(holds, () => `${what} within ${withinMs} ms`, withinMs);
+  return holdsWithin(withinMs, holds, () => `${what} within ${withinMs} ms`);
 }

@@ -12,8 +12,9 @@ import { LIVE_KEY, startHarness } from '../support/harness.ts';
 import { type Installation, installation, SAFE } from '../support/production.ts';
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { temporaryStore } from '../support/stores.ts';
-import { becomes, eventually } from '../support/waiting.ts';
+import { eventually } from '../support/waiting.ts';
 import { requireAll, requireSound } from './disk-full.ts';
+import { becomesWithin } from './promised-time.ts';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from './small-disk.ts';
 
 /** Far less than the 512 MiB that a first start needs. */
@@ -72,13 +73,13 @@ async function requireKeyLeaves(server: ServerProcess, { write }: Installation, 
   assert.equal(await status(), 200);
   write(SAFE);
   server.child.kill('SIGHUP');
-  await becomes(401, status, BACK_WITHIN_MS);
+  await becomesWithin(BACK_WITHIN_MS, 401, status);
 }
 
 async function requireBack(server: ServerProcess, disk: SmallDisk): Promise<void> {
   disk.free();
-  await becomes(201, async () => (await create(server)).status, BACK_WITHIN_MS);
-  await becomes(200, async () => (await ask(server, '/health')).status, BACK_WITHIN_MS);
+  await becomesWithin(BACK_WITHIN_MS, 201, async () => (await create(server)).status);
+  await becomesWithin(BACK_WITHIN_MS, 200, async () => (await ask(server, '/health')).status);
 }
 
 for (const end of ['SIGTERM', 'SIGKILL'] as const) {
@@ -156,17 +157,17 @@ describe("on PostgreSQL, the database's disk", () => {
       await first.end();
       disk.fill();
       await eventually(async () => (await make()).status === 503);
-      await becomes(503, () => status('/health'), BACK_WITHIN_MS);
+      await becomesWithin(BACK_WITHIN_MS, 503, () => status('/health'));
       await service.stop();
       await service.start();
       await eventually(async () => (await make()).status === 503);
       assert.equal(await status(`/v1/payments/${id}`), 200);
-      await becomes(503, () => status('/health'), BACK_WITHIN_MS);
+      await becomesWithin(BACK_WITHIN_MS, 503, () => status('/health'));
       const { json } = await service.request('/health/ready');
       assert.deepEqual(json.failing, ['store_writable']);
       disk.free();
-      await becomes(201, async () => (await make()).status, BACK_WITHIN_MS);
-      await becomes(200, () => status('/health'), BACK_WITHIN_MS);
+      await becomesWithin(BACK_WITHIN_MS, 201, async () => (await make()).status);
+      await becomesWithin(BACK_WITHIN_MS, 200, () => status('/health'));
       await service.verify();
     } finally {
       await service.close();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { entry } from '../operating/runbook.ts';
 import { ROOT } from '../support/command.ts';
 import type { ServerProcess } from '../support/server-process.ts';
-import { eventually } from '../support/waiting.ts';
+import { holdsWithin } from './promised-time.ts';
 import { askAt, type Site } from './told-site.ts';
 
 /** What is to be said. What is left out is to be silent: `/health` 200, nothing failing, no finding of doctor. */
@@ -62,10 +62,10 @@ export class Watch {
   async cells(told: Told): Promise<string[]> {
     const begun = performance.now();
     const after = async (what: string, holds: () => Promise<boolean> | boolean) => {
-      await eventually(
+      await holdsWithin(
+        TOLD_WITHIN_MS,
         holds,
         () => `never told: ${what}; the log: ${this.#log().slice(-5).join('\n')}`,
-        TOLD_WITHIN_MS,
       );
       return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
     };

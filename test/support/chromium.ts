@@ -21,12 +21,30 @@ const axePath = createRequire(import.meta.resolve('@axe-core/playwright')).resol
 /** What a page is made with that axe is to look at. It is started with `startAxe`: most pages on the way are never asked. */
 export const AXE = { content: `window.startAxe = function () {\n${readFileSync(axePath, 'utf8')}\n};` };
 
+const launchOptions = async () => ({
+  executablePath: await chromium.executablePath(),
+  args: ['--no-sandbox', '--disable-gpu', YOUNG, ...QUIET],
+  headless: true,
+});
+
+/** Starts the Chromium that all test files of a run share. Its `url` is what they find in `COUNTERFOIL_TEST_CHROMIUM`. */
+export async function launchShared(): Promise<{ url: string; close(): Promise<void> }> {
+  const server = await playwright.launchServer({ ...(await launchOptions()), host: '127.0.0.1' });
+  return { url: server.wsEndpoint(), close: () => server.close() };
+}
+
+/**
+ * A Chromium for one file: the run's, or where there is none one of its own. Closing it closes what the file opened. No wait for what is to
+ * be seen in a page has a bound but the test's own.
+ */
 export async function startChromium(): Promise<Browser> {
-  return playwright.launch({
-    executablePath: await chromium.executablePath(),
-    args: ['--no-sandbox', '--disable-gpu', YOUNG, ...QUIET],
-    headless: true,
+  const shared = process.env.COUNTERFOIL_TEST_CHROMIUM;
+  const browser = shared ? await playwright.connect(shared) : await playwright.launch(await launchOptions());
+  browser.on('context', (context) => {
+    context.setDefaultTimeout(0);
+    context.setDefaultNavigationTimeout(0);
   });
+  return browser;
 }
 
 /** Does what leads to another page, and waits until that is whole: before, a part of it can be read, or undefined. */

@@ -11,7 +11,6 @@ import { KEY } from './harness.ts';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const COMMAND = join(ROOT, 'bin/counterfoil.js');
 const HOST = fileURLToPath(new URL('command-host.ts', import.meta.url));
-const END_WITHIN_MS = 30_000;
 
 /** The environment of a person who has set nothing that Counterfoil reads. */
 export function plainEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
@@ -55,7 +54,7 @@ export interface Running {
   child: ChildProcess;
   stdout: string;
   stderr: string;
-  /** Answers when standard output matches; fails when the process ends before, or too much time has passed. */
+  /** Answers when standard output matches; fails when the process ends before. */
   until(pattern: RegExp): Promise<RegExpExecArray>;
   /** How it ended. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -66,7 +65,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** The whole environment, where it is not a plain one with `env` over it. */
   environment?: NodeJS.ProcessEnv;
-  /** What still runs then is killed, in milliseconds. */
+  /** What still runs then is killed, in milliseconds; else it is when this process ends. */
   endWithinMs?: number;
 }
 
@@ -77,17 +76,20 @@ export function start(program: string, args: readonly string[], options: RunOpti
     env: options.environment ?? plainEnvironment(options.env),
     stdio: 'pipe',
   });
-  const timer = setTimeout(() => {
+  const kill = () => {
     child.kill('SIGKILL');
     child.stdout.destroy(); // a grandchild left behind may hold the other ends
     child.stderr.destroy();
-  }, options.endWithinMs ?? END_WITHIN_MS);
+  };
+  const timer = options.endWithinMs && setTimeout(kill, options.endWithinMs);
+  process.once('exit', kill); // a test that failed may not have ended it
   const running: Running = {
     child,
     stdout: '',
     stderr: '',
     ended: once(child, 'close').then(([code, signal]) => {
       clearTimeout(timer);
+      process.off('exit', kill);
       return { code, signal };
     }),
     async until(pattern) {
@@ -140,7 +142,6 @@ async function runHosted(args: readonly string[], options: RunOptions): Promise<
   host.ref();
   host.channel!.ref();
   host.send(command);
-  const timer = setTimeout(() => host.kill('SIGKILL'), options.endWithinMs ?? END_WITHIN_MS);
   const done = new AbortController();
   const { signal } = done;
   const [result] = await Promise.race([
@@ -150,7 +151,6 @@ async function runHosted(args: readonly string[], options: RunOptions): Promise<
     ]),
   ]);
   done.abort();
-  clearTimeout(timer);
   if (host.connected) {
     // It ends with this process, which does not wait for it.
     host.unref();

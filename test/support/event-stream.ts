@@ -28,6 +28,8 @@ export class StreamClient {
   /** All that came and is no whole block yet; for an error, its body. */
   text = '';
   isEnded = false;
+  /** Whether the server ended its answer, and did not cut it. */
+  isWhole = false;
   readonly #request: ClientRequest;
   #response: IncomingMessage | undefined;
 
@@ -48,6 +50,7 @@ export class StreamClient {
       response.on('error', () => {});
       response.on('close', () => {
         this.isEnded = true;
+        this.isWhole = response.complete;
       });
     });
     this.#request.end();

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { readCheckpoints } from '../../src/journal/checkpoint.ts';
+import type { Journal } from '../../src/journal/journal.ts';
 import { SECRETS_FILE } from '../../src/journal/keys/key-file.ts';
 import { type Verification, verifyHistory } from '../../src/journal/verify.ts';
 import { createLogger } from '../../src/lib/log.ts';
@@ -12,7 +13,12 @@ import { keyDigest } from '../../src/merchants/merchant.ts';
 import { ROW_CHECKS } from '../../src/operate/checks/row-checks.ts';
 import { readConfiguration } from '../../src/operate/config.ts';
 import { type Service, startService } from '../../src/operate/main.ts';
+import type { Pace } from '../../src/operate/work.ts';
+import { createPayment } from '../../src/payments/create.ts';
+import { DEFAULT_TERMS } from '../../src/payments/pay-by.ts';
+import { parsePaymentRequest } from '../../src/payments/request.ts';
 import { freePort } from './free-ports.ts';
+import { CHEAP } from './password.ts';
 import { type Engine, type Store, temporaryStore } from './stores.ts';
 import { rememberSecret } from './webhook-receiver.ts';
 
@@ -133,6 +139,25 @@ export interface Harness {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Longer than any test. */
+const UNHURRIED_MS = 600_000;
+
+const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
+
+/** Creates payments in one commit of a node, however many. Returns their ids. */
+export async function createIn(
+  node: Journal,
+  { service, clock }: Harness,
+  count = 1,
+  key = KEY,
+): Promise<string[]> {
+  const caller = service.directory.find(key, clock.now())!;
+  const act = { actor: caller.actor, request_id: null };
+  return node.commit((of) =>
+    Array.from({ length: count }, () => createPayment(of, caller, act, WANTED, DEFAULT_TERMS).id),
+  );
+}
+
 export interface HarnessOptions {
   /** A store that is there already; `close` drops it. */
   store?: Store;
@@ -141,6 +166,8 @@ export interface HarnessOptions {
   configuration?: string;
   /** The proxy that production trusts, where it is another than 192.0.2.1. */
   trustProxy?: string;
+  /** Answers have all the time that a test has, and passwords cost little, where this does not say otherwise. */
+  pace?: Pace;
 }
 
 /** A harness for the tests of the suite, or the file, that calls this: started before them and closed after them. */
@@ -176,6 +203,7 @@ export async function startHarness(engine: Engine, options: HarnessOptions = {})
     return startService(configuration, {
       log,
       clock,
+      pace: { answerMs: UNHURRIED_MS, passwordCost: CHEAP, ...options.pace },
       onBroken: (error) => {
         throw error;
       },

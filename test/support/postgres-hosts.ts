@@ -10,7 +10,6 @@ import pg from 'pg';
 import { freePorts } from './free-ports.ts';
 import { eventually } from './waiting.ts';
 
-const READY_WITHIN_MS = 20_000;
 const BINARIES = globSync('/usr/lib/postgresql/*/bin/pg_basebackup')
   .map((file) => join(file, '..'))
   .sort()
@@ -160,7 +159,6 @@ export class PostgresHost {
     await eventually(
       () => this.query(sql).then(holds, () => false),
       () => `not in time: ${sql}\n${this.log.join('\n')}`,
-      READY_WITHIN_MS,
     );
   }
 

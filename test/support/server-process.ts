@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const COMMAND = fileURLToPath(new URL('../../bin/counterfoil.js', import.meta.url));
-const READY_WITHIN_MS = 20_000;
 
 export interface ServerProcess {
   child: ChildProcess;
@@ -54,10 +53,6 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   createInterface({ input: child.stderr! }).on('line', (line) => output.push(line));
   const exited = once(child, 'exit');
   const ready = await new Promise<Record<string, unknown>>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`not ready in time: ${output.join('\n')}`));
-    }, READY_WITHIN_MS);
     let first = true;
     createInterface({ input: child.stdout! }).on('line', (line) => {
       if (!first) {
@@ -65,14 +60,10 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
         return;
       }
       first = false;
-      clearTimeout(timer);
       resolve(JSON.parse(line));
     });
-    exited.then(([code]) => {
-      clearTimeout(timer);
-      // Its last words may come after its end.
-      setTimeout(() => reject(new Error(`exited with ${code}: ${output.join('\n')}`)), 50);
-    });
+    // Its last words may come after its exit, and not after its close.
+    child.on('close', (code) => reject(new Error(`exited with ${code}: ${output.join('\n')}`)));
   });
   return {
     child,

@@ -1,35 +1,48 @@
-// Waiting for what is to happen, on a machine that may stand still meanwhile.
-import assert from 'node:assert/strict';
+// Waiting for what is to happen, on a machine that may stand still meanwhile: there is no bound but the test's own.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** How long what merely is to happen may take, in milliseconds. */
-const PATIENCE_MS = 30_000;
 const LOOK_EACH_MS = 10;
-/** What one look counts for at most where a promise of time is held: beyond it this process, or what it asks, stood still or was busy. */
-const LOOK_AT_MOST_MS = 30;
 
-/** Looks until something holds; fails after half a minute or what else it is given, with what `told` says by then. */
+/** What is waited for now, as it would be told. */
+const waited = new Set<() => string>();
+
+/** Looks until something holds. `told` says what is missing, where the test's time ends before. */
 export async function eventually(
   holds: () => Promise<boolean> | boolean,
   told = () => `never: ${holds}`,
-  withinMs = PATIENCE_MS,
 ): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!(await holds())) {
-    assert.ok(performance.now() < deadline, told());
-    await sleep(LOOK_EACH_MS);
+  waited.add(told);
+  try {
+    while (!(await holds())) await sleep(LOOK_EACH_MS);
+  } finally {
+    waited.delete(told);
   }
 }
 
-/** Looks until it sees what is wanted; fails with what it sees instead, once its looks have taken `ms` together. */
-export async function becomes<T>(wanted: T, look: () => Promise<T> | T, ms: number): Promise<void> {
-  for (let spent = 0; ; ) {
-    const begun = performance.now();
-    const seen = await look();
-    if (isDeepStrictEqual(seen, wanted)) return;
-    if (spent >= ms) assert.deepEqual(seen, wanted, `not within ${ms} ms`);
-    await sleep(LOOK_EACH_MS);
-    spent += Math.min(performance.now() - begun, LOOK_AT_MOST_MS);
-  }
+/** Looks until what it sees is done. Returns what it sees then. */
+export async function until<T>(
+  look: () => Promise<T> | T,
+  isDone: (seen: T) => boolean,
+  wanted: unknown = isDone,
+): Promise<T> {
+  let seen: T;
+  await eventually(
+    async () => {
+      seen = await look();
+      return isDone(seen);
+    },
+    () => `${inspect(wanted)} was waited for, and there is ${inspect(seen)}`,
+  );
+  return seen!;
+}
+
+/** Looks until it sees what is wanted. */
+export async function becomes<T>(wanted: T, look: () => Promise<T> | T): Promise<void> {
+  await until(look, (seen) => isDeepStrictEqual(seen, wanted), wanted);
+}
+
+/** What all that waits in this process waits for. */
+export function waitedFor(): string[] {
+  return [...waited].map((told) => told());
 }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { verifyWebhook } from '../../src/webhooks/signing.ts';
+import { eventually } from './waiting.ts';
 
 export interface Received {
   path: string;
@@ -91,13 +91,13 @@ export class WebhookReceiver {
   }
 
   /** What came on a path, once there are `count`. */
-  async have(count: number, path = '/hook', withinMs = 10_000): Promise<Received[]> {
-    for (const end = Date.now() + withinMs; ; ) {
-      const found = this.received.filter((one) => one.path === path);
-      if (found.length >= count) return found;
-      if (Date.now() > end) throw new Error(`${found.length} of ${count} webhooks came to ${path}`);
-      await delay(10);
-    }
+  async have(count: number, path = '/hook'): Promise<Received[]> {
+    const found = () => this.received.filter((one) => one.path === path);
+    await eventually(
+      () => found().length >= count,
+      () => `${found().length} of ${count} webhooks came to ${path}`,
+    );
+    return found();
   }
 
   /** Closes it. Fails unless the package of Standard Webhooks verifies all that came. */

@@ -66,7 +66,7 @@ function raw(port: number, ...pieces: (string | Buffer)[]): Promise<RawAnswer> {
 
 /** What reading a payment answers while somebody holds the table: PostgreSQL, so slow that it counts as gone. */
 async function readFromStuckStore(): Promise<Answer> {
-  const service = await startHarness('postgres');
+  const service = await startHarness('postgres', { pace: { answerMs: 1000 } });
   const holder = new pg.Client(service.store.database_url!);
   await holder.connect();
   try {

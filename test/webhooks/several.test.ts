@@ -1,13 +1,12 @@
 // Webhooks under failures: dead endpoints beside live ones, killed and stopped nodes, 410, and endpoints that fail for days.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { DELIVERIES_KEPT_MS, delayAfter, RETRY_DELAYS_MS } from '../../src/webhooks/delivery.ts';
 import { ENDPOINTS } from '../../src/webhooks/endpoint.ts';
 import { LEASE_MS } from '../../src/webhooks/queue.ts';
 import { type Harness, OTHER_KEY, startHarness } from '../support/harness.ts';
 import { ENGINES } from '../support/stores.ts';
-import { becomes } from '../support/waiting.ts';
+import { becomes, until } from '../support/waiting.ts';
 import { answering, type Received, WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const HOUR_MS = 3_600_000;
@@ -58,13 +57,17 @@ for (const engine of ENGINES) {
     const deliveries = async (id: string): Promise<Shown[]> =>
       (await service.request(`/v1/webhook_endpoints/${id}/deliveries?limit=100`)).json.data;
     const remove = (id: string) => service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
-    async function eventually<T>(look: () => Promise<T>, isDone: (value: T) => boolean): Promise<T> {
-      for (let i = 0; ; i++) {
-        const value = await look();
-        if (isDone(value)) return value;
-        assert.ok(i < 200, JSON.stringify(value));
-        await delay(50);
-      }
+    /** Creates a payment and waits until another endpoint has heard of it: whoever is to hear of it at once has as well. */
+    async function createAndTell(): Promise<{ id: string }> {
+      const witness = await endpoint('/witness');
+      const payment = await service.create(LONG);
+      await becomes(true, () =>
+        receiver.received.some(
+          ({ path, event }) => path === '/witness' && event.data.payment_id === payment.id,
+        ),
+      );
+      await remove(witness);
+      return payment;
     }
 
     test('an endpoint that hangs and one that refuses delay no other.', async () => {
@@ -83,7 +86,7 @@ for (const engine of ENGINES) {
         const { id } = await service.create(LONG);
         const isIt = ({ path, event }: Received) => path === '/live' && event.data.payment_id === id;
         // An attempt that hangs takes 15 seconds.
-        await becomes(true, () => receiver.received.some(isIt), 2000);
+        await becomes(true, () => receiver.received.some(isIt));
       }
       assert.ok(most >= 1 && most <= 4, `${most} at once`);
       for (const id of [live, ...dead]) await remove(id);
@@ -94,7 +97,7 @@ for (const engine of ENGINES) {
       const id = await endpoint('/leased');
       await service.create(LONG);
       await receiver.have(1, '/leased');
-      await eventually(
+      await until(
         () =>
           service.service.database.query('select leased_by from webhook_queues where endpoint_id = ?', id),
         ([queue]) => queue?.leased_by === null,
@@ -106,8 +109,7 @@ for (const engine of ENGINES) {
           id,
         ),
       );
-      await service.create(LONG);
-      await delay(2000);
+      await createAndTell();
       assert.equal((await receiver.have(1, '/leased')).length, 1);
       service.clock.advance(LEASE_MS);
       await receiver.have(2, '/leased');
@@ -118,7 +120,7 @@ for (const engine of ENGINES) {
       const id = await endpoint('/moved');
       receiver.reply = answering(302, { location: receiver.url('/elsewhere') });
       await service.create(LONG);
-      const [delivery] = await eventually(
+      const [delivery] = await until(
         () => deliveries(id),
         (all) => all[0]?.attempt_count === 1,
       );
@@ -129,7 +131,7 @@ for (const engine of ENGINES) {
       assert.ok((await read(id)).failing_since);
       receiver.reply = answering(200);
       await service.request(`/v1/deliveries/${delivery!.id}/resend`, { method: 'POST' });
-      await eventually(
+      await until(
         () => read(id),
         ({ failing_since }) => failing_since === null,
       );
@@ -138,12 +140,15 @@ for (const engine of ENGINES) {
 
     test('what is sent again by hand while an attempt runs is sent after it.', async () => {
       const id = await endpoint('/slow');
-      receiver.reply = (_received, response) => void setTimeout(() => response.end(), 600);
+      const running: { end(): unknown }[] = [];
+      receiver.reply = (_received, response) => void running.push(response);
       await service.create(LONG);
       await receiver.have(1, '/slow');
       const [delivery] = await deliveries(id);
       const again = await service.request(`/v1/deliveries/${delivery!.id}/resend`, { method: 'POST' });
       assert.equal(again.status, 200);
+      receiver.reply = answering(200);
+      for (const attempt of running) attempt.end();
       const [first, second] = await receiver.have(2, '/slow');
       assert.equal(first!.id, second!.id);
       await remove(id);
@@ -154,14 +159,13 @@ for (const engine of ENGINES) {
       const id = await endpoint('/gone');
       receiver.reply = answering(410);
       const first = await service.create(LONG);
-      const gone = await eventually(
+      const gone = await until(
         () => read(id),
         ({ status }) => status === 'disabled',
       );
       assert.equal(gone.disabled_reason, 'gone');
       receiver.reply = answering(200);
-      const second = await service.create(LONG);
-      await delay(1500);
+      const second = await createAndTell();
       assert.equal((await receiver.have(1, '/gone')).length, 1, 'nothing is sent while it is off');
       const on = { method: 'PATCH', body: { status: 'enabled' } };
       assert.equal((await service.request(`/v1/webhook_endpoints/${id}`, on)).status, 200);
@@ -178,7 +182,7 @@ for (const engine of ENGINES) {
       let delivery: Shown | undefined;
       for (let tries = 1; tries <= 10; tries++) {
         if (tries > 1) service.clock.advance(1.3 * RETRY_DELAYS_MS[tries - 2]!);
-        [delivery] = await eventually(
+        [delivery] = await until(
           () => deliveries(id),
           ([one]) => one?.attempt_count === tries,
         );
@@ -186,7 +190,7 @@ for (const engine of ENGINES) {
       assert.ok(delivery);
       assert.deepEqual([delivery.status, delivery.next_attempt_at], ['failed', null]);
       assert.equal((await read(id)).status, 'enabled', 'its failures began four days ago');
-      const entry = await eventually(
+      const entry = await until(
         () =>
           service.service.database.query<{ action: string }>(
             'select action from audit_entries where subject = ?',
@@ -200,7 +204,7 @@ for (const engine of ENGINES) {
       );
       service.clock.advance(2 * DAY_MS);
       await service.create(LONG);
-      const off = await eventually(
+      const off = await until(
         () => read(id),
         ({ status }) => status === 'disabled',
       );
@@ -213,7 +217,7 @@ for (const engine of ENGINES) {
       const id = await endpoint('/old');
       receiver.reply = answering(500);
       await service.create(LONG);
-      await eventually(
+      await until(
         () => deliveries(id),
         ([one]) => one?.attempt_count === 1,
       );
@@ -241,8 +245,7 @@ for (const engine of ENGINES) {
       await write(receiver.url('/thief'));
       await service.stop();
       await service.start();
-      await service.create(LONG);
-      await delay(1500);
+      await createAndTell();
       assert.ok(!receiver.received.some(({ path }) => path === '/thief'));
       assert.ok(service.logged.some((line) => line.includes('was changed in the store itself')));
       await service.service.journal.commit((transaction) =>
@@ -262,7 +265,7 @@ for (const engine of ENGINES) {
       await receiver.have(2, '/restart');
       await service.stop();
       await service.start();
-      await eventually(
+      await until(
         () => deliveries(id),
         (all) => all.length === 12 && all.every(({ status }) => status === 'delivered'),
       );
@@ -273,7 +276,7 @@ for (const engine of ENGINES) {
       service.clock.advance(DELIVERIES_KEPT_MS + DAY_MS);
       await service.stop();
       await service.start();
-      const left = await eventually(
+      const left = await until(
         () => service.service.database.query('select id from webhook_deliveries where due_at is null'),
         ({ length }) => length === 0,
       );

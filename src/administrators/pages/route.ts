@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { Permission, Principal } from '../administrator.ts';
 import type { FailureTally } from '../failure-tally.ts';
+import type { Cost } from '../password.ts';
 
 /** What every page of the console works with. What the pages of one room need besides, its routes close over: see `withParts`. */
 export interface ConsoleParts {
@@ -19,6 +20,8 @@ export interface ConsoleParts {
   /** Failed sign-ins of this node that have no entry of their own. */
   tally: FailureTally;
   ring: KeyRing;
+  /** Of hashing a password, where it is not the usual. */
+  passwordCost?: Cost | undefined;
   /** Without a slash at its end. */
   baseUrl: string;
   timeZone: string;

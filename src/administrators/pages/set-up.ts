@@ -72,7 +72,7 @@ export async function takeSetUp(visit: Visit, form: URLSearchParams): Promise<Fa
   const turn = { known: true, key: administrator.id };
   const weak = await weakness(form.get('password')!, administrator);
   if (weak) return wrong({ password: ofPassword(weak) });
-  const password = await hashPassword(form.get('password')!, turn);
+  const password = await hashPassword(form.get('password')!, turn, place.passwordCost);
   const { codes, digests } = newRecoveryCodes();
   const setUp = { password, factor: chosen.factor, recoveryDigests: digests };
   const replaced = readCookieOf(request.headers.cookie, 'session', baseUrl);

@@ -12,12 +12,16 @@ import { type EventFilter, listEvents, type Position, tellOf } from './list.ts';
 
 /** Streams of one merchant in one mode that one node serves. */
 export const STREAMS_MAXIMUM = 100;
-/** A comment is sent after this long without an event, so that no proxy takes the connection for dead. */
-const HEARTBEAT_MS = 15 * SECOND_MS;
 /** How soon a client that lost its connection should come back. */
 const RETRY_MS = SECOND_MS;
-/** A stream whose buffers are full is dropped if its client takes nothing for this long. */
-const STALLED_MS = 15 * SECOND_MS;
+/** What a node waits for. */
+export interface StreamPace {
+  /** A comment is sent after this long without an event, so that no proxy takes the connection for dead. */
+  heartbeatMs: number;
+  /** A stream whose buffers are full is dropped if its client takes nothing for this long. */
+  stalledMs: number;
+}
+const PACE: StreamPace = { heartbeatMs: 15 * SECOND_MS, stalledMs: 15 * SECOND_MS };
 /** Events that are read and written at once to a stream that catches up: 45 KB. */
 const PAGE = 100;
 
@@ -46,15 +50,17 @@ const frameOf = (number: number, event: PaymentEvent): Frame => ({
 export class EventStreams implements FeedListener {
   readonly #database: Database;
   readonly #feed: Feed;
+  readonly #pace: StreamPace;
   readonly #byTenant = new Map<string, Set<Stream>>();
   readonly #ticking: NodeJS.Timeout;
   readonly counters = { open: 0, dropped: 0 };
   #heard = 0;
   #stopped = false;
 
-  constructor(database: Database, feed: Feed) {
+  constructor(database: Database, feed: Feed, pace: Partial<StreamPace> = {}) {
     this.#database = database;
     this.#feed = feed;
+    this.#pace = { ...PACE, ...pace };
     feed.add(this);
     this.#ticking = setInterval(() => this.#each((stream) => stream.tick()), SECOND_MS).unref();
   }
@@ -91,7 +97,8 @@ export class EventStreams implements FeedListener {
       response.destroy();
     };
     const reached = () => Math.max(this.#heard, this.#feed.reached);
-    const stream = new Stream({ ...asked, database: this.#database, reached, response, drop });
+    const parts = { database: this.#database, pace: this.#pace, reached, response, drop };
+    const stream = new Stream({ ...asked, ...parts });
     this.#byTenant.set(name, streams.add(stream));
     this.counters.open += 1;
     const leave = () => {
@@ -124,6 +131,7 @@ export class EventStreams implements FeedListener {
 
 interface StreamParts extends StreamRequest {
   database: Database;
+  pace: StreamPace;
   /** Up to which entry streams have been handed everything. */
   reached(): number;
   response: ServerResponse;
@@ -169,7 +177,7 @@ class Stream {
 
   tick(): void {
     if (!this.#parts.mayGoOn()) this.end();
-    else if (monotonicMs() - this.#writtenAt >= HEARTBEAT_MS) this.#write(':\n\n');
+    else if (monotonicMs() - this.#writtenAt >= this.#parts.pace.heartbeatMs) this.#write(':\n\n');
   }
 
   end(): void {
@@ -216,11 +224,11 @@ class Stream {
   }
 
   async #drained(): Promise<void> {
-    const { response, drop } = this.#parts;
+    const { response, drop, pace } = this.#parts;
     const closed = new AbortController();
     const close = () => closed.abort();
     response.once('close', close);
-    const late = setTimeout(drop, STALLED_MS);
+    const late = setTimeout(drop, pace.stalledMs);
     try {
       await once(response, 'drain', { signal: closed.signal });
     } finally {

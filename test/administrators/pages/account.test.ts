@@ -16,11 +16,8 @@ import {
   signInAs,
 } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { hashCheaply } from '../../support/password.ts';
 
 const NEW_PASSWORD = 'quite another few words';
-
-hashCheaply();
 
 describe('an account', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });

@@ -4,12 +4,9 @@ import { describe, test } from 'node:test';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
 import { codeOf, MANY_SIGN_INS, newClient } from '../../support/console.ts';
 import { sharedHarness } from '../../support/harness.ts';
-import { hashCheaply } from '../../support/password.ts';
 
 const PASSWORD = 'four words nobody says';
 let made = 0;
-
-hashCheaply();
 
 describe('setting up', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });

@@ -15,11 +15,8 @@ import {
 } from '../../support/console.ts';
 import { type Harness, sharedHarness, startHarness } from '../../support/harness.ts';
 import { addPasskey, type Passkey } from '../../support/passkey.ts';
-import { hashCheaply } from '../../support/password.ts';
 
 const WRONG_PAIR = 'Email address or password is not right';
-
-hashCheaply();
 
 describe('signing in', () => {
   const harness = sharedHarness('sqlite', { configuration: MANY_SIGN_INS });

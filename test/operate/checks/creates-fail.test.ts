@@ -15,8 +15,6 @@ import { becomes } from '../../support/waiting.ts';
 /** A rehearsal that went well is good for so long; tests let this time pass at once. */
 const REHEARSED_FOR_MS = 5000;
 const DEFECTS_COUNT_FOR_MS = 10_000;
-/** Once a rehearsal is due, or a change has failed as a defect, or a rehearsal has, the next comes after half a second. */
-const TOLD_WITHIN_MS = 1000;
 
 interface Broken {
   service: Harness;
@@ -136,11 +134,11 @@ for (const engine of ENGINES) {
         const pass = clockwork(context);
         await withService(engine, async ({ service, change }) => {
           const owner = (service.store as OwnedStore).role;
-          await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
+          await becomes(WELL, () => told(service));
           assert.equal((await verdict(service, check)).is, 'ok');
           await change(breaks.replace('OWNER', owner));
           pass(REHEARSED_FOR_MS);
-          await becomes(BROKEN, () => told(service), TOLD_WITHIN_MS);
+          await becomes(BROKEN, () => told(service));
           assert.ok(service.logged.some((line) => line.includes('no payment can be stored')));
           const found = await verdict(service, check);
           assert.equal(found.is, 'failed');
@@ -151,7 +149,7 @@ for (const engine of ENGINES) {
           assert.match(address.fix!, /^it runs: see what \/health\/ready names/);
           const statement = fixes ? fixes(found.fix!) : found.fix!.replace(/^(run|rename it back:) /, '');
           await change(statement);
-          await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
+          await becomes(WELL, () => told(service));
           assert.equal(await createStatus(service), 201);
           assert.ok(service.logged.some((line) => line.includes('payments can be stored again')));
           assert.notEqual((await verdict(service, check)).is, 'failed');
@@ -162,12 +160,12 @@ for (const engine of ENGINES) {
 
     test('a create that fails as a defect is told of at once, and a rehearsal leaves nothing behind.', async () => {
       await withService(engine, async ({ service, change }) => {
-        await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
+        await becomes(WELL, () => told(service));
         await change('alter table payments rename column customer to customers');
         assert.equal(await createStatus(service), 500);
-        await becomes(BROKEN, () => told(service), TOLD_WITHIN_MS);
+        await becomes(BROKEN, () => told(service));
         await change('alter table payments rename column customers to customer');
-        await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
+        await becomes(WELL, () => told(service));
         const count = async (table: string) =>
           (
             await service.service.database.query<{ count: number }>(`select count(*) as count from ${table}`)
@@ -209,7 +207,7 @@ for (const engine of ENGINES) {
         await change('alter table payments add column note_of_later text');
         await change('create index later on payments (note_of_later)');
         pass(REHEARSED_FOR_MS);
-        await becomes(WELL, () => told(service), TOLD_WITHIN_MS);
+        await becomes(WELL, () => told(service));
         assert.equal(await createStatus(service), 201);
         const found = await verdict(service, 'tables');
         assert.equal(found.is, 'warning');

@@ -26,7 +26,7 @@ import { editCopy } from '../../campaigns/break-in.ts';
 import type { Access } from '../../campaigns/intruder.ts';
 import { verifyExport } from '../../campaigns/third-party.ts';
 import { COMMAND, oldNode, plainEnvironment, ROOT, run } from '../../support/command.ts';
-import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
+import { createIn, type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { viewSqlite } from '../../support/read-only-store.ts';
 
 const ENTRIES = 12;
@@ -217,7 +217,7 @@ describe('audit verify and export', () => {
   });
 
   test('whoever reads only the beginning of an export is left in peace', async () => {
-    await Promise.all(Array.from({ length: MANY }, () => service.create())); // more than a pipe holds
+    await createIn(service.service.journal, service, MANY); // more than a pipe holds
     const ended = spawnSync('sh', ['-c', `'${process.execPath}' '${COMMAND}' audit export | head -n 1`], {
       env: plainEnvironment(env),
       encoding: 'utf8',

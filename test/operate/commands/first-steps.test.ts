@@ -42,7 +42,6 @@ test('doctor tells what is not yet there from what failed, step by step', {
   const server = start(process.execPath, [COMMAND, 'serve'], {
     cwd: place.folder,
     env,
-    endWithinMs: 120_000,
   });
   await server.until(/"event":"ready"/);
   t.after(async () => {

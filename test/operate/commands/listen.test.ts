@@ -48,7 +48,7 @@ describe('counterfoil listen and trigger', () => {
 
   async function listening(...more: string[]): Promise<Running> {
     const args = [COMMAND, 'listen', '--forward-to', hook, '--url', service.origin, ...more];
-    return start(process.execPath, args, { endWithinMs: 60_000 });
+    return start(process.execPath, args);
   }
   const trigger = (...args: string[]) => run(['trigger', ...args, '--url', service.origin]);
   const stop = async ({ child, ended }: Running) => {

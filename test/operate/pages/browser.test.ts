@@ -24,7 +24,6 @@ after(async () => {
 
 async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-  context.setDefaultTimeout(10_000);
   return context.newPage();
 }
 

@@ -106,7 +106,7 @@ describe('every page and state', { concurrency: 2 }, () => {
     test(`can be read and used by everybody: ${group}.`, async () => {
       // Without `bypassCSP`: what breaks the policy is told on the browser's console.
       const context = await browser.newContext(CONTEXT);
-      context.setDefaultTimeout(30_000); // passwords are hashed on the way, on a busy machine
+
       await context.addInitScript(AXE);
       const page = await context.newPage();
       const said: string[] = [];

@@ -7,6 +7,9 @@ import { addPerson, claimAs, sentForReview } from '../../support/admin.ts';
 import { KEY, OTHER_KEY, sharedHarness } from '../../support/harness.ts';
 import { becomes } from '../../support/waiting.ts';
 
+/** Whoever is told of a change is answered sooner than the time they would wait. */
+const WAIT_MS = 30_000;
+
 describe('a read that waits', () => {
   const service = sharedHarness('sqlite');
 
@@ -17,7 +20,7 @@ describe('a read that waits', () => {
     return { ...answer, tookMs: performance.now() - begun, etag: answer.headers.get('etag')! };
   }
   const cancel = (id: string) => service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-  const waiting = (count: number) => becomes(count, () => service.service.waits.counters.open, 2000);
+  const waiting = (count: number) => becomes(count, () => service.service.waits.counters.open);
 
   test('it answers at the change, and says what it applied.', async () => {
     const { id } = await service.create();
@@ -30,7 +33,7 @@ describe('a read that waits', () => {
     const begun = performance.now();
     await cancel(id);
     const answer = await asked;
-    assert.ok(performance.now() - begun < 15_000);
+    assert.ok(performance.now() - begun < WAIT_MS);
     assert.deepEqual([answer.status, answer.json.data.status], [200, 'cancelled']);
     assert.equal(answer.headers.get('preference-applied'), 'wait=30');
     await waiting(0);
@@ -39,7 +42,7 @@ describe('a read that waits', () => {
   test('without a change it answers 200 after the time, and 304 to whoever knows the payment.', async () => {
     const { id } = await service.create();
     const plain = await read(id, { prefer: 'handling=strict, wait=1' });
-    assert.ok(plain.tookMs >= 1000 && plain.tookMs < 15_000, `${plain.tookMs} ms`);
+    assert.ok(plain.tookMs >= 1000 && plain.tookMs < WAIT_MS, `${plain.tookMs} ms`);
     assert.deepEqual([plain.status, plain.headers.get('preference-applied')], [200, 'wait=1']);
     const known = await read(id, { prefer: 'wait=1', 'if-none-match': plain.etag });
     assert.deepEqual([known.status, known.text, known.etag], [304, '', plain.etag]);
@@ -53,7 +56,7 @@ describe('a read that waits', () => {
     const { etag } = await read(id);
     await cancel(id);
     const answer = await read(id, { prefer: 'wait=30', 'if-none-match': etag });
-    assert.ok(answer.tookMs < 15_000);
+    assert.ok(answer.tookMs < WAIT_MS);
     assert.deepEqual([answer.status, answer.json.data.status], [200, 'cancelled']);
     assert.notEqual(answer.etag, etag);
   });
@@ -81,7 +84,7 @@ describe('a read that waits', () => {
   test("another's payment is a 404 at once, and what is no wait is none.", async () => {
     const { id } = await service.create({}, { key: OTHER_KEY });
     const foreign = await read(id, { prefer: 'wait=30' });
-    assert.deepEqual([foreign.status, foreign.tookMs < 15_000], [404, true]);
+    assert.deepEqual([foreign.status, foreign.tookMs < WAIT_MS], [404, true]);
     for (const prefer of ['wait', 'wait=', 'wait=-1', 'wait=0', 'wait=1.5', 'xwait=9', 'wait=x']) {
       const answer = await read(id, { prefer }, OTHER_KEY);
       assert.deepEqual([answer.status, answer.headers.get('preference-applied')], [200, null], prefer);

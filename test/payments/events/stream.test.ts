@@ -4,26 +4,14 @@ import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Journal } from '../../../src/journal/journal.ts';
-import { createPayment } from '../../../src/payments/create.ts';
 import { STREAMS_MAXIMUM } from '../../../src/payments/events/streams.ts';
-import { DEFAULT_TERMS } from '../../../src/payments/pay-by.ts';
-import { parsePaymentRequest } from '../../../src/payments/request.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { openStream, type StreamClient } from '../../support/event-stream.ts';
-import { type Harness, KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
-import { becomes, eventually } from '../../support/waiting.ts';
+import { createIn, type Harness, OTHER_KEY, startHarness } from '../../support/harness.ts';
+import { becomes, eventually, until } from '../../support/waiting.ts';
 
-const WANTED = parsePaymentRequest({ amount: 1 }, { strict: false, httpsOnly: false });
-const WITHIN_MS = 1000;
-
-/** Creates payments in one commit of a node. Returns their ids. */
-async function createIn(node: Journal, { service, clock }: Harness, count = 1, key = KEY): Promise<string[]> {
-  const caller = service.directory.find(key, clock.now())!;
-  const act = { actor: caller.actor, request_id: null };
-  return node.commit((of) =>
-    Array.from({ length: count }, () => createPayment(of, caller, act, WANTED, DEFAULT_TERMS).id),
-  );
-}
+/** Longer than any test. */
+const FOREVER_MS = 600_000;
 
 /** How many streams are open on a node. */
 const openOn = ({ service }: Harness) => service.streams.counters.open;
@@ -45,10 +33,10 @@ describe('the event stream', () => {
   after(() => service.close());
   const closeAll = async () => {
     for (const client of opened.splice(0)) client.close();
-    await becomes(0, () => openOn(service), 1000);
+    await becomes(0, () => openOn(service));
   };
 
-  test('an event arrives within a second, and says what the list says.', async () => {
+  test('an event arrives at once, and says what the list says.', async () => {
     const client = await open();
     assert.equal(client.status, 200);
     assert.equal(client.headers['content-type'], 'text/event-stream; charset=utf-8');
@@ -56,9 +44,9 @@ describe('the event stream', () => {
     assert.equal(client.headers['cache-control'], 'no-store');
     assert.deepEqual(client.comments, ['retry: 1000']);
     const { id } = await service.create();
-    await becomes(1, () => client.events.length, WITHIN_MS);
+    await becomes(1, () => client.events.length);
     await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-    await becomes(2, () => client.events.length, WITHIN_MS);
+    await becomes(2, () => client.events.length);
     const { data } = (await service.request(`/v1/payments/${id}/events`)).json;
     assert.deepEqual(
       client.events.map((one) => one.data),
@@ -78,10 +66,13 @@ describe('the event stream', () => {
     const other = await service.create({}, { key: OTHER_KEY });
     await service.create();
     await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-    await Promise.all([theirs.heard(1), cancelled.heard(1), one.heard(1)]);
-    await sleep(400); // a poll later nothing else has come
-    assert.deepEqual(theirs.told, created([other.id]));
-    assert.deepEqual(cancelled.told, [`payment.cancelled ${id}`]);
+    // What comes next comes behind whatever should not have come.
+    const next = await service.create();
+    await service.request(`/v1/payments/${next.id}/cancel`, { method: 'POST' });
+    const nextOther = await service.create({}, { key: OTHER_KEY });
+    await Promise.all([theirs.heard(2), cancelled.heard(2), one.heard(1)]);
+    assert.deepEqual(theirs.told, created([other.id, nextOther.id]));
+    assert.deepEqual(cancelled.told, [`payment.cancelled ${id}`, `payment.cancelled ${next.id}`]);
     assert.deepEqual(one.told, [`payment.cancelled ${id}`]);
     await closeAll();
   });
@@ -109,7 +100,8 @@ describe('the event stream', () => {
     writing = false;
     await writer;
     for (const stream of streams) await stream.heard(expected.length);
-    await sleep(300);
+    expected.push(...(await createIn(journal, service))); // behind whatever comes twice
+    for (const stream of streams) await stream.heard(expected.length);
     for (const stream of streams) assert.deepEqual(stream.told, created(expected));
     await closeAll();
   });
@@ -152,22 +144,25 @@ describe('the event stream', () => {
     assert.equal(openOn(service), 0);
   });
 
-  test('a key that is revoked loses its stream within two seconds.', async () => {
+  test('a key that is revoked loses its stream.', async () => {
     const made = (await service.request('/v1/api_keys', { method: 'POST', body: { name: 'x' } })).json.data;
     const client = await open('', { key: made.key });
     await service.request(`/v1/api_keys/${made.id}/revoke`, { method: 'POST' });
-    await becomes(true, () => client.isEnded, 2000);
+    await becomes(true, () => client.isEnded);
     await closeAll();
   });
 });
 
 describe('the event stream of a node', () => {
-  test('a heartbeat comes each 15 seconds, and no limit for answers cuts it.', async () => {
-    const service = await startHarness('sqlite');
+  test('a heartbeat comes while nothing happens, and no limit for answers cuts it.', async () => {
+    const service = await startHarness('sqlite', { pace: { heartbeatMs: 100, answerMs: 500 } });
     try {
-      const client = await openStream(service);
-      await sleep(17_500);
-      assert.deepEqual(client.comments, ['retry: 1000', ':']);
+      const client = await until(
+        () => openStream(service), // the limit for answers may cut the first ones
+        ({ status }) => status === 200,
+      );
+      await eventually(() => client.comments.length >= 4);
+      assert.deepEqual(client.comments.slice(0, 4), ['retry: 1000', ':', ':', ':']);
       assert.equal(client.isEnded, false);
       const { id } = await service.create();
       await client.heard(1);
@@ -189,42 +184,50 @@ describe('the event stream of a node', () => {
       const other = await openStream(service, '', { key: OTHER_KEY });
       assert.equal(other.status, 200);
       clients[0]!.close();
-      await becomes(STREAMS_MAXIMUM, () => openOn(service), 2000);
+      await becomes(STREAMS_MAXIMUM, () => openOn(service));
       assert.equal((await openStream(service)).status, 200);
     } finally {
       await service.close();
     }
   });
 
-  test('a reader that pauses gets all it missed, one that takes nothing is dropped, and others go on.', async () => {
-    const service = await startHarness('sqlite');
+  test('a reader that pauses costs no more memory than two pages, and gets all it missed.', async () => {
+    const service = await startHarness('sqlite', { pace: { stalledMs: FOREVER_MS } });
     try {
       const sockets = new Set<Socket>();
       service.service.app.server.on('connection', (socket) => sockets.add(socket));
       const held = () => [...sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
-      const [slow, dead, quick] = [
-        await openStream(service),
-        await openStream(service),
-        await openStream(service),
-      ];
+      const [slow, quick] = [await openStream(service), await openStream(service)];
       slow.pause();
-      dead.pause();
       const expected: string[] = [];
-      for (let i = 0; i < 100; i++) {
-        expected.push(...(await createIn(service.service.journal, service, 250)));
-        await sleep(20);
-      }
-      assert.equal(openOn(service), 3);
+      for (let i = 0; i < 100; i++) expected.push(...(await createIn(service.service.journal, service, 250)));
       await quick.heard(expected.length);
       assert.ok(held() < 3 * 256 * 1024, `${held()} bytes are held`);
       slow.resume();
       await slow.heard(expected.length);
       for (const { told } of [quick, slow]) assert.deepEqual(told, created(expected));
-      await eventually(() => openOn(service) === 2);
-      assert.equal(service.service.streams.counters.dropped, 1);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a reader that takes nothing is dropped, and others go on.', async () => {
+    const service = await startHarness('sqlite', { pace: { stalledMs: 200 } });
+    try {
+      const [dead, quick] = [await openStream(service), await openStream(service)];
+      dead.pause();
+      const { counters } = service.service.streams;
+      const expected: string[] = [];
+      while (counters.dropped === 0) {
+        expected.push(...(await createIn(service.service.journal, service, 250)));
+        await quick.heard(expected.length);
+      }
+      await becomes(1, () => openOn(service));
       dead.resume();
       await eventually(() => dead.isEnded);
-      assert.ok(!quick.isEnded && !slow.isEnded);
+      assert.equal(counters.dropped, 1);
+      assert.deepEqual(quick.told, created(expected));
+      assert.ok(!quick.isEnded);
     } finally {
       await service.close();
     }
@@ -236,10 +239,9 @@ describe('the event stream of a node', () => {
       const client = await openStream(service);
       const { id: first } = await service.create();
       await client.heard(1);
-      const begun = performance.now();
       await service.stop();
-      assert.ok(performance.now() - begun < 3000, 'the stop did not wait for the stream');
       await eventually(() => client.isEnded);
+      assert.ok(client.isWhole, 'the stream was ended, and not cut when the stop had waited for it');
       await service.start();
       const { id: missed } = await service.create();
       const again = await openStream(service, '', { headers: { 'last-event-id': client.events[0]!.id } });
@@ -250,7 +252,7 @@ describe('the event stream of a node', () => {
     }
   });
 
-  test("another node's commits arrive within a second, in the order of commits, on postgres.", async () => {
+  test("another node's commits arrive in the order of commits, on postgres.", async () => {
     const service = await startHarness('postgres');
     const second = await openDatabase(service.store, () => {});
     try {
@@ -258,7 +260,7 @@ describe('the event stream of a node', () => {
       const other = new Journal(second, service.clock);
       const client = await openStream(service);
       const [id] = await createIn(other, service);
-      await becomes(1, () => client.events.length, WITHIN_MS);
+      await becomes(1, () => client.events.length);
       assert.deepEqual(client.told, created([id!]));
       const made = await Promise.all(
         [journal, other, journal, other].map(async (node) => {

@@ -1,6 +1,6 @@
 // A bookkeeper's month without a mouse: 60 lines imported, the certain ones approved, six odd ones cleared, in at most 40 keys.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
@@ -132,7 +132,7 @@ test(`${LINES} lines are cleared in at most ${KEYS_MAXIMUM} keys`, async (t) => 
   await focused('button', 'Download CSV');
   const download = page.waitForEvent('download');
   await keyboard.press('Enter');
-  const csv = readFileSync(await (await download).path(), 'utf8');
+  const csv = await text(await (await download).createReadStream());
   assert.equal(csv.trim().split('\n').length, LINES + 1);
   for (const told of ['Her brother paid', 'Rent: it has nothing to do with the shop'])
     assert.ok(csv.includes(told), told);
