@@ -229,6 +229,17 @@ test('only lib/time.ts reads the clock', () => {
   );
 });
 
+test('only lib/moments.ts writes days and clock times for people, and only lib/time.ts for programs', () => {
+  const pattern =
+    /Intl\.DateTimeFormat|toLocale(Date|Time)String|\bto(ISO|UTC|Date|Time)String\b|\bget(UTC)?(FullYear|Month|Date|Day|Hours|Minutes)\(|imestamp\w*\(.*\)\.slice\((11|0, 1[0-6]\b)|\b(ate|At|at)\w*!?\.slice\(0, 1\d\)/;
+  const writers = linesWith(sources, pattern);
+  assert.ok(writers.length > 0);
+  assert.deepEqual(
+    writers.filter((line) => !/^src\/lib\/(time|moments)\.ts: /.test(line)),
+    [],
+  );
+});
+
 /** Folders of tests that stand for no folder of `src/`. */
 const OTHER_TESTS = ['campaigns', 'examples', 'operating', 'security', 'specification', 'support'];
 

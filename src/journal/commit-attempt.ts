@@ -20,11 +20,13 @@ type Unnumbered = Omit<AuditEntry, 'number'>;
 export class CommitAttempt {
   readonly #queryable: Queryable;
   readonly #engine: Database['engine'];
+  readonly #timeZone: string;
   readonly #entries: Unnumbered[] = [];
   #isTouching = false;
 
-  constructor(queryable: Queryable, engine: Database['engine']) {
+  constructor(queryable: Queryable, engine: Database['engine'], timeZone: string) {
     this.#queryable = queryable;
+    this.#timeZone = timeZone;
     this.#engine = engine;
   }
 
@@ -36,7 +38,7 @@ export class CommitAttempt {
     const tables = new Map<string, object[]>();
     const outcomes: WorkOutcome[] = [];
     for (const { work } of works) {
-      const transaction = new Transaction(this.#queryable, now, this.#entries);
+      const transaction = new Transaction(this.#queryable, now, this.#entries, this.#timeZone);
       try {
         const pending = work(transaction);
         outcomes.push({ value: pending instanceof Promise ? await pending : pending });

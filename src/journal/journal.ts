@@ -21,6 +21,8 @@ const ANSWER_MS = 8000;
 const CONTENDED_RUNS = 5;
 
 interface JournalOptions {
+  /** Of the installation; UTC if undefined. */
+  timeZone?: string | undefined;
   largestBatch?: number | undefined;
   answerMs?: number | undefined;
   onCommit?: ((works: number) => void) | undefined;
@@ -224,7 +226,7 @@ export class Journal {
 
   /** Runs a batch and what joins it while `flushing` lasts. Returns the seal, or undefined if there was nothing to write. */
   async #perform(on: Queryable, batch: Waiting[], settle: (() => void)[], flushing?: Promise<void>) {
-    const attempt = new CommitAttempt(on, this.#database.engine);
+    const attempt = new CommitAttempt(on, this.#database.engine, this.#options.timeZone ?? 'UTC');
     for (let works: readonly Waiting[] = [...batch]; ; works = await this.#join(batch, flushing)) {
       const outcomes = await attempt.run(works, this.#clock.now());
       for (const [i, { error, value }] of outcomes.entries())

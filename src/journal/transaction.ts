@@ -10,6 +10,8 @@ import type { AuditEntry, Entry } from './audit-entry.ts';
 export class Transaction {
   /** The moment of this work, milliseconds since 1970; the same for all that run with it. */
   readonly now: number;
+  /** The time zone of the installation, for messages that name a moment. */
+  readonly timeZone: string;
   readonly inserts: { table: string; row: object }[] = [];
   readonly entries: Entry[] = [];
   /** Rows that were found to be as the history says. */
@@ -25,9 +27,11 @@ export class Transaction {
     database: Queryable,
     now: number,
     before: readonly Pick<AuditEntry, 'subject' | 'facts'>[] = [],
+    timeZone = 'UTC',
   ) {
     this.#database = database;
     this.now = now;
+    this.timeZone = timeZone;
     this.#before = before;
   }
 

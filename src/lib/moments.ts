@@ -1,6 +1,6 @@
 // The one way in which people read a day and a clock time: in the language of the page, in the configured time zone, with its name.
 import { LRUCache } from 'lru-cache';
-import { dateIn, MINUTE_MS } from './time.ts';
+import { dateIn, formatTimestamp, MINUTE_MS } from './time.ts';
 
 /** The language of the console, the command line and messages of errors. */
 const OPERATORS = 'en-GB';
@@ -57,11 +57,19 @@ export class Moments {
     return this.#clock.format(ms);
   }
 
+  /** The day of a moment: `20 Nov 2026`. */
+  dayOf(ms: number): string {
+    return this.day(this.dateOf(ms));
+  }
+
   /** The date that a moment has in the time zone: `2026-11-20`. */
   dateOf(ms: number): string {
     return dateIn(this.timeZone, ms);
   }
 }
+
+/** The second at which a line of a log was written, in UTC: `14:05:09`. */
+export const secondOf = (ms: number): string => formatTimestamp(ms).slice(11, 19);
 
 const writers = new LRUCache<string, Moments>({ max: WRITERS });
 

@@ -43,6 +43,25 @@ export function formatTimestamp(ms: number): string {
   return `${dateOf(day)}${hours}:${minutes}:${seconds}+00:00`;
 }
 
+const QUARTER_MS = 15 * MINUTE_MS;
+/** Offsets of quarters of an hour, which no zone changes within, by time zone and quarter. */
+const OFFSETS = new Map<string, { ms: number; text: string }>();
+const OFFSETS_MAXIMUM = 5000;
+
+/** The same with the offset of a time zone: `2026-11-27T00:04:00+01:00`. */
+export function formatTimestampIn(timeZone: string, ms: number): string {
+  const quarter = Math.floor(ms / QUARTER_MS) * QUARTER_MS;
+  const name = `${timeZone} ${quarter}`;
+  let offset = OFFSETS.get(name);
+  if (!offset) {
+    if (OFFSETS.size === OFFSETS_MAXIMUM) OFFSETS.clear();
+    const zoned = Temporal.Instant.fromEpochMilliseconds(quarter).toZonedDateTimeISO(timeZone);
+    offset = { ms: zoned.offsetNanoseconds / 1e6, text: zoned.offset };
+    OFFSETS.set(name, offset);
+  }
+  return formatTimestamp(ms + offset.ms).slice(0, -6) + offset.text;
+}
+
 /** The same; null for a moment that is not known. */
 export const timestampOrNull = (ms: number | null | undefined) => (ms == null ? null : formatTimestamp(ms));
 

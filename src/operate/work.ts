@@ -64,7 +64,7 @@ export function startWork(base: Base, parts: WorkParts) {
   };
   const journal = new Journal(database, clock, {
     ...{ ...parts, ...parts.pace },
-    ...{ onSeal, onCommit: measurements?.committed },
+    ...{ onSeal, onCommit: measurements?.committed, timeZone: configuration.time_zone },
   });
   const feed = new Feed({ database, journal, prefix: PAYMENT_ID_PREFIX, log });
   const checkpoints = startCheckpoints(storage, database, journal, clock, log, onSeal);

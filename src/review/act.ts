@@ -88,21 +88,21 @@ export function withAct(
 }
 
 /**
- * Throws `invalid_status` where a payment is not, at `now` (milliseconds since 1970), in a status that `move` starts from, saying who
+ * Throws `invalid_status` where a payment is not, at `now`, in a status that `move` starts from, saying who
  * brought it there and when.
  */
 export async function refuseOtherStatus(
   database: Reader,
-  now: number,
+  { now, timeZone }: Pick<Transaction, 'now' | 'timeZone'>,
   payment: Payment,
   move: Move,
 ): Promise<void> {
   const { status } = asOf(payment, now);
   if (MOVES[move].from.includes(status)) return;
   if (isDecided({ status }))
-    throw new OperationalError('invalid_status', await whoDecided(database, payment));
+    throw new OperationalError('invalid_status', await whoDecided(database, payment, timeZone));
   if (status === 'requires_review')
-    throw new OperationalError('invalid_status', await whoSent(database, payment));
+    throw new OperationalError('invalid_status', await whoSent(database, payment, timeZone));
   throw wrongStatus(status, move);
 }
 
@@ -114,7 +114,7 @@ export async function refuseOthersClaim(
 ): Promise<void> {
   const claim = claimOf(payment, transaction.now);
   if (claim && claim.by !== principal.id)
-    throw new OperationalError('conflict', await whoClaimed(transaction, claim));
+    throw new OperationalError('conflict', await whoClaimed(transaction, claim, transaction.timeZone));
 }
 
 /** Throws `conflict` where a payment is not the version that was looked at, saying what happened since. */
@@ -124,6 +124,6 @@ export async function refuseOtherVersion(
   version: number | null,
 ): Promise<void> {
   if (version === null || version === payment.version) return;
-  const what = await whatChanged(transaction, payment);
+  const what = await whatChanged(transaction, payment, transaction.timeZone);
   throw new OperationalError('conflict', `The payment has changed since you looked at it. ${what}`);
 }

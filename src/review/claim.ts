@@ -20,7 +20,7 @@ export function claim(
   requestId: string,
 ): Promise<Payment> {
   return actOn(transaction, principal, id, requestId, async (seen) => {
-    await refuseOtherStatus(transaction, transaction.now, seen, 'approve');
+    await refuseOtherStatus(transaction, transaction, seen, 'approve');
     if (!force) await refuseOthersClaim(transaction, seen, principal);
     const before = claimOf(seen, transaction.now);
     const taken_from = before && before.by !== principal.id ? before.by : null;

@@ -14,7 +14,7 @@ import {
   type RejectReason,
   reviewersOf,
 } from './review.ts';
-import { momentInUtc } from './told.ts';
+import { momentInWords } from './told.ts';
 
 export { needsSecond } from './review.ts';
 
@@ -50,7 +50,7 @@ export async function approve(
     if (own && before.every(({ by }) => by === principal.id))
       throw new OperationalError(
         'forbidden',
-        `You approved it on ${momentInUtc(own.at)}; another administrator must confirm.`,
+        `You approved it on ${momentInWords(own.at, transaction.timeZone)}; another administrator must confirm.`,
       );
     const done = withAct(transaction, seen, principal, { act: 'approve', note, bank_reference });
     if (before.length === 0 && needsSecond(seen, fourEyesAbove)) {
@@ -94,7 +94,7 @@ async function refuseUnlessFree(
   version: number | null,
   move: Move,
 ): Promise<void> {
-  await refuseOtherStatus(transaction, transaction.now, payment, move);
+  await refuseOtherStatus(transaction, transaction, payment, move);
   await refuseOthersClaim(transaction, payment, principal);
   await refuseOtherVersion(transaction, payment, version);
 }

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { namesOf } from '../administrators/queries.ts';
 import { formatAmount } from '../lib/money.ts';
-import { formatTimestamp, timestampOrNull } from '../lib/time.ts';
-import { asOf, type Payment } from '../payments/payment.ts';
+import { dateIn, formatTimestampIn } from '../lib/time.ts';
+import { asOf, dueMinor, type Payment, receivedMinor } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { type ExportFormat, rowWriter, type Separator } from '../web/row-writer.ts';
 import { type SearchFilter, searchPayments } from './queries.ts';
@@ -20,11 +20,13 @@ const textIn = (values: Kept, name: string) => {
 };
 
 /**
- * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with a numeric offset. Of what the
+ * A payment as a row: every value is text, amounts with two decimals, moments as ISO 8601 with the offset of `timeZone`. Of what the
  * customer sent it holds who paid from which account, and nothing of a card. `names` are those of administrators by id.
  */
-function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>) {
+function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>, timeZone: string) {
   const payment = asOf(stored, now);
+  const moment = (ms: number | null) => (ms === null ? null : formatTimestampIn(timeZone, ms));
+  const day = (ms: number | null) => (ms === null ? null : dateIn(timeZone, ms));
   const customer = kept(payment.customer);
   const sent = kept(payment.submission);
   const acts = reviewActs(payment);
@@ -33,7 +35,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
   const notes = acts.flatMap(({ note }) => note ?? []);
   return {
     id: payment.id,
-    created_at: formatTimestamp(payment.created_at),
+    created_at: moment(payment.created_at),
     merchant_id: payment.merchant_id,
     merchant_name: payment.merchant_name,
     merchant_reference: payment.merchant_reference,
@@ -43,10 +45,10 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
     status: payment.status,
     status_reason: payment.status_reason,
     description: payment.description,
-    expires_at: formatTimestamp(payment.expires_at),
-    submitted_at: timestampOrNull(payment.submitted_at),
-    decided_at: timestampOrNull(payment.decided_at),
-    updated_at: formatTimestamp(payment.updated_at),
+    expires_at: moment(payment.expires_at),
+    submitted_at: moment(payment.submitted_at),
+    decided_at: moment(payment.decided_at),
+    updated_at: moment(payment.updated_at),
     customer_name: textIn(customer, 'name'),
     customer_email: textIn(customer, 'email'),
     customer_phone: textIn(customer, 'phone'),
@@ -63,6 +65,13 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>)
     note: notes.length > 0 ? notes.join('\n') : null,
     received_amount: arrivals.length > 0 ? formatAmount(receivedSoFar(payment)) : null,
     received_on: arrivals.at(-1)?.received_on ?? null,
+    created_on: day(payment.created_at),
+    submitted_on: day(payment.submitted_at),
+    decided_on: day(payment.decided_at),
+    pay_by: payment.pay_by,
+    announced_at: moment(payment.announced_at),
+    amount_received: formatAmount(Math.max(0, receivedMinor(payment))),
+    amount_due: formatAmount(dueMinor(payment)),
   };
 }
 type ExportRow = ReturnType<typeof rowOf>;
@@ -99,16 +108,25 @@ export const EXPORT_COLUMNS = [
   'note',
   'received_amount',
   'received_on',
+  'created_on',
+  'submitted_on',
+  'decided_on',
+  'pay_by',
+  'announced_at',
+  'amount_received',
+  'amount_due',
 ] as const satisfies (keyof ExportRow)[];
 
 /** Those that are amounts. */
-const AMOUNTS = ['amount', 'received_amount'] as const;
+const AMOUNTS = ['amount', 'received_amount', 'amount_received', 'amount_due'] as const;
 
 interface ExportOptions {
   format: ExportFormat;
   /** For a spreadsheet: what separates the cells of CSV. Without it CSV is for programs: commas and no byte order mark. */
   separator?: Separator | undefined;
   filter: SearchFilter;
+  /** Whose days and offsets the file has. */
+  timeZone: string;
   /** Milliseconds since 1970: what is pending past its time is cancelled. */
   now: number;
   /** Told how many rows are done, and when the last of them was created. */
@@ -121,7 +139,7 @@ interface ExportOptions {
  */
 export async function* exportPayments(
   database: Reader,
-  { format, separator, filter, now, onProgress }: ExportOptions,
+  { format, separator, filter, timeZone, now, onProgress }: ExportOptions,
 ): AsyncGenerator<string, number> {
   const { head, line } = rowWriter(format, EXPORT_COLUMNS, AMOUNTS, separator);
   if (head !== '') yield head;
@@ -132,7 +150,7 @@ export async function* exportPayments(
     if (last) {
       done += page.length;
       const names = await namesOf(database, reviewersOf(page));
-      yield line(page.map((payment) => rowOf(payment, now, names)));
+      yield line(page.map((payment) => rowOf(payment, now, names, timeZone)));
       onProgress?.(done, last.created_at);
     }
     if (page.length < PAGE) return done;

@@ -8,7 +8,7 @@ import type { Reader } from '../store/database.ts';
 import type { Fact, FactSource, WriteMoney } from './fact.ts';
 import { decidedAmounts, paymentsByTrait, type Trait } from './queries.ts';
 import { arrivalsOf, receivedSoFar } from './review.ts';
-import { momentInUtc } from './told.ts';
+import { momentInWords } from './told.ts';
 
 /** How many payments alike are looked at, and how many of them are named. */
 const ALIKE_MAXIMUM = 100;
@@ -30,22 +30,22 @@ const plainMoney: WriteMoney = (minor, currency) => `${currency} ${formatAmount(
 export async function factsOf(
   database: Reader,
   payment: Payment,
-  now: number,
+  { now, timeZone }: { now: number; timeZone: string },
   money: WriteMoney = plainMoney,
   beside: FactSource = async () => undefined,
 ): Promise<Fact[]> {
   const found = await Promise.all([
     testMode(payment),
-    suspended(database, payment),
-    moneyReceived(payment, money),
+    suspended(database, payment, timeZone),
+    moneyReceived(payment, money, timeZone),
     beside(database, payment, money),
     payerName(payment),
     amount(database, payment, money),
     sameEmail(database, payment, now),
     sameAccount(database, payment, now),
     sameReference(database, payment, now),
-    announcedOnly(payment),
-    linkRequested(payment),
+    announcedOnly(payment, timeZone),
+    linkRequested(payment, timeZone),
   ]);
   return found.filter((fact) => fact !== undefined);
 }
@@ -63,6 +63,7 @@ function testMode({ mode }: Payment): Fact | undefined {
 async function suspended(
   database: Reader,
   { merchant_id, merchant_name }: Payment,
+  timeZone: string,
 ): Promise<Fact | undefined> {
   const since = (await findMerchant(database, merchant_id))?.suspended_at ?? null;
   if (since === null) return undefined;
@@ -70,11 +71,11 @@ async function suspended(
     kind: 'merchant_suspended',
     tone: 'notice',
     text: `${merchant_name} is suspended. Its payments can still be decided.`,
-    basis: `It was suspended on ${momentInUtc(since)}.`,
+    basis: `It was suspended on ${momentInWords(since, timeZone)}.`,
   };
 }
 
-function moneyReceived(payment: Payment, money: WriteMoney): Fact | undefined {
+function moneyReceived(payment: Payment, money: WriteMoney, timeZone: string): Fact | undefined {
   const last = arrivalsOf(payment).findLast(({ line }) => line === undefined);
   if (!last) return undefined; // what stands on a statement is a fact of its own
   const { currency } = payment;
@@ -85,7 +86,7 @@ function moneyReceived(payment: Payment, money: WriteMoney): Fact | undefined {
     kind: 'money_received',
     tone: more === 0 ? 'plain' : 'notice',
     text: `${money(total, currency)} arrived, ${more === 0 ? 'as was asked for' : difference}.`,
-    basis: `An administrator recorded it on ${momentInUtc(last.at)}.`,
+    basis: `An administrator recorded it on ${momentInWords(last.at, timeZone)}.`,
   };
 }
 
@@ -218,22 +219,22 @@ async function sameReference(database: Reader, payment: Payment, now: number): P
 }
 
 /** A transfer that the customer announced when the payment could not be submitted. */
-function announcedOnly({ announced_at, status, method }: Payment): Fact | undefined {
+function announcedOnly({ announced_at, status, method }: Payment, timeZone: string): Fact | undefined {
   if (announced_at === null || (status !== 'pending' && status !== 'cancelled')) return undefined;
   return {
     kind: 'announced',
     tone: 'notice',
-    text: `The customer said on ${momentInUtc(announced_at)} that they had sent the transfer.`,
+    text: `The customer said on ${momentInWords(announced_at, timeZone)} that they had sent the transfer.`,
     basis: `The form of ${method} could not submit the payment. What it said is below.`,
   };
 }
 
-function linkRequested({ link_requested_at }: Payment): Fact | undefined {
+function linkRequested({ link_requested_at }: Payment, timeZone: string): Fact | undefined {
   if (link_requested_at === null) return undefined;
   return {
     kind: 'link_requested',
     tone: 'plain',
-    text: `The customer asked for a new link on ${momentInUtc(link_requested_at)}.`,
+    text: `The customer asked for a new link on ${momentInWords(link_requested_at, timeZone)}.`,
     basis: 'It had expired by then.',
   };
 }

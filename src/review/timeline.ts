@@ -11,7 +11,7 @@ import { formatAmount } from '../lib/money.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { REJECT_REASONS, type RejectReason, type ReviewAct, reviewActs } from './review.ts';
-import { dayInWords, momentInUtc } from './told.ts';
+import { dayInWords, momentInWords } from './told.ts';
 
 export interface TimelineItem {
   /** The entry's number in the history. */
@@ -54,6 +54,7 @@ export async function timelineOf(
   database: Reader,
   payment: Payment,
   checkpoints: Pick<CheckpointLookup, 'covering'>,
+  timeZone: string,
 ): Promise<TimelineItem[]> {
   const entries = await entriesOf(database, payment.id);
   const facts = entries.map((entry) => JSON.parse(entry.facts) as Facts);
@@ -77,7 +78,7 @@ export async function timelineOf(
       actor,
       actor_name,
       action,
-      sentence: `${actor_name} ${done(action, facts[index]!, names)}.`,
+      sentence: `${actor_name} ${done(action, facts[index]!, names, timeZone)}.`,
       request_id,
       facts: facts[index]!,
       ...written(isAct ? acts.get(version) : undefined),
@@ -103,7 +104,7 @@ function nameOf(actor: string, { merchant_name }: Payment, names: ReadonlyMap<st
 }
 
 /** What was done, to stand behind a name. */
-function done(action: string, facts: Facts, names: ReadonlyMap<string, string>): string {
+function done(action: string, facts: Facts, names: ReadonlyMap<string, string>, timeZone: string): string {
   switch (action) {
     case 'payment.created':
       return `created the payment with the key ${facts.key}`;
@@ -131,7 +132,7 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>):
         ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
         : 'rejected it';
     case 'payment.claimed': {
-      const until = typeof facts.until === 'number' ? ` until ${momentInUtc(facts.until)}` : '';
+      const until = typeof facts.until === 'number' ? ` until ${momentInWords(facts.until, timeZone)}` : '';
       const from = facts.taken_from ? ` from ${names.get(String(facts.taken_from)) ?? facts.taken_from}` : '';
       return `took it to review${from}${until}`;
     }

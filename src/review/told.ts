@@ -1,24 +1,17 @@
 // Sentences about who did what to a payment and when, for a reviewer who comes second.
 
 import { namesOf } from '../administrators/queries.ts';
+import { momentsIn } from '../lib/moments.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Reader } from '../store/database.ts';
 import { CLAIM_MS, type Claim } from './claim-time.ts';
 import { decisionOf, type ReviewAct, reviewActs } from './review.ts';
 
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** `20 Nov 2026, 14:02 UTC`. Takes milliseconds since 1970. */
-export function momentInUtc(ms: number): string {
-  const [date, time] = new Date(ms).toISOString().split('T') as [string, string];
-  return `${dayInWords(date)}, ${time.slice(0, 5)} UTC`;
-}
+/** `20 Nov 2026, 14:02 GMT+1`. Takes milliseconds since 1970. */
+export const momentInWords = (ms: number, timeZone: string): string => momentsIn(timeZone).moment(ms);
 
 /** `20 Nov 2026`. Takes `2026-11-20`. */
-export function dayInWords(date: string): string {
-  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
-  return `${day} ${MONTHS[month - 1]} ${year}`;
-}
+export const dayInWords = (date: string): string => momentsIn('UTC').day(date);
 
 async function nameOf(database: Reader, administrator: string): Promise<string> {
   return (
@@ -26,25 +19,26 @@ async function nameOf(database: Reader, administrator: string): Promise<string> 
   );
 }
 
-/** How a payment was decided: `Ana approved it on 20 Nov 2026, 14:02 UTC.` Without the name if that was erased. */
-export async function whoDecided(database: Reader, payment: Payment): Promise<string> {
+/** How a payment was decided: `Ana approved it on 20 Nov 2026, 14:02 GMT+1.` Without the name if that was erased. */
+export async function whoDecided(database: Reader, payment: Payment, timeZone: string): Promise<string> {
   const decision = decisionOf(payment);
   const done = payment.status;
-  if (!decision) return `It was ${done} on ${momentInUtc(payment.decided_at ?? payment.updated_at)}.`;
-  return `${await nameOf(database, decision.by)} ${done} it on ${momentInUtc(decision.at)}.`;
+  if (!decision)
+    return `It was ${done} on ${momentInWords(payment.decided_at ?? payment.updated_at, timeZone)}.`;
+  return `${await nameOf(database, decision.by)} ${done} it on ${momentInWords(decision.at, timeZone)}.`;
 }
 
-/** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 UTC.` */
-export async function whoSent(database: Reader, payment: Payment): Promise<string> {
+/** What brought a payment to review: `Ana recorded money on it on 20 Nov 2026, 14:02 GMT+1.` */
+export async function whoSent(database: Reader, payment: Payment, timeZone: string): Promise<string> {
   const receipt = reviewActs(payment).findLast(({ act }) => act === 'record');
   return receipt
-    ? `${await nameOf(database, receipt.by)} recorded money on it on ${momentInUtc(receipt.at)}.`
-    : `It was sent for review on ${momentInUtc(payment.submitted_at ?? payment.updated_at)}.`;
+    ? `${await nameOf(database, receipt.by)} recorded money on it on ${momentInWords(receipt.at, timeZone)}.`
+    : `It was sent for review on ${momentInWords(payment.submitted_at ?? payment.updated_at, timeZone)}.`;
 }
 
-/** Who has claimed a payment: `Ana has it until 20 Nov 2026, 14:12 UTC.` */
-export async function whoClaimed(database: Reader, { by, until }: Claim): Promise<string> {
-  return `${await nameOf(database, by)} has it until ${momentInUtc(until)}.`;
+/** Who has claimed a payment: `Ana has it until 20 Nov 2026, 14:12 GMT+1.` */
+export async function whoClaimed(database: Reader, { by, until }: Claim, timeZone: string): Promise<string> {
+  return `${await nameOf(database, by)} has it until ${momentInWords(until, timeZone)}.`;
 }
 
 const DONE: Record<ReviewAct['act'], string> = {
@@ -57,12 +51,13 @@ const DONE: Record<ReviewAct['act'], string> = {
 };
 
 /** What an administrator did last with a payment, as far as the payment tells. */
-export async function whatChanged(database: Reader, payment: Payment): Promise<string> {
+export async function whatChanged(database: Reader, payment: Payment, timeZone: string): Promise<string> {
   const last = reviewActs(payment).at(-1);
   const claimedAt = payment.claimed_until === null ? -1 : payment.claimed_until - CLAIM_MS;
   if (payment.claimed_by !== null && claimedAt > (last?.at ?? -1))
-    return `${await nameOf(database, payment.claimed_by)} took it to review on ${momentInUtc(claimedAt)}.`;
-  if (last) return `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInUtc(last.at)}.`;
+    return `${await nameOf(database, payment.claimed_by)} took it to review on ${momentInWords(claimedAt, timeZone)}.`;
+  if (last)
+    return `${await nameOf(database, last.by)} ${DONE[last.act]} on ${momentInWords(last.at, timeZone)}.`;
   if (payment.status === 'cancelled')
     return payment.status_reason === 'expired'
       ? 'It expired, or its customer asked for a new link.'

@@ -1,6 +1,6 @@
 // GET /.well-known/security.txt: where to report a weakness of this installation (RFC 9116).
 import type { FastifyInstance } from 'fastify';
-import { type Clock, DAY_MS } from '../lib/time.ts';
+import { type Clock, DAY_MS, formatTimestamp } from '../lib/time.ts';
 import { contactAddress } from '../lib/web-address.ts';
 import { API_HEADERS } from './headers.ts';
 
@@ -26,7 +26,7 @@ export function addSecurityText(
     const today = Math.floor(clock.now() / DAY_MS);
     const lines = [
       `Contact: ${contactAddress(contact)}`,
-      `Expires: ${new Date((today + VALID_DAYS) * DAY_MS).toISOString().replace('.000', '')}`,
+      `Expires: ${formatTimestamp((today + VALID_DAYS) * DAY_MS).replace('+00:00', 'Z')}`,
       ...origins.map((origin) => `Canonical: ${origin}${SECURITY_TEXT_PATH}`),
       ...(policy === undefined ? [] : [`Policy: ${policy}`]),
       ...(languages.length === 0 ? [] : [`Preferred-Languages: ${languages.join(', ')}`]),

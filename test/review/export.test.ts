@@ -33,7 +33,7 @@ describe('exports of payments', () => {
     separator?: 'comma' | 'semicolon' | 'tab',
   ): Promise<string> {
     let text = '';
-    const options = { format, filter, separator, now: harness.clock.now() };
+    const options = { format, filter, separator, now: harness.clock.now(), timeZone: 'UTC' };
     for await (const part of exportPayments(harness.service.database, options)) text += part;
     return text;
   }
@@ -180,7 +180,7 @@ describe('exports of payments', () => {
     await journal.commit((transaction) => recordMoney(transaction, ANA, id, money, 'req_r'), id);
     const [row] = readCsvRows(await csv());
     assert.deepEqual([row!.received_amount, row!.received_on], ['1234.50', '2026-11-20']);
-    assert.match(await csv('semicolon'), /;1234,50;2026-11-20\r\n$/);
+    assert.match(await csv('semicolon'), /;1234,50;2026-11-20;/);
     await decide(harness, id);
     await erase(harness, id);
     for (const one of [id, bare.id]) {
@@ -205,7 +205,7 @@ describe('exports of payments', () => {
         return [{ ...row, method: null, submission: '{"method":"bank_transfer"}' }] as R[];
       },
     };
-    const options = { format: 'csv', filter: {}, now: harness.clock.now() } as const;
+    const options = { format: 'csv', filter: {}, now: harness.clock.now(), timeZone: 'UTC' } as const;
     let text = '';
     for await (const part of exportPayments(old, options)) text += part;
     assert.equal(readCsvRows(text)[0]!.method, 'bank_transfer');
@@ -227,6 +227,7 @@ describe('exports of payments', () => {
       format: 'ndjson',
       filter: { reference: 'MANY' },
       now: harness.clock.now(),
+      timeZone: 'UTC',
     });
     const parts = stream[Symbol.asyncIterator]();
     await parts.next();

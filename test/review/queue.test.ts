@@ -261,7 +261,7 @@ for (const engine of ENGINES) {
       }
       const { id } = await service.create({ amount: 120, ...shop });
       await submit(service, id, { payer_name: 'Eve' });
-      const facts = await factsOf(service.service.database, await row(id), now());
+      const facts = await factsOf(service.service.database, await row(id), { now: now(), timeZone: 'UTC' });
       const told = Object.fromEntries(facts.map(({ kind, tone, text }) => [kind, `${tone}: ${text}`]));
       assert.equal(told.test_mode, 'notice: This is a test payment: no money moves.');
       assert.match(told.payer_name!, /^notice: .*“Eve”, the merchant “Ada King”\.$/);
@@ -270,7 +270,10 @@ for (const engine of ENGINES) {
       assert.match(told.same_email!, /^notice: .* other payments, \d+ from the last 24 hours/);
       assert.deepEqual(facts.find(({ kind }) => kind === 'same_reference')!.payments, others);
       for (const { basis } of facts) assert.match(basis, /^[A-Z].*\.$/);
-      const before = await factsOf(service.service.database, await row(others[0]!), now());
+      const before = await factsOf(service.service.database, await row(others[0]!), {
+        now: now(),
+        timeZone: 'UTC',
+      });
       assert.equal(before.find(({ kind }) => kind === 'payer_name')!.tone, 'plain');
     });
   });

@@ -76,7 +76,12 @@ for (const engine of ENGINES) {
         received_on: '2026-11-20',
         arrived_minor: 40_00,
       });
-      const story = await timelineOf(service.service.database, recorded, { covering: async () => undefined });
+      const story = await timelineOf(
+        service.service.database,
+        recorded,
+        { covering: async () => undefined },
+        'UTC',
+      );
       assert.equal(story.at(-1)!.sentence, 'Ana recorded that 40.00 USD arrived on 20 Nov 2026.');
       assert.deepEqual([story.at(-1)!.note, story.at(-1)!.bank_reference], ['Ten are missing.', 'B-7']);
     });

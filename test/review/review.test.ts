@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
         return { actor, action, ...rest };
       });
     const timeline = async (id: string) =>
-      timelineOf(service.service.database, await rowOf(id), { covering: async () => undefined });
+      timelineOf(service.service.database, await rowOf(id), { covering: async () => undefined }, 'UTC');
 
     test('one approves a payment at the limit, with a note and the bank’s reference for administrators alone', async () => {
       const id = await waiting(100);
@@ -175,7 +175,9 @@ for (const engine of ENGINES) {
 
     test('a payment takes fifty notes', async () => {
       const id = await waiting();
-      const noted = () => commit(id, (transaction) => addNote(transaction, ANA, id, 'Seen.', 'req_n'));
+      let notes = 0;
+      const noted = () =>
+        commit(id, (transaction) => addNote(transaction, ANA, id, `Seen ${++notes} times.`, 'req_n'));
       for (let i = 0; i < 50; i++) await noted();
       await assert.rejects(noted(), { code: 'conflict' });
     });

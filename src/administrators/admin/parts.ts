@@ -14,6 +14,8 @@ export interface AdminParts {
   refuse: Refuse;
   checkoutBaseUrl: string;
   checkpoints: CheckpointLookup;
+  /** Of the installation. */
+  timeZone: string;
   /** Minor units by currency above which a second administrator must confirm. */
   fourEyesAbove: Readonly<Record<string, number>>;
 }

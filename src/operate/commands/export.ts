@@ -106,6 +106,7 @@ async function writePayments(options: ExportOptions): Promise<void> {
           format,
           separator,
           filter,
+          timeZone: configuration.time_zone,
           now: systemClock.now(),
           // Newest first: how far it has come in time says how much is left, and nothing has to be counted.
           onProgress(_done, created_at) {

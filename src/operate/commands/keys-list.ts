@@ -1,7 +1,8 @@
 // counterfoil keys list: keys of the configuration and of the store, and when they were last used.
 
 import { ago } from '../../lib/duration.ts';
-import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts';
+import { type Moments, momentsIn } from '../../lib/moments.ts';
+import { systemClock, timestampOrNull } from '../../lib/time.ts';
 import { KeyUses } from '../../merchants/key-uses.ts';
 import type { KnownKey } from '../../merchants/known-key.ts';
 import { KEY_PREFIX } from '../../merchants/merchant.ts';
@@ -45,11 +46,15 @@ async function listIn(
   const rows = store ? await findKeys(store.database, configured) : [];
   const inStore = new Set(rows.map(({ id }) => id));
   const now = systemClock.now();
+  const words = momentsIn(configuration.time_zone);
   const told = keys.map(({ key, name }) => described(key, name, uses.get(key.id), now));
   if (json) console.log(JSON.stringify({ keys: told }));
   else if (told.length === 0)
     console.log('There are no keys. Make one: counterfoil keys create --merchant "Corner Shop"');
-  else console.log(columns(keys.map(({ key, name }) => lineOf(key, name, inStore, uses.get(key.id), now))));
+  else
+    console.log(
+      columns(keys.map(({ key, name }) => lineOf(key, name, inStore, uses.get(key.id), now, words))),
+    );
 }
 
 function described(key: KnownKey, merchant_name: string, used: number | undefined, now: number) {
@@ -83,6 +88,7 @@ function lineOf(
   inStore: ReadonlySet<string>,
   used: number | undefined,
   now: number,
+  words: Moments,
 ): string[] {
   const { id, mode, last_four, merchant_id, name, created_at } = key;
   return [
@@ -91,9 +97,9 @@ function lineOf(
     merchant,
     merchant_id,
     name ?? '–',
-    created_at === null ? placeOf(key, inStore) : `made ${formatTimestamp(created_at).slice(0, 10)}`,
+    created_at === null ? placeOf(key, inStore) : `made ${words.dayOf(created_at)}`,
     usedWhen(used, now),
-    stateOf(key, now),
+    stateOf(key, now, words),
   ];
 }
 
@@ -103,11 +109,11 @@ function placeOf({ id, isConfigured }: KnownKey, inStore: ReadonlySet<string>): 
   return inStore.has(id) ? 'in both' : 'in the configuration';
 }
 
-function stateOf({ expires_at, revoked_at, replaced_by }: KnownKey, now: number): string {
-  if (revoked_at !== null) return `revoked ${formatTimestamp(revoked_at)}`;
+function stateOf({ expires_at, revoked_at, replaced_by }: KnownKey, now: number, words: Moments): string {
+  if (revoked_at !== null) return `revoked ${words.moment(revoked_at)}`;
   if (expires_at === null) return 'does not expire';
   const replaced = replaced_by === null ? '' : `, replaced by ${replaced_by}`;
-  return `${expires_at <= now ? 'expired' : 'expires'} ${formatTimestamp(expires_at)}${replaced}`;
+  return `${expires_at <= now ? 'expired' : 'expires'} ${words.moment(expires_at)}${replaced}`;
 }
 
 /** When a key was last used, in words. */

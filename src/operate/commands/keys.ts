@@ -2,6 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { newSecret } from '../../lib/secrets.ts';
 import { formatTimestamp, timestampOrNull } from '../../lib/time.ts';
 import { issueKey, keyNameFault, OVERLAPS_MS } from '../../merchants/api-keys.ts';
@@ -169,10 +170,15 @@ async function chosen(
  * Asks whether a merchant that was found by its name alone is the right one, because a merchant that registers may take the name of
  * another. Throws `Failure` unless the user says yes.
  */
-async function confirm({ database }: Store, { id, name }: Merchant, wanted: string): Promise<void> {
+async function confirm(
+  { database, configuration }: Store,
+  { id, name }: Merchant,
+  wanted: string,
+): Promise<void> {
   if (wanted === id) return;
   const { email = null, created_at = null } = (await findMerchant(database, id)) ?? {};
-  const since = created_at === null ? '' : `, registered ${formatTimestamp(created_at).slice(0, 10)}`;
+  const since =
+    created_at === null ? '' : `, registered ${momentsIn(configuration.time_zone).dayOf(created_at)}`;
   const who = `${name} (${id}${email === null ? '' : `, ${email}`}${since})`;
   if (canAsk() && (await saysYes(`A live key for ${who}?`))) return;
   throw new Failure(`this makes a live key for ${who}. No key was made: name it by its id, or add --yes`);

@@ -1,6 +1,7 @@
 // counterfoil listen: forwards the events of a test key to an address on the developer's machine, signed as webhooks are.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { secondOf } from '../../lib/moments.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { isWebhookSecret, newWebhookSecret, webhookHeaders } from '../../webhooks/signing.ts';
@@ -97,7 +98,7 @@ async function listen({ forwardTo, json, secret: given, ...options }: Options): 
 }
 
 /** Tells the developer what is no event: apart from the lines of events, which a program may read. */
-const say = (text: string) => console.error(`${formatTimestamp(systemClock.now()).slice(11, 19)}  ${text}`);
+const say = (text: string) => console.error(`${secondOf(systemClock.now())}  ${text}`);
 
 /** Opens the stream behind an event, or now. Throws as `TestApi.request` does; so does what it returns when the connection breaks. */
 async function openEvents(api: TestApi, lastId: string | undefined): Promise<AsyncGenerator<StreamedEvent>> {
@@ -174,5 +175,5 @@ async function forward(
     status === null ? 'no answer' : String(status),
   );
   const detail = failure === undefined ? `in ${ms} ms` : `(${failure})`;
-  console.log(`${formatTimestamp(at).slice(11, 19)}  ${type.padEnd(22)}  ${payment_id}  ${answer} ${detail}`);
+  console.log(`${secondOf(at)}  ${type.padEnd(22)}  ${payment_id}  ${answer} ${detail}`);
 }

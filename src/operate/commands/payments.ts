@@ -3,9 +3,10 @@ import { Command } from 'commander';
 import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import { entriesOfRequest } from '../../journal/search.ts';
 import { counted } from '../../lib/counted.ts';
+import { momentsIn } from '../../lib/moments.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { formatTimestamp, systemClock } from '../../lib/time.ts';
-import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment } from '../../payments/payment.ts';
+import { systemClock } from '../../lib/time.ts';
+import { asOf, isPaymentId, PAYMENT_ID_PREFIX, type Payment, receivedMinor } from '../../payments/payment.ts';
 import { findPayment } from '../../payments/queries.ts';
 import { wholePayment } from '../../review/admin/present.ts';
 import { searchPayments } from '../../review/search-queries.ts';
@@ -57,13 +58,14 @@ async function show(which: string, options: Options): Promise<void> {
       const found = await paymentsOf(view, which, now);
       const shown = found.slice(0, SHOWN_MAXIMUM);
       const { checkoutBaseUrl } = placesOf(configuration);
-      const presenting = { database: view, checkoutBaseUrl, checkpoints };
+      const timeZone = configuration.time_zone;
+      const presenting = { database: view, checkoutBaseUrl, checkpoints, timeZone };
       const texts: string[] = [];
       for (const payment of shown)
         texts.push(
           options.json
             ? await wholePayment(payment, presenting, now)
-            : told(asOf(payment, now), await timelineOf(view, payment, checkpoints)),
+            : told(asOf(payment, now), await timelineOf(view, payment, checkpoints, timeZone), timeZone),
         );
       const more = found.length > shown.length;
       if (options.json) console.log(`{"payments":[${texts.join(',')}],"has_more":${more}}`);
@@ -96,18 +98,21 @@ async function paymentsOf(database: Reader, which: string, now: number): Promise
   throw new Failure(`there is no payment with the id or the reference ${JSON.stringify(which)}`);
 }
 
-function told(payment: Payment, items: readonly TimelineItem[]): string {
+function told(payment: Payment, items: readonly TimelineItem[], timeZone: string): string {
+  const words = momentsIn(timeZone);
   const { id, status, status_reason, merchant_name, merchant_id, mode, merchant_reference } = payment;
   const rows = [
     ['Status', status_reason === null ? status : `${status} (${status_reason})`],
     ['Amount', `${formatAmount(payment.amount_minor)} ${payment.currency}`],
     ['Merchant', `${merchant_name} (${merchant_id}), ${mode}`],
     ['Reference', merchant_reference ?? 'none'],
-    ['Created', formatTimestamp(payment.created_at)],
-    ['Expires', formatTimestamp(payment.expires_at)],
+    ['Received', `${formatAmount(receivedMinor(payment))} ${payment.currency}`],
+    ['Created', words.moment(payment.created_at)],
+    ['Pay by', words.day(payment.pay_by)],
+    ['Expires', words.moment(payment.expires_at)],
   ];
   const story = items.map(({ at, sentence, number, request_id }) => [
-    formatTimestamp(at),
+    words.moment(at),
     sentence,
     `entry ${number}${request_id === null ? '' : `, ${request_id}`}`,
   ]);

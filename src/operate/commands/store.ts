@@ -49,7 +49,7 @@ export async function lendStore<T>(
 ): Promise<T> {
   requireStore(configuration);
   const database = await openFenced(configuration);
-  const journal = new Journal(database, systemClock);
+  const journal = new Journal(database, systemClock, { timeZone: configuration.time_zone });
   try {
     await requireSchema(database, configuration);
     return await use({ configuration, database, journal });

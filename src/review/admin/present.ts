@@ -86,7 +86,7 @@ const wholePaymentSchema = reviewedPaymentSchema.extend({
 
 export const wholePaymentAnswerSchema = z.strictObject({ data: wholePaymentSchema });
 
-type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints'> & { database: Reader };
+type Presenting = Pick<AdminParts, 'checkoutBaseUrl' | 'checkpoints' | 'timeZone'> & { database: Reader };
 type Names = ReadonlyMap<string, string>;
 /** The people and merchants of the payments that are presented. */
 interface People {
@@ -147,11 +147,11 @@ export async function presentWhole(payment: Payment, parts: Presenting, now: num
 /** All that is known of one payment: the JSON text of a `wholePaymentSchema` object. Throws `DatabaseError`. */
 export async function wholePayment(
   payment: Payment,
-  { database, checkoutBaseUrl, checkpoints }: Presenting,
+  { database, checkoutBaseUrl, checkpoints, timeZone }: Presenting,
   now: number,
 ): Promise<string> {
   const people = await peopleOf([payment], database, now);
-  const timeline = await timelineOf(database, payment, checkpoints);
+  const timeline = await timelineOf(database, payment, checkpoints, timeZone);
   const whole = withFields(presentReviewed(payment, checkoutBaseUrl, people, now), {
     review: reviewActs(payment).map((act) => presentAct(act, people.names)),
     timeline: timeline.map(presentItem),

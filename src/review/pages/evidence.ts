@@ -36,7 +36,7 @@ export async function panel(
   people: People,
   place: PanelPlace,
 ): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context.now, context.money, context.onStatement);
+  const facts = await factsOf(context.database, payment, context, context.money, context.onStatement);
   const level = place.on === 'payment' ? 2 : 3;
   const data = metadata(payment);
   const expected = submissionOf(payment) ? null : await instructionsFor(context, payment);
@@ -89,7 +89,7 @@ export async function instructionsFor(
  * want a second look.
  */
 export async function decisive(context: ReviewContext, payment: Payment, people: People): Promise<Html> {
-  const facts = await factsOf(context.database, payment, context.now, context.money, context.onStatement);
+  const facts = await factsOf(context.database, payment, context, context.money, context.onStatement);
   const submission = submissionOf(payment);
   const instructions = await instructionsFor(context, payment);
   const typed = (name: string, label: string): TermRow => {

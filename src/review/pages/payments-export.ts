@@ -28,7 +28,7 @@ export async function download(context: ReviewContext, format: ExportFormat): Pr
     }),
   );
   return {
-    stream: exportStream(database, { format, separator, filter, now }),
+    stream: exportStream(database, { format, separator, filter, timeZone, now }),
     type: EXPORT_TYPES[format],
     name: `payments-${dateIn(timeZone, now)}.${format}`,
   };

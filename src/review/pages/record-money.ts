@@ -38,7 +38,7 @@ async function asking(
   payment: Payment,
   { filled, faults = {}, refusal }: Asked,
 ): Promise<Outcome> {
-  await refuseOtherStatus(context.database, context.now, payment, 'record');
+  await refuseOtherStatus(context.database, context, payment, 'record');
   const instructions = await instructionsFor(context, payment);
   const isStale = filled.version !== undefined && filled.version !== String(payment.version);
   const changed = refusal ?? (isStale ? 'The payment has changed since you looked at it.' : undefined);

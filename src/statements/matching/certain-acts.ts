@@ -72,5 +72,7 @@ async function whyNot(
   if (reviewActs(payment).some(({ act }) => act === 'approve'))
     return 'It has a first approval: decide it on its page.';
   const claim = claimOf(payment, transaction.now);
-  return claim && claim.by !== principal.id ? await whoClaimed(transaction, claim) : undefined;
+  return claim && claim.by !== principal.id
+    ? await whoClaimed(transaction, claim, transaction.timeZone)
+    : undefined;
 }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { namesOf } from '../../administrators/queries.ts';
 import { formatAmount } from '../../lib/money.ts';
-import { timestampOrNull } from '../../lib/time.ts';
+import { dateIn, formatTimestampIn } from '../../lib/time.ts';
 import type { Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { decisionOf, reviewersOf } from '../../review/review.ts';
@@ -39,6 +39,7 @@ export const LINE_COLUMNS = [
   'payment_status',
   'decided_by',
   'decided_at',
+  'decided_on',
 ] as const;
 /** Those that are amounts. */
 export const LINE_AMOUNTS = ['amount', 'payment_amount'] as const;
@@ -49,6 +50,7 @@ interface LinesExport {
   /** As for payments. */
   separator?: Separator | undefined;
   filter: LineFilter;
+  timeZone: string;
 }
 
 /** A line as a row: a debit has a negative amount. */
@@ -57,9 +59,11 @@ function rowOf(
   file: string | null,
   payment: Payment | undefined,
   names: ReadonlyMap<string, string>,
+  timeZone: string,
 ): Record<Column, string | null> {
   const { valueDay, references, text, counterparty } = bankLine(line);
   const decision = payment && payment.decided_at !== null ? decisionOf(payment) : undefined;
+  const decidedAt = decision ? payment!.decided_at : null;
   return {
     id: line.id,
     account: line.account,
@@ -83,7 +87,8 @@ function rowOf(
     payment_amount: payment ? formatAmount(payment.amount_minor) : null,
     payment_status: payment?.status ?? null,
     decided_by: decision ? (names.get(decision.by) ?? decision.by) : null,
-    decided_at: timestampOrNull(decision ? payment!.decided_at : null),
+    decided_at: decidedAt === null ? null : formatTimestampIn(timeZone, decidedAt),
+    decided_on: decidedAt === null ? null : dateIn(timeZone, decidedAt),
   };
 }
 
@@ -98,6 +103,7 @@ export interface LineRow {
 export async function* lineRows(
   database: Reader,
   filter: LineFilter,
+  timeZone: string,
   first?: 'newest' | 'oldest',
 ): AsyncGenerator<LineRow[]> {
   const statements = new Map<string, KeptStatement | undefined>();
@@ -113,7 +119,7 @@ export async function* lineRows(
       yield page.map((line) => {
         const statement = statements.get(line.statement_id);
         const payment = byId.get(line.payment_id ?? '');
-        return { line, statement, row: rowOf(line, statement?.file ?? null, payment, names) };
+        return { line, statement, row: rowOf(line, statement?.file ?? null, payment, names, timeZone) };
       });
     if (page.length < PAGE) return;
     after = page.at(-1)!;
@@ -124,11 +130,11 @@ export async function* lineRows(
 
 async function* exportLines(
   database: Reader,
-  { format, separator, filter }: LinesExport,
+  { format, separator, filter, timeZone }: LinesExport,
 ): AsyncGenerator<string> {
   const { head, line } = rowWriter(format, LINE_COLUMNS, LINE_AMOUNTS, separator);
   if (head !== '') yield head;
-  for await (const rows of lineRows(database, filter)) yield line(rows.map(({ row }) => row));
+  for await (const rows of lineRows(database, filter, timeZone)) yield line(rows.map(({ row }) => row));
 }
 
 /** The lines as bytes to send, the newest day first: a page is read when the one before is on its way, and no earlier. */

@@ -16,10 +16,14 @@ export interface ReportLine extends LineRow {
 }
 
 /** The lines of a period, the oldest first, a page at a time. Lines that others stand for are left out. */
-export async function* reportLines(database: Reader, period: Period): AsyncGenerator<ReportLine[]> {
+export async function* reportLines(
+  database: Reader,
+  period: Period,
+  timeZone: string,
+): AsyncGenerator<ReportLine[]> {
   const { account, currency, from, to } = period;
   let balance = period.opening;
-  for await (const rows of lineRows(database, { account, currency, from, to }, 'oldest'))
+  for await (const rows of lineRows(database, { account, currency, from, to }, timeZone, 'oldest'))
     yield rows.flatMap((one) => {
       const { line, statement } = one;
       if (line.state === 'split' || line.state === 'replaced') return [];
@@ -35,11 +39,12 @@ async function* exportReport(
   period: Period,
   format: ExportFormat,
   separator: Separator | undefined,
+  timeZone: string,
 ): AsyncGenerator<string> {
   const { head, line } = rowWriter(format, REPORT_COLUMNS, [...LINE_AMOUNTS, 'balance'], separator);
   if (head !== '') yield head;
   yield line([balanceRow(period, 'opening', period.from, period.opening)]);
-  for await (const page of reportLines(database, period))
+  for await (const page of reportLines(database, period, timeZone))
     yield line(page.map(({ row, balance }) => ({ row: 'line', ...row, balance: amountOrNull(balance) })));
   yield line([
     balanceRow(period, 'closing', period.to, period.closing),
@@ -63,9 +68,13 @@ function balanceRow(
 export function reportStream(
   database: Reader,
   period: Period,
-  { format, separator }: { format: ExportFormat; separator: Separator | undefined },
+  {
+    format,
+    separator,
+    timeZone,
+  }: { format: ExportFormat; separator: Separator | undefined; timeZone: string },
 ): Readable {
-  return Readable.from(exportReport(database, period, format, separator), {
+  return Readable.from(exportReport(database, period, format, separator, timeZone), {
     objectMode: true,
     highWaterMark: 1,
   });

@@ -58,7 +58,12 @@ ${filterChoice(
 export async function downloadLines(context: StatementContext, format: ExportFormat): Promise<Outcome> {
   const { account, from, to, separator } = await recordedExport(context, format);
   return {
-    stream: linesStream(context.database, { format, separator, filter: { account, from, to } }),
+    stream: linesStream(context.database, {
+      format,
+      separator,
+      filter: { account, from, to },
+      timeZone: context.timeZone,
+    }),
     type: EXPORT_TYPES[format],
     name: nameOfExport(context, 'statement-lines', format),
   };

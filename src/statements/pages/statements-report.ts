@@ -82,7 +82,7 @@ function faultsOf(days: { from: string | undefined; to: string | undefined }): F
 async function report(context: StatementContext, period: Period): Promise<Html> {
   const { account, currency, from, to, closing, bank } = period;
   const shown: ReportLine[] = [];
-  for await (const page of reportLines(context.database, period)) {
+  for await (const page of reportLines(context.database, period, context.timeZone)) {
     shown.push(...page);
     if (shown.length > LINES_SHOWN) break;
   }
@@ -186,7 +186,7 @@ function fateOf(context: StatementContext, { line, row, statement }: ReportLine)
     const name = row.merchant_reference ?? line.payment_id;
     const decided =
       row.decided_by !== null &&
-      html`, ${row.payment_status} by ${row.decided_by}, ${row.decided_at!.slice(0, 10)}`;
+      html`, ${row.payment_status} by ${row.decided_by}, ${dayInWords(row.decided_on!)}`;
     return html`<div><a href="${addressOfPayment(context, line.payment_id)}">${said(name)}</a>${decided}${note}</div>`;
   }
   const state =
@@ -217,7 +217,7 @@ export async function downloadReport(context: StatementContext, format: ExportFo
     );
   const period = await periodOf(context.database, money, from, to);
   return {
-    stream: reportStream(context.database, period, { format, separator }),
+    stream: reportStream(context.database, period, { format, separator, timeZone: context.timeZone }),
     type: EXPORT_TYPES[format],
     name: nameOfExport(context, 'report', format),
   };

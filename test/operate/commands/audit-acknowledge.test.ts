@@ -182,7 +182,12 @@ for (const engine of ENGINES) {
       const green = await verify();
       assert.deepEqual([green.code, green.acknowledged], [0, known], JSON.stringify(green));
       const payment = (await findPayment(harness.service.database, id))!;
-      const story = await timelineOf(harness.service.database, payment, { covering: async () => undefined });
+      const story = await timelineOf(
+        harness.service.database,
+        payment,
+        { covering: async () => undefined },
+        'UTC',
+      );
       const [acknowledged, decided] = story.slice(-2);
       assert.equal(
         acknowledged!.sentence,

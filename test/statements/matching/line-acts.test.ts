@@ -153,7 +153,10 @@ for (const engine of ENGINES) {
     test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '40.00', name: 'Zoë Berg' })];
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
-      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const facts = await factsOf(service.service.database, await payment(paid.id), {
+        now: service.clock.now(),
+        timeZone: 'UTC',
+      });
       const { tone, text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.deepEqual(
         [tone, text],
@@ -162,7 +165,10 @@ for (const engine of ENGINES) {
           'EUR 40.00 stands on the bank statement of 20 Nov 2026, from “Zoë Berg”: EUR 9.90 less than was asked for.',
         ],
       );
-      const other = await factsOf(service.service.database, await pay(), service.clock.now());
+      const other = await factsOf(service.service.database, await pay(), {
+        now: service.clock.now(),
+        timeZone: 'UTC',
+      });
       assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
     });
 
@@ -183,7 +189,10 @@ for (const engine of ENGINES) {
     test('more than was asked for is to be returned to its payer', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '59.90', name: 'Zoë Berg' })];
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
-      const facts = await factsOf(service.service.database, await payment(paid.id), service.clock.now());
+      const facts = await factsOf(service.service.database, await payment(paid.id), {
+        now: service.clock.now(),
+        timeZone: 'UTC',
+      });
       const { text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.match(text, /EUR 10\.00 more than was asked for\. Return EUR 10\.00 to “Zoë Berg”/);
     });

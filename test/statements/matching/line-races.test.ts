@@ -183,7 +183,7 @@ for (const engine of ENGINES)
       const [journal] = journals;
       const money = async (payment: Payment) => {
         const now = await paymentNow(payment);
-        const facts = await read((one) => factsOf(one, now, service.clock.now()));
+        const facts = await read((one) => factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }));
         return facts.filter(({ kind }) => kind === 'money_received' || kind === 'on_statement').length;
       };
       await journal.commit((one) => acceptLine(one, ANA, pairOf(line, first), 'r'));
