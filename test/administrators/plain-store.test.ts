@@ -33,6 +33,8 @@ async function forgetKeys(store: Store): Promise<void> {
     `drop table secret_keys; drop table payment_stretches; drop table webhook_endpoints; drop table webhook_queues;
      drop table webhook_deliveries; drop table webhook_attempts; drop table statements; drop table statement_lines; drop table csv_layouts; drop index merchants_by_age; alter table payments drop column locale;
      drop index payments_by_payer_name; drop index payments_by_bank_reference;
+     drop index payments_announced; alter table payments drop column pay_by;
+     alter table payments drop column received_minor; alter table payments drop column announced_at;
      alter table payments drop column payer_name; alter table payments drop column bank_reference;
      delete from schema_migrations where version >= ${KEYS_SINCE}`,
   );

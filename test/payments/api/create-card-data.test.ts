@@ -149,7 +149,7 @@ describe('card data', () => {
       description: 'SECRET\0',
       return_url: 'SECRET',
       cancel_url: 'SECRET',
-      customer: { name: 'SECRET\0', email: 'SECRET', phone: 'SECRET\n' },
+      customer: { name: 'SECRET\0', email: 'SECRET', phone: 'SECRET\0' },
       metadata: 'SECRET',
       expires_in: 'SECRET',
     };

@@ -106,12 +106,13 @@ test('A decision leads back to the page of the payments that one came from, by w
   const claimed = await who.bob.send(noted, {}, 'Claim');
   const approving = await who.bob.get(claimed.link('Approve…'));
   assert.equal((await who.bob.get(approving.link('Back to the payment'))).url.search, opened.url.search);
+  const rejecting = await who.bob.get(claimed.link('Reject…'));
   const done = await who.bob.send(approving, {}, /^Approve/);
   assert.equal(done.url.pathname, '/console/payments');
   assert.deepEqual(parametersOf(done), { ...kept, done: idIn(row) });
   assert.match(done.body, /^.*Approved by you/);
 
-  const late = await who.bob.send(approving, {}, /^Approve/);
+  const late = await who.bob.send(rejecting, { reason: 'transfer_not_received' }, /^Reject/);
   assert.match(late.body, /Nothing was decided by you/);
   assert.deepEqual(parametersOf(await who.bob.get(late.link('To the payments'))), kept);
 });

@@ -18,6 +18,7 @@ import { bookedBetween } from '../../../src/statements/balance-queries.ts';
 import { eraseLinesOf } from '../../../src/statements/erase.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, listLines, partsOfLine } from '../../../src/statements/line-queries.ts';
+import { onStatement } from '../../../src/statements/matching/bank-fact.ts';
 import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
 import {
   acceptLine,
@@ -78,6 +79,11 @@ for (const engine of ENGINES) {
       return lines.find(({ entry_reference }) => entry_reference === bank)!.id;
     }
     const pairOf = (line_id: string, { id, version }: Payment) => ({ line_id, payment_id: id, version });
+
+    const factsNow = (payment: Payment) => {
+      const context = { now: service.clock.now(), timeZone: 'UTC' };
+      return factsOf(service.service.database, payment, context, undefined, onStatement);
+    };
 
     test('a line for a payment that nobody announced brings it under review, with amount, day and reference', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '40.00' })];
@@ -153,10 +159,7 @@ for (const engine of ENGINES) {
     test('what was matched is a fact about the payment, worth a look where the amount differs', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '40.00', name: 'Zoë Berg' })];
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
-      const facts = await factsOf(service.service.database, await payment(paid.id), {
-        now: service.clock.now(),
-        timeZone: 'UTC',
-      });
+      const facts = await factsNow(await payment(paid.id));
       const { tone, text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.deepEqual(
         [tone, text],
@@ -165,10 +168,7 @@ for (const engine of ENGINES) {
           'EUR 40.00 stands on the bank statement of 20 Nov 2026, from “Zoë Berg”: EUR 9.90 less than was asked for.',
         ],
       );
-      const other = await factsOf(service.service.database, await pay(), {
-        now: service.clock.now(),
-        timeZone: 'UTC',
-      });
+      const other = await factsNow(await pay());
       assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
     });
 
@@ -189,10 +189,7 @@ for (const engine of ENGINES) {
     test('more than was asked for is to be returned to its payer', async () => {
       const [paid, line] = [await pay(), await bring({ amount: '59.90', name: 'Zoë Berg' })];
       await commit((one) => acceptLine(one, ANA, pairOf(line, paid), 'r'));
-      const facts = await factsOf(service.service.database, await payment(paid.id), {
-        now: service.clock.now(),
-        timeZone: 'UTC',
-      });
+      const facts = await factsNow(await payment(paid.id));
       const { text } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.match(text, /EUR 10\.00 more than was asked for\. Return EUR 10\.00 to “Zoë Berg”/);
     });

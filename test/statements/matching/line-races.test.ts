@@ -11,6 +11,7 @@ import { factsOf } from '../../../src/review/facts.ts';
 import { receiptsOf } from '../../../src/review/review.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
 import { findLine, linesOfPayments, listLines } from '../../../src/statements/line-queries.ts';
+import { onStatement } from '../../../src/statements/matching/bank-fact.ts';
 import { approveCertain } from '../../../src/statements/matching/certain-acts.ts';
 import { acceptLine, reopenLine } from '../../../src/statements/matching/line-acts.ts';
 import { acceptParts } from '../../../src/statements/matching/line-parts.ts';
@@ -183,7 +184,9 @@ for (const engine of ENGINES)
       const [journal] = journals;
       const money = async (payment: Payment) => {
         const now = await paymentNow(payment);
-        const facts = await read((one) => factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }));
+        const facts = await read((one) =>
+          factsOf(one, now, { now: service.clock.now(), timeZone: 'UTC' }, undefined, onStatement),
+        );
         return facts.filter(({ kind }) => kind === 'money_received' || kind === 'on_statement').length;
       };
       await journal.commit((one) => acceptLine(one, ANA, pairOf(line, first), 'r'));
