@@ -75,7 +75,7 @@ export const TABLE: readonly Row[] = [
     stand: 'all',
     why: 'real processes, terminals and tools of the machine: what they say of exit codes, signals and streams changes with `bin/` and `serve` alone',
     files: [
-      'operate/commands/{terminal,first-steps,backup-postgres,lost-store,move-whole}',
+      'operate/commands/{serve,terminal,first-steps,backup-postgres,lost-store,move-whole}',
       'first-run.browser',
       'operating/exit-78',
     ],

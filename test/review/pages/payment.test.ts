@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
+import { sampled } from '../../support/extent.ts';
 import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
 import { createAt } from '../../support/shop.ts';
@@ -128,8 +129,8 @@ function structureOf(text: string): string {
   return found.join('\n');
 }
 
-test('Five hundred texts that mean harm make the same elements of every page as a word does.', async () => {
-  const hostile = XSS_PAYLOADS.slice(0, 500);
+test('Texts that mean harm make the same elements of every page as a word does.', async () => {
+  const hostile = sampled(XSS_PAYLOADS, 11).slice(0, 500);
   // Each of its own address, name and reference, so that none has more facts than another.
   const pages = async (payload: string, number: number) => {
     const name = `${plain(payload, 80)} ${number}`;
