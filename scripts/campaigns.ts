@@ -45,7 +45,6 @@ const LONG_FORMS: Record<string, number> = {
   injection: 1_000_000,
   'key-timing': 50_000,
   'many-connections': 10_000,
-  'merchant-life': 100,
   months: 1000,
   move: 50,
   'mutated-files': 100_000,

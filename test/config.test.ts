@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { configurationPage, EXAMPLE } from '../scripts/write-docs.ts';
 import { DEVELOPMENT_KEY, keyDigest } from '../src/merchants/merchant.ts';
@@ -296,13 +296,6 @@ test('production refuses plain keys, the development key in any form, and addres
   assert.equal(parse(PRODUCTION).checkout_base_url, null, 'base_url serves for checkout too');
 });
 
-test('production takes a certificate of its own in place of a proxy', () => {
-  const { tls } = parse(
-    'environment: production\nbase_url: https://pay.example\ntls: { certificate: ./full.pem, key: /keys/own.pem }\n',
-  );
-  assert.deepEqual(tls, { certificate: join(dirname(FILE), 'full.pem'), key: '/keys/own.pem' });
-});
-
 test('production trusts no network that strangers are in', () => {
   const trusting = (networks: string) => PRODUCTION.replace('[127.0.0.1]', `[127.0.0.1, "${networks}"]`);
   for (const wide of ['0.0.0.0/1', '128.0.0.0/7', '::/1', '::/8', '2000::/3', '::ffff:0:0/96'])
@@ -423,11 +416,4 @@ test('a misspelt name is told before the right one, which it leaves missing', ()
         iban: DE89370400440532013000
 `;
   assert.match(fault(text), /hodler is not a setting; did you mean holder\?$/);
-});
-
-test('a number where text belongs is told to want quotes', () => {
-  assert.match(
-    fault(`${DEVELOPMENT}merchants:\n  - { id: mer_a, name: Shop, support: 301234567 }\n`),
-    /support must be text, not a number \(put it in quotes\)$/,
-  );
 });

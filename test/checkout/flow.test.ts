@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseConfiguration } from '../../src/operate/config.ts';
-import { type CheckoutPage, HEADINGS, open, send, TYPED } from '../support/customer.ts';
+import { HEADINGS, open, send, TYPED } from '../support/customer.ts';
 import { sharedHarness } from '../support/harness.ts';
 import { createAt, KEYS, type OfferName, SHOP } from '../support/shop.ts';
 import { decide, submitted } from './scenes.ts';
@@ -72,22 +72,6 @@ describe(`checkout's flow`, () => {
     });
   }
 
-  test('whatever a form did, it leads to the top of the page, not to where errors would stand.', async () => {
-    const { id } = await createAt(harness, 'details');
-    const page = await open(harness, id, { lang: 'de' });
-    assert.equal(page.forms[0]!.action.hash, '#errors');
-    const location = async (form: CheckoutPage, typed: object = {}) =>
-      (await send(form, { ...typed }, { follow: false })).headers.get('location');
-    const there = `/payment.php?payment_id=${id}&lang=de#main`;
-    assert.equal(await location(page, TYPED.details), there);
-    assert.equal(await location(page, TYPED.details), there, 'sent again');
-    const other = (await createAt(harness, 'details')).id;
-    const question = await open(harness, other, { view: 'cancel' });
-    assert.equal(await location(question), `/payment.php?payment_id=${other}#main`);
-    const themed = await open(harness, other, { theme: 'dark' });
-    assert.equal(themed.headers.get('location'), `/payment.php?payment_id=${other}`, 'of a link, not a form');
-  });
-
   test('a transfer is copied as the page writes it, and a name that is not the shop’s is explained.', async () => {
     const copied = async (currency: string, amount: number, lang = 'en') => {
       const { id } = await createAt(harness, 'transfer', { currency, amount });
@@ -156,21 +140,6 @@ describe(`checkout's flow`, () => {
     assert.deepEqual(await picture(sent.link('Save the code as a picture')), first);
     const { id: other } = await createAt(harness, 'details');
     assert.equal((await open(harness, other, { view: 'code' })).status, 404);
-  });
-
-  test('the page speaks the language of the payment, unless the customer chooses another.', async () => {
-    const { id } = await createAt(harness, 'details', { locale: 'de-AT' });
-    const browser = { 'accept-language': 'fr' };
-    const page = await open(harness, id, {}, browser);
-    assert.match(page.text, /<html lang="de"/);
-    assert.match((await open(harness, id, { lang: 'es' }, browser)).text, /<html lang="es"/);
-    const refused = await send(page, {}, { headers: browser });
-    assert.equal(refused.status, 422);
-    assert.match(refused.text, /<html lang="de"/);
-    const sent = await send(page, TYPED.details, { headers: browser });
-    assert.match(sent.text, /<html lang="de"/);
-    const unknown = await createAt(harness, 'details', { locale: 'ko' });
-    assert.match((await open(harness, unknown.id, {}, browser)).text, /<html lang="fr"/);
   });
 
   test('the reviewer has what was typed whole, and of a card its brand and last four alone.', async () => {
@@ -247,15 +216,6 @@ describe(`checkout's flow`, () => {
     assert.deepEqual(actions, ['payment.created', 'payment.cancelled', 'payment.link_requested']);
   });
 
-  test('a second form finds the payment moved, and is shown what it is.', async () => {
-    const { id } = await createAt(harness, 'details');
-    const [page, question] = [await open(harness, id), await open(harness, id, { view: 'cancel' })];
-    assert.equal((await send(page, TYPED.details)).h1, HEADINGS.details);
-    for (const late of [await send(page, TYPED.details), await send(question)])
-      assert.equal(late.h1, HEADINGS.details);
-    assert.equal((await entries(id)).length, 2);
-  });
-
   test('a form with faults names each at its field, keeps what was typed, and changes nothing.', async () => {
     const { id } = await createAt(harness, 'details');
     const page = await open(harness, id);
@@ -273,16 +233,6 @@ describe(`checkout's flow`, () => {
     ])
       assert.equal(answer.text.split(message).length, 3, message); // in the summary and at the field
     assert.equal((await read(id, 'details')).status, 'pending');
-  });
-
-  test('no card data is ever written back.', async () => {
-    const { id } = await createAt(harness, 'card');
-    const typed = { ...TYPED.card, 'card-number': '4000 0000 0000 0002' };
-    const answer = await send(await open(harness, id), typed);
-    assert.equal(answer.status, 422);
-    assert.equal(answer.forms[0]!.values['payer-email'], 'ada@example.org');
-    for (const secret of ['4000 0000', '12/40', 'Ada Lovelace'])
-      assert.ok(!answer.text.includes(secret), secret);
   });
 
   test('the history verifies with all of it.', async () => {

@@ -81,25 +81,6 @@ describe('the throttle of forms', () => {
       assert.equal((await post(other, {}, TYPED.details)).status, 303);
     }));
 
-  test('says so in the language of the customer.', () =>
-    on('checkout_forms_per_payment: 1\n', async (harness) => {
-      for (const [query, headers, language] of [
-        [{ lang: 'de' }, {}, 'de'],
-        [{}, { 'accept-language': 'fr-CH, en;q=0.5' }, 'fr'],
-        [{ lang: 'ar' }, { 'accept-language': 'fr' }, 'ar'],
-      ] as const) {
-        const form = await formOf(harness, query);
-        assert.equal((await post(form, headers)).status, 422);
-        const page = await post(form, headers);
-        assert.equal(page.status, 429);
-        assert.equal(page.h1, messagesOf(language)['busy.heading']);
-        assert.match(page.text, new RegExp(`<html lang="${language}"`));
-        const back = page.link(messagesOf(language)['refused.back']);
-        assert.equal(back.searchParams.get('payment_id'), form.id);
-        assert.equal((await load(back)).status, 200);
-      }
-    }));
-
   test('counts each form once, however many come at the same time.', () =>
     on('', async (harness) => {
       const form = await formOf(harness);

@@ -75,23 +75,6 @@ test('an endpoint that several attempts at once find gone is said to be disabled
   assert.equal(reason, 'Its server answered 410, gone');
 });
 
-test('what succeeds has no line.', async () => {
-  const before = service.logged.length;
-  receiver.reply = answering(200);
-  const body = { url: receiver.url('/well') };
-  const { id } = (await service.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data;
-  await service.create();
-  await eventually(
-    async () =>
-      (await service.request(`/v1/webhook_endpoints/${id}/deliveries`)).json.data[0]?.status === 'delivered',
-  );
-  const said = service.logged.slice(before).map((line) => JSON.parse(line).msg);
-  assert.deepEqual(
-    said.filter((msg) => msg !== 'request'),
-    [],
-  );
-});
-
 test('an endpoint that was changed a moment ago, as the history says, is not said to be changed in the store itself.', async () => {
   const { clock } = service;
   const { database, journal, ring } = service.service;

@@ -116,28 +116,6 @@ for (const engine of ENGINES) {
       await remove(id);
     });
 
-    test('a redirect is a failure and is not followed; the reason is told in words.', async () => {
-      const id = await endpoint('/moved');
-      receiver.reply = answering(302, { location: receiver.url('/elsewhere') });
-      await service.create(LONG);
-      const [delivery] = await until(
-        () => deliveries(id),
-        (all) => all[0]?.attempt_count === 1,
-      );
-      assert.deepEqual([delivery!.status, delivery!.last_attempt!.status], ['retrying', 302]);
-      assert.match(delivery!.last_attempt!.reason, /302/);
-      assert.ok(delivery!.next_attempt_at);
-      assert.ok(!receiver.received.some(({ path }) => path === '/elsewhere'));
-      assert.ok((await read(id)).failing_since);
-      receiver.reply = answering(200);
-      await service.request(`/v1/deliveries/${delivery!.id}/resend`, { method: 'POST' });
-      await until(
-        () => read(id),
-        ({ failing_since }) => failing_since === null,
-      );
-      await remove(id);
-    });
-
     test('what is sent again by hand while an attempt runs is sent after it.', async () => {
       const id = await endpoint('/slow');
       const running: { end(): unknown }[] = [];

@@ -1,7 +1,6 @@
 // The console's one door: who is not signed in learns nothing and loses nothing, who may not is told, and forged forms do nothing.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { findAdministrator, openSessionsOf } from '../../../src/administrators/queries.ts';
 import { consoleRoutes, type RoomParts } from '../../../src/operate/rooms.ts';
 import {
   type Account,
@@ -12,7 +11,6 @@ import {
   MANY_SIGN_INS,
   newClient,
   signIn,
-  signInAs,
 } from '../../support/console.ts';
 import { FROM_OUR_PAGE } from '../../support/customer.ts';
 import { sharedHarness } from '../../support/harness.ts';
@@ -277,19 +275,4 @@ test('light, dark and keys are chosen by links, without a script.', async () => 
   const off = await client.get(page.link('Switch them off'));
   assert.doesNotMatch(off.text, /data-keys/);
   assert.match((await client.get(off.link('Switch them on'))).text, /data-keys/);
-});
-
-test('disabling, and signing out elsewhere, end a session with the next request.', async () => {
-  const client = await signIn(harness);
-  const { id } = client.account.administrator;
-  harness.clock.advance(30_000);
-  const { client: second } = await signInAs(harness, client.account);
-  const { database } = harness.service;
-  assert.equal((await openSessionsOf(database, id, harness.clock.now())).length, 3, 'set-up began one too');
-  const { password } = client.account;
-  const page = await client.send(await client.get('/account/sessions'), { 'current-password': password });
-  assert.match(page.body, /Everywhere else you are signed out/);
-  assert.equal((await openSessionsOf(database, id, harness.clock.now())).length, 1);
-  assert.equal((await second.get('/account')).h1, 'Sign in');
-  assert.ok(await findAdministrator(database, id));
 });

@@ -1,7 +1,6 @@
 // Signing in and out of the console: two steps, one message for whatever is wrong, and never more tries than are allowed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { recordFailure, STRANGER, sourceOf } from '../../../src/administrators/failures.ts';
 import {
   type Account,
   type Client,
@@ -36,18 +35,6 @@ describe('signing in', () => {
     assert.equal(page.url.search, '?done=sessions');
     assert.match(page.body, /Rita Reviewer/);
     await harness.verify();
-  });
-
-  test('a recovery code takes the place of the app, once.', async () => {
-    const account = await createAccount(harness);
-    for (const expected of [200, 422]) {
-      const client = newClient(harness);
-      const form = await client.get('/sign-in?next=/account');
-      const factor = await client.send(form, { email: account.email, password: account.password });
-      const page = await client.send(factor, { 'recovery-code': account.recoveryCodes[3]!.toUpperCase() });
-      assert.equal(page.status, expected);
-      if (expected === 422) assert.match(page.body, /This recovery code is not right, or was used before/);
-    }
   });
 
   test('a wrong pair is told in the same words whether the address is known or not.', async () => {
@@ -85,24 +72,6 @@ describe('signing in', () => {
     assert.equal(right.status < 400, true, right.body);
   });
 
-  test('a code works once, and so does the page that asked for it.', async () => {
-    const account = await createAccount(harness);
-    const first = newClient(harness);
-    const form = await first.get('/sign-in?next=/account');
-    const factor = await first.send(form, { email: account.email, password: account.password });
-    const code = codeOf(harness, account);
-    assert.ok((await first.send(factor, { code })).status < 400);
-    const again = await first.send(factor, { code });
-    assert.equal(again.h1, 'Sign in');
-    assert.equal(again.status, 403);
-    const second = newClient(harness);
-    const other = await second.send(await second.get('/sign-in'), {
-      email: account.email,
-      password: account.password,
-    });
-    assert.equal((await second.send(other, { code })).status, 422);
-  });
-
   test('after five failures it says until when, and does not look at the password.', async () => {
     const account = await createAccount(harness);
     const client = newClient(harness);
@@ -123,47 +92,6 @@ describe('signing in', () => {
     assert.ok(waitS > 800 && waitS <= 900, `${waitS} s`);
     harness.clock.advance(waitS * 1000);
     await signInAs(harness, account);
-  });
-
-  test('ten wrong passwords from three networks do not keep out a new browser with a recovery code.', async () => {
-    const account = await createAccount(harness);
-    const { email, password } = account;
-    await harness.service.journal.commit((transaction) => {
-      for (let i = 0; i < 10; i++) {
-        const caller = { ...STRANGER, network: `192.0.2.${i % 3}` };
-        const source = sourceOf(harness.service.ring, email, undefined, caller, harness.clock.now());
-        recordFailure(transaction, email, 'password', null, source);
-      }
-    });
-    const client = newClient(harness);
-    const waiting = await client.send(await client.get('/sign-in?next=/account'), { email, password });
-    assert.equal(waiting.status, 429);
-    assert.match(waiting.body, /You need not wait/);
-    const recovery = { 'recovery-code': account.recoveryCodes[0]! };
-    const without = await client.send(waiting, { ...recovery, email });
-    assert.match(without.text, /href="#password">Enter your password</);
-    const wrong = await client.send(without, { ...recovery, password: 'not the right one' });
-    assert.equal(wrong.status, 422);
-    assert.match(wrong.text, /or passkey is not right/);
-    const page = await client.send(wrong, { ...recovery, password });
-    assert.equal(page.h1, 'Your account');
-  });
-
-  test('a stranger’s failures do not keep out a browser that has signed in, nor does signing out make it one.', async () => {
-    const { account, ...known } = await signIn(harness);
-    await known.send(await known.get('/account'), {}, 'Sign out');
-    const stranger = newClient(harness);
-    const attempt = async (client: Client, password: string) =>
-      client.send(await client.get('/sign-in?next=/account'), { email: account.email, password });
-    const { journal } = harness.service;
-    const now = harness.clock.now();
-    await journal.commit((transaction) => {
-      const caller = { ...STRANGER, network: '127.0.0.1' };
-      const source = sourceOf(harness.service.ring, account.email, undefined, caller, now);
-      for (let i = 0; i < 5; i++) recordFailure(transaction, account.email, 'password', null, source);
-    });
-    assert.equal((await attempt(stranger, account.password)).status, 429);
-    assert.equal((await attempt(known, account.password)).h1, 'Prove it is you');
   });
 
   test('signing out ends the session in the database and empties what the browser keeps.', async () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
-import { threadMs } from '../../support/awake.ts';
 import { type Client, type ConsolePage, MANY_SIGN_INS, signIn } from '../../support/console.ts';
 import { type Harness, KEY, startHarness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
@@ -188,17 +187,6 @@ describe(`a merchant's keys in the console`, () => {
     assert.equal(await keyCount(), before);
   });
 
-  test('Whoever is no administrator changes nothing, and is offered nothing.', async () => {
-    const page = await bob.get('/merchants/mer_development');
-    assert.doesNotMatch(page.body, /Rotate…|Revoke…|Make a key…/);
-    const before = await keyCount();
-    for (const path of ['new', `${idOf(KEY)}/rotate`, `${idOf(KEY)}/revoke`]) {
-      assert.equal((await bob.get(`${KEYS}/${path}`)).status, 403);
-      assert.equal((await bob.post(`${KEYS}/${path}`, {})).status, 403);
-    }
-    assert.equal(await keyCount(), before);
-  });
-
   test("A key is changed under its own merchant's address alone.", async () => {
     for (const path of [
       `/merchants/mer_other/keys/${idOf(KEY)}/revoke`,
@@ -226,41 +214,4 @@ describe(`a merchant's keys in the console`, () => {
     assert.doesNotMatch(found.body, /Development Shop/);
     assert.match((await bob.get('/merchants?q=nobody')).body, /No merchant is called like that\./);
   });
-});
-
-test('With very many merchants the filters take a name or an id, and no page grows.', async () => {
-  const harness = await startHarness('sqlite');
-  const ana = await signIn(harness);
-  const few = await ana.get('/payments');
-  assert.match(few.text, /<option value="mer_development">/);
-  const { merchant } = await addMerchant(harness, 'Corner Shop');
-  const { directory } = harness.service;
-  for (let i = 0; i < 10_000; i++) {
-    const id = `mer_many${String(i).padStart(5, '0')}`;
-    directory.putMerchant({ ...merchant, id, name: `Branch ${i % 5000}` });
-  }
-  for (const path of ['/payments', '/queue', '/merchants']) {
-    const begun = threadMs();
-    const page = await ana.get(path);
-    const tookMs = threadMs() - begun;
-    assert.ok(page.text.length < 60_000, `${path}: ${page.text.length} characters`);
-    assert.ok(tookMs < 1500, `${path}: ${tookMs} ms`);
-    assert.deepEqual(strictly(page.text).faults, [], path);
-  }
-  for (const list of ['/payments', '/queue']) {
-    assert.equal((await ana.get(`${list}?merchant=corner+shop`)).text.match(/There is a problem/), null);
-    assert.match(
-      (await ana.get(`${list}?merchant=Corner`)).body,
-      /Merchant must be a business name, whole, or an id/,
-    );
-    assert.match(
-      (await ana.get(`${list}?merchant=Branch+7`)).body,
-      /must be an id: 2 merchants have this name/,
-    );
-    assert.equal((await ana.get(`${list}?merchant=mer_gone`)).text.match(/There is a problem/), null);
-  }
-  const { id } = await harness.create();
-  assert.match((await ana.get('/payments?merchant=development+shop')).text, new RegExp(id));
-  assert.doesNotMatch((await ana.get('/payments?merchant=corner+shop')).text, new RegExp(id));
-  await harness.close();
 });

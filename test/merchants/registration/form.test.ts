@@ -346,33 +346,6 @@ describe('what the form is told', () => {
     assert.deepEqual([broken.status, broken.headers.get('content-type')], [400, 'text/html; charset=utf-8']);
   });
 
-  test('the language and the light are chosen by links, which keep the invitation.', async () => {
-    const ana = new Applicant(harness.origin);
-    const page = await ana.open({ lang: 'de', invite: 'cfi_x y' });
-    assert.equal(page.h1, 'Unternehmen registrieren');
-    assert.equal(page.link('Français').search, '?invite=cfi_x%20y&lang=fr');
-    const dark = await ana.open({ lang: 'de', invite: 'cfi_x y', theme: 'dark' });
-    assert.deepEqual(
-      [dark.status, dark.headers.get('location')],
-      [303, '/register?lang=de&invite=cfi_x%20y'],
-    );
-    assert.match((await ana.open()).text, /data-theme="dark"/);
-  });
-
-  test('where registration is closed the page says so and whom to ask, and no form is taken.', async () => {
-    const open = new Applicant(harness.origin);
-    const form = await open.open();
-    const configuration = 'registration:\n  mode: closed\n  contact: access@pay.example\n';
-    await using closed = await startHarness('sqlite', { configuration });
-    const ana = new Applicant(closed.origin);
-    const page = await ana.open();
-    assert.deepEqual([page.status, page.h1, page.forms.length], [403, 'Registration is closed', 0]);
-    assert.equal(page.link('access@pay.example').href, 'mailto:access@pay.example');
-    const action = new URL('/register', closed.origin);
-    const sent = await ana.send({ ...form, forms: [{ ...form.forms[0]!, action }] }, CORNER_SHOP);
-    assert.deepEqual([sent.status, sent.h1], [403, 'Registration is closed']);
-  });
-
   test('a failure says that the same form may be sent again, which then registers once.', async () => {
     await using failing = await startHarness('sqlite');
     const ana = new Applicant(failing.origin);

@@ -194,14 +194,6 @@ describe('registering by JSON', () => {
       assert.deepEqual([answer.status, answer.json.error.code], [status, code]);
     });
 
-  test('takes a byte order mark, and answers 404 with Allow to other methods.', async () => {
-    const headers = { 'content-type': 'application/json; charset=utf-8' };
-    assert.equal((await register(harness, `\ufeff${text}`, { headers })).status, 201);
-    const put = await register(harness, CORNER_SHOP, { method: 'PUT' });
-    assert.deepEqual([put.status, put.headers.get('allow')], [404, 'GET, HEAD, POST']);
-    assert.equal((await harness.request('/register/', { key: null })).status, 404);
-  });
-
   test('answers the same, and as fast, whether or not the e-mail address is known.', async () => {
     const worked: Record<'known' | 'fresh', number[]> = { known: [], fresh: [] };
     for (let i = 0; i < 24; i++)

@@ -3,8 +3,6 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { ADDRESS_CHECKS } from '../../../src/operate/checks/address-checks.ts';
-import type { Subject } from '../../../src/operate/checks/check.ts';
 import { type Visited, visit } from '../../../src/operate/checks/visit.ts';
 
 /** None of these calls is late, whatever else the machine does. */
@@ -52,31 +50,4 @@ test('an answer that never ends is cut after its beginning, and its connection w
     );
     await cut;
   });
-});
-
-test('a style sheet at another address is told, and not called.', async () => {
-  let called = 0;
-  await serving(
-    (_request, response) => {
-      called++;
-      response.end();
-    },
-    async (other) => {
-      const page: RequestListener = (_request, response) =>
-        response
-          .writeHead(404, { 'content-type': 'text/html' })
-          .end(`<link rel="stylesheet" href="${other}/x.css">`);
-      await serving(page, async (checkout) => {
-        const check = ADDRESS_CHECKS.find(({ id }) => id === 'reach_checkout')!;
-        const subject = {
-          settings: { environment: 'production' },
-          urls: { checkout },
-          deadlineMs: DEADLINE_MS,
-        };
-        const verdict = await check.look(subject as unknown as Subject);
-        assert.deepEqual([verdict.is, called], ['failed', 0]);
-        assert.match(verdict.says, /its style sheet is at another address$/);
-      });
-    },
-  );
 });

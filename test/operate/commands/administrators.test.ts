@@ -1,6 +1,5 @@
 // counterfoil administrators: beside a server that runs, on both engines, as an operator types it and reads it.
 import assert from 'node:assert/strict';
-import { appendFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findPrincipal } from '../../../src/administrators/session.ts';
@@ -268,24 +267,5 @@ describe('serve in development', () => {
     assert.match(stdout, /^admin@localhost +Administrator +administrator +not set up/);
     await run(['administrators', 'disable', 'admin@localhost'], { cwd: folder.path });
     assert.equal(await setUpAtStart(), 'null');
-  });
-
-  test('before there is a store, commands say how to make one', async () => {
-    const empty = temporaryFolder();
-    try {
-      const { code, stderr } = await run(['administrators', 'list'], { cwd: empty.path });
-      assert.equal(code, 1);
-      assert.match(stderr, /^counterfoil: there is no store in \.\/storage: .*counterfoil migrate\n$/);
-      await run(['migrate'], { cwd: empty.path });
-      assert.match(
-        (await run(['administrators', 'list'], { cwd: empty.path })).stdout,
-        /^There are no administrators\. Add the first:\n/,
-      );
-      appendFileSync(empty.config, 'base_url: https://pay.example/shop\n');
-      const made = await run(['administrators', 'create', ...ANA], { cwd: empty.path });
-      assert.match(made.stdout, /^https:\/\/pay\.example\/shop\/console\/set-up\?link=/);
-    } finally {
-      empty.remove();
-    }
   });
 });

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
-import { addToken } from '../../support/admin.ts';
 import { ANSI, run, temporaryFolder } from '../../support/command.ts';
-import { createAccount } from '../../support/console.ts';
 import { type Harness, sharedHarness, writeConfiguration } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ENGINES, temporaryStore } from '../../support/stores.ts';
@@ -38,13 +36,6 @@ for (const engine of ENGINES) {
         /^Verified: 5 entries under \d seals?, 5 payments, 0 stored responses, \d checkpoints?\.\n$/,
       );
       assert.doesNotMatch(stdout, ANSI);
-    });
-
-    test('administrators and what they hold are told where there are any', async () => {
-      const { administrator } = await createAccount(harness);
-      await addToken(harness, administrator.id, 'administrator');
-      const { stdout } = await commandLine('audit', 'verify');
-      assert.match(stdout, / 0 stored responses, 1 administrator, 1 session, 1 token, \d checkpoints?\.\n$/);
     });
 
     test('--json gives the numbers', async () => {

@@ -17,20 +17,10 @@ import { CHECKS } from '../../../src/operate/checks/checks.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openDatabase } from '../../../src/store/open.ts';
-import {
-  ANSI,
-  COMMAND,
-  hasTerminal,
-  ROOT,
-  type Running,
-  run,
-  start,
-  startOnTerminal,
-} from '../../support/command.ts';
+import { COMMAND, ROOT, type Running, run, start } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { type Installation, installation, SAFE } from '../../support/production.ts';
 import { temporaryStore } from '../../support/stores.ts';
-import { eventually } from '../../support/waiting.ts';
 
 interface Found {
   id: string;
@@ -196,34 +186,6 @@ describe('another web server in the service’s place', () => {
       assert.equal(found.storage_served!.where, url + path);
       assert.match(found.storage_served!.says, /^A private file is handed out to anybody\.$/);
     });
-
-  test('that answers everything with a page of its own is a warning, and no API', async () => {
-    const page = '<!doctype html><title>Shop</title>';
-    const url = await webServer({ '/.git/config': page, '/health': page, '/payment.php': page });
-    const found = await examine(place(at(url)));
-    assert.equal(found.storage_served!.outcome, 'warning');
-    assert.match(found.reach_api!.says, /another program answers \(200\)/);
-    assert.match(found.reach_checkout!.says, /another program answers \(200\)/);
-    assert.match(found.reach_console!.says, /the answer is 404/);
-  });
-
-  test('that never answers is given up', async () => {
-    let isGivenUp = false;
-    let late = 0;
-    const silent = createServer((request) => {
-      if (isGivenUp) late++;
-      request.socket.once('close', () => (isGivenUp = true));
-    });
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    undo.push(() => {
-      silent.closeAllConnections();
-      silent.close();
-    });
-    const found = await examine(place(at(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`)));
-    assert.match(found.reach_api!.says, /nothing came within 5 s/);
-    await eventually(() => isGivenUp); // the silent side hears of it a moment later
-    assert.equal(late, 0, 'all that is asked there is waited for at once');
-  });
 });
 
 test('backups are looked at in their folder: none, empty ones, an old one, a new one, and one from a time to come', async () => {
@@ -349,15 +311,6 @@ test('a folder of backups that takes too long is given up, and not asked again u
   // A day later by its own clock, and yet told what the look that is under way comes to.
   assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'ok');
   assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'failed');
-});
-
-test('more backups than anybody looks at are a warning', async () => {
-  const made = place(`${SAFE}backups: ./backups\n`);
-  mkdirSync(join(made.folder, 'backups'));
-  for (let i = 0; i <= 10_000; i++) writeFileSync(join(made.folder, 'backups', `${i}`), '');
-  const { outcome, says } = (await examine(made)).backups!;
-  assert.equal(outcome, 'warning');
-  assert.match(says, /more than 10,000 files/);
 });
 
 test('administrators are looked at: nobody, nobody set up, somebody without a second factor, and all well', async () => {
@@ -501,28 +454,6 @@ test('a connection in the clear to another machine is a warning, on this one it 
   }
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Frun%2Fpostgresql'])
     assert.equal(outcome(host, '?sslmode=disable'), 'ok', host);
-});
-
-test('as text it is a page without colours where nobody sees them, every sentence within a hundred characters', async () => {
-  const made = place();
-  await (await store(made)).close(); // it was started, and nothing answers
-  const { code, stdout, stderr } = await run(['doctor'], { cwd: made.folder });
-  assert.deepEqual([code, stderr], [1, '']);
-  assert.doesNotMatch(stdout, ANSI);
-  assert.match(stdout, /^counterfoil doctor {2}production · \.\/counterfoil\.yaml\n\n/);
-  assert.match(stdout, /\n {2}failed {3}The API +https:\/\/127\.0\.0\.1:1\/health: It does not answer/);
-  assert.match(
-    stdout,
-    /\n\d+ ok, \d+ warnings, \d+ failed, \d+ skipped\. What each means: docs\/doctor\.md\.\n$/,
-  );
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 100, `too wide: ${line}`);
-});
-
-test('on a terminal it is coloured', { skip: !hasTerminal && 'no util-linux script' }, async () => {
-  const made = place();
-  const running = startOnTerminal(`'${process.execPath}' '${COMMAND}' doctor`, { cwd: made.folder });
-  await running.ended;
-  assert.match(running.stdout, ANSI);
 });
 
 test('a configuration that cannot be read is told as every command tells it', async () => {

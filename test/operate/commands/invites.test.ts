@@ -127,23 +127,3 @@ test('in production a live invitation is made; where registration is closed, wha
     /\nRegistration is closed: set registration\.mode to invite, and restart the server\.\n/,
   );
 });
-
-test('what is wrong is told in one line.', async (context) => {
-  const { harness, invites } = await startPlace();
-  context.after(() => harness.close());
-  for (const [args, code, line] of [
-    [
-      ['revoke', 'inv_unknown'],
-      1,
-      /^counterfoil: (there is no invitation inv_unknown; counterfoil invites list shows all|the invitation was (used already, by mer_\w+|revoked already)|the invitation is over)\n$/,
-    ],
-    [['create', '--live'], 1, /^counterfoil: in development all keys make test payments; .*\n$/],
-    [['create', '--note', 'x'.repeat(201)], 1, /^counterfoil: --note: must be at most 200 characters\n$/],
-    [['create', '--expires-in-days', '91'], 2, /It must be a whole number from 1 to 90\./],
-    [['create', '--expires-in-days', '0'], 2, /It must be a whole number from 1 to 90\./],
-  ] as const) {
-    const told = await invites(...args);
-    assert.deepEqual([told.code, told.stdout], [code, ''], args.join(' '));
-    assert.match(told.stderr, line);
-  }
-});

@@ -6,16 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { addKeyToFile } from '../../../src/operate/commands/key-file.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
-import {
-  ANSI,
-  COMMAND,
-  DEVELOPMENT,
-  type Folder,
-  hasTerminal,
-  run,
-  startOnTerminal,
-  temporaryFolder,
-} from '../../support/command.ts';
+import { ANSI, DEVELOPMENT, type Folder, run, temporaryFolder } from '../../support/command.ts';
 
 const PRODUCTION = 'environment: production\nbase_url: https://pay.example\ntrust_proxy: [127.0.0.1]\n';
 let folder: Folder;
@@ -267,29 +258,6 @@ test('names that count are no slips of one another, nor are names of which half 
     assert.equal((await create('--merchant', name)).code, 0, name);
 });
 
-test('on a terminal a name that looks like a slip is asked about, and nothing but yes makes a merchant', {
-  skip: !hasTerminal,
-}, async () => {
-  await create('--merchant', 'Corner Shop');
-  for (const [answer, code, merchants] of [
-    ['\n', 1, 2],
-    ['no\n', 1, 2],
-    ['\x04', 1, 2],
-    ['y\n', 0, 3],
-  ] as const) {
-    const terminal = startOnTerminal(
-      `'${process.execPath}' '${COMMAND}' keys create --merchant 'Corner Shpo'`,
-      {
-        cwd: folder.path,
-      },
-    );
-    await terminal.until(/Make a new merchant called Corner Shpo\? \[y\/N\]/);
-    terminal.child.stdin!.write(answer);
-    assert.equal((await terminal.ended).code, code, `${JSON.stringify(answer)}: ${terminal.stdout}`);
-    assert.equal(readConfiguration(folder.config, {}).merchants.length, merchants);
-  }
-});
-
 test('a name for a key that it may not have is refused before anything is made', async () => {
   const { code, stderr } = await create('--merchant', 'Corner Shop', '--name', 'x'.repeat(81));
   assert.equal(code, 1);
@@ -322,13 +290,6 @@ test('a merchant is named by its id before another by its name', async () => {
   const { code, stderr } = await run(['keys', 'list', '--merchant', 'mer_b'], { cwd: folder.path });
   assert.deepEqual([code, stderr], [0, '']);
   assert.match((await create('--merchant', 'mer_b')).stderr, /of Shop \(mer_b\)/);
-});
-
-test('keys list says how to make the first', async () => {
-  folder.remove();
-  folder = temporaryFolder('environment: development\n');
-  const { stdout } = await run(['keys', 'list'], { cwd: folder.path });
-  assert.match(stdout, /^There are no keys\. Make one: counterfoil keys create /);
 });
 
 test('a live key is made for a production configuration that still holds what production refuses', async () => {

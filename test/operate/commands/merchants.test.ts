@@ -181,22 +181,4 @@ describe('merchants', () => {
     assert.ok(forgotten.find(OTHER_KEY, harness.clock.now()));
     assert.equal(forgotten.find(DEVELOPMENT_KEY, harness.clock.now()), undefined);
   });
-
-  test('a name that is none is told so, with the one that was probably meant', async () => {
-    for (const act of [['show'], ['suspend', '--reason', 'x'], ['limit', '--default']] as const) {
-      const { code, stderr } = await merchants(act[0], 'Corner Shpo', ...act.slice(1));
-      assert.equal(code, 1);
-      assert.match(
-        stderr,
-        /^counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop \(mer_\w+\)\?\n$/,
-      );
-    }
-    for (let i = 0; i < 8; i++) await addMerchant(harness, `Branch ${i}`);
-    const { stderr } = await merchants('show', 'Corner Shpo');
-    assert.equal(
-      stderr,
-      `counterfoil: there is no merchant "Corner Shpo"; did you mean Corner Shop (${id})?\n`,
-    );
-    assert.match((await merchants('show', 'Nobody')).stderr, /; counterfoil merchants list shows all\n$/);
-  });
 });

@@ -1,7 +1,7 @@
 // counterfoil move: what it refuses, that it changes nothing of the source, and that what was cut goes on and is no store before its end.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -20,7 +20,7 @@ import { MIGRATING_LOCK, migrate, missingMigrations } from '../../../src/store/m
 import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../../src/store/move.ts';
 import { openDatabase, SQLITE_FILE } from '../../../src/store/open.ts';
 import { MoveUnfinished } from '../../../src/store/unfinished-move.ts';
-import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../../support/command.ts';
+import { COMMAND, run, start, temporaryFolder } from '../../support/command.ts';
 import { contentsOf, tablesOf } from '../../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
@@ -545,17 +545,5 @@ test('a password is repeated nowhere, however wrong its address is', async () =>
   );
   assert.match(message, /--to must be postgres, sqlite, or an address/);
   assert.ok(!message.includes(PASSWORD), message);
-  folder.remove();
-});
-
-test('without an address, or with two, it says what to name', async () => {
-  const folder = temporaryFolder();
-  const refused = (to: string, message: RegExp) =>
-    assert.rejects(command('--to', to, '--config', folder.config), { name: 'Failure', message });
-  await refused('postgres', /there is no database_url: name the empty database by it/);
-  await refused('sqlite', /the store is on SQLite already/);
-  writeFileSync(folder.config, `${DEVELOPMENT}database_url: postgres://127.0.0.1:1/one\n`, { mode: 0o600 });
-  await refused('postgres://127.0.0.1:1/two', /database_url is set, to another address than --to/);
-  await refused('postgres', /there is no counterfoil\.sqlite in .* to move/);
   folder.remove();
 });

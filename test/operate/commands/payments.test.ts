@@ -133,20 +133,4 @@ describe('looking at one payment and one request', () => {
     assert.equal((await piped.ended).code, 0, piped.stderr);
     assert.match(piped.stdout, /\n {2}status +201\n/);
   });
-
-  test('requests says what is wrong with its arguments, and where nothing is known.', async () => {
-    for (const args of [[], ['req_x'], [id], ['']])
-      assert.equal((await command('requests', ...args)).code, 2, args.join(' '));
-    const nowhere = await command('requests', UNKNOWN, '--log', join(harness.store.storage, 'none.log'));
-    assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
-    assert.match(nowhere.stderr, /none\.log: it does not exist/);
-    const empty = join(harness.store.storage, 'empty.log');
-    writeFileSync(empty, '', { mode: 0o600 });
-    const unknown = await command('requests', UNKNOWN, '--log', empty);
-    assert.equal(unknown.code, 1);
-    assert.match(unknown.stderr, /left neither an entry in the history nor a line in .*empty\.log/);
-    const json = JSON.parse((await command('requests', UNKNOWN, '--json')).stdout);
-    assert.deepEqual(json, { request_id: UNKNOWN, log: [], entries: [] });
-    assert.match((await command('requests', '--help')).stdout, /Examples:/);
-  });
 });

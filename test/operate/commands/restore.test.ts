@@ -337,14 +337,6 @@ describe('restore', () => {
     assert.equal((await place.command(['restore', newer], storage)).code, 0);
   });
 
-  test('doctor says that a restore is unfinished where there is no store to serve', async () => {
-    const storage = place.freshStorage();
-    mkdirSync(join(storage, '.restoring'), { recursive: true, mode: 0o700 });
-    const { code, stdout } = await place.command(['doctor'], storage);
-    assert.equal(code, 1);
-    assert.match(stdout, /A restore is unfinished, and there is no whole store/);
-  });
-
   for (const [step, isStore] of [
     ['await link(join(storage, name), join(aside, name));', true],
     ['await unlink(join(storage, name));', false],

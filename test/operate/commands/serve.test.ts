@@ -8,7 +8,6 @@ import {
   ANSI,
   COMMAND,
   type Folder,
-  ROOT,
   type Running,
   run,
   start,
@@ -319,19 +318,4 @@ test('an end in the file is kept: a key works until then', async () => {
   writeFileSync(folder.config, `${text}        expires_at: ${soon}\n`);
   const { ready } = await serve();
   assert.equal((await create(ready.base_url)).status, 201);
-});
-
-test('npm start -- --config FILE serves that configuration', async () => {
-  const args = ['start', '--ignore-scripts', '--', '--config', folder.config];
-  const server = start('npm', args, { cwd: ROOT, env: { PORT: '0' } });
-  servers.push(server);
-  const [line] = await server.until(/^\{"event":"ready".*\n/m);
-  const ready = JSON.parse(line) as Ready;
-  assert.equal(ready.storage, `${folder.path}/storage`);
-  server.child.kill('SIGTERM');
-  await server.ended;
-  // npm passes the signal on; the server is gone when its port is.
-  await assert.rejects(fetch(`${ready.base_url}/health`));
-  const { code } = await run(['migrate'], { cwd: folder.path });
-  assert.equal(code, 0, 'nothing holds the store any more');
 });

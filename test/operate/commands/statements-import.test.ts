@@ -69,25 +69,6 @@ test('what is wrong is said with its line, and nothing is imported unless asked'
   );
 });
 
-test('a file of another account says how to put that right, and offers nothing else', async () => {
-  const path = file('other.xml', camt([ONE], { account: 'DE02120300000000202051' }));
-  for (const flags of [[], ['--despite-faults']]) {
-    const { code, stdout } = await command(path, ...flags);
-    assert.equal(code, 1);
-    assert.match(
-      stdout,
-      /^other\.xml\n {2}other\.xml:\d+: The account DE02120300000000202051 is in no .* If it is yours, add it under methods\.\n {2}Not imported\. Put that right, and import the file again\.\n$/,
-    );
-  }
-});
-
-test('a CSV file that does not name its account says how to name it', async () => {
-  const path = join(import.meta.dirname, '../../../packages/bank-statements/test/corpus/csv-comdirect.csv');
-  const { code, stdout } = await command(path);
-  assert.equal(code, 1);
-  assert.match(stdout, /does not name its account\.\n {2}Not imported\. Say the account with --account\.\n$/);
-});
-
 test('match says which payment a line is for and why, of a file and of what was imported', async () => {
   const payment = await service.create({ amount: 81.5, currency: 'EUR', merchant_reference: 'A-1001' });
   const { salt } = (await findPayment(service.service.database, payment.id))!;
@@ -107,18 +88,4 @@ test('match says which payment a line is for and why, of a file and of what was 
   const { lines } = JSON.parse((await match('--json')).stdout);
   const kept = lines.find((one: { amount: number }) => one.amount === 81.5);
   assert.deepEqual([kept.proposals[0].payment_id, kept.proposals[0].level], [payment.id, 'certain']);
-});
-
-test('match reads CSV as check does, and says what it does not know', async () => {
-  const payment = await service.create({ amount: 82.5, currency: 'EUR', merchant_reference: 'A-1002' });
-  const { salt } = (await findPayment(service.service.database, payment.id))!;
-  const day = today().split('-').reverse().join('.');
-  const rows = `Booked;Amount;Currency;Text\n${day};82,50;EUR;${creditorReference({ id: payment.id, salt })}\n`;
-  const path = file('match.csv', Buffer.from(rows));
-  const asked = await match(path, '--account', ACCOUNT);
-  assert.equal(asked.code, 1);
-  assert.match(asked.stdout, /^match\.csv:1: Say how money out is marked/);
-  const { stdout, code } = await match(path, '--account', ACCOUNT, '--csv', 'sign=signed');
-  assert.equal(code, 0);
-  assert.match(stdout, /EUR 82\.50.*\n {2}certain +A-1002/);
 });

@@ -44,13 +44,6 @@ test('a file that is not there is told in one line', async () => {
   assert.equal(stderr, 'counterfoil: /nonexistent.xml: it does not exist (ENOENT)\n');
 });
 
-test('a folder in place of a file is named', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'folder-'));
-  const { code, stderr } = await run(['statements', 'check', corpus('mt940-german.sta'), folder]);
-  assert.equal(code, 1);
-  assert.match(stderr, /^counterfoil: \S*\/folder-\w+ is a folder: name the files in it\n$/);
-});
-
 test('CSV is told with how it was read, and a question with how it is answered', async () => {
   const known = await run(['statements', 'check', corpus('csv-volksbank.csv')]);
   assert.equal(known.code, 0);

@@ -71,41 +71,11 @@ describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linu
     await terminal.until(/201.*POST.*\/v1\/payments/);
   });
 
-  test('the second start shows the same sample payment', async () => {
-    const link = /http\S+payment_id=(\w+)/;
-    const seen: string[] = [];
-    for (let i = 0; i < 2; i++) {
-      const terminal = await onTerminal(SERVE);
-      seen.push(link.exec(plainText(terminal.stdout))![1]!);
-      terminal.child.stdin!.write(CTRL_C);
-      assert.deepEqual(await terminal.ended, { code: 0, signal: null });
-    }
-    assert.equal(seen[0], seen[1]);
-  });
-
-  test('NO_COLOR and a dumb terminal get no escape sequences', async () => {
-    for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }] as Record<string, string>[]) {
-      const terminal = await onTerminal(SERVE, env);
-      assert.doesNotMatch(terminal.stdout, ANSI);
-      terminal.child.stdin!.write(CTRL_C);
-      await terminal.ended;
-    }
-  });
-
   test('Ctrl-C stops it cleanly', async () => {
     const terminal = await onTerminal(SERVE);
     terminal.child.stdin!.write(CTRL_C);
     assert.deepEqual(await terminal.ended, { code: 0, signal: null });
     assert.match(terminal.stdout, /Stopped\. What was accepted is on disk\./);
-  });
-
-  test('Ctrl-C through npm start stops it cleanly', async () => {
-    const line = `npm start --ignore-scripts -- --config '${folder.config}'`;
-    const terminal = await onTerminal(line, {}, ROOT);
-    terminal.child.stdin!.write(CTRL_C);
-    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
-    assert.match(terminal.stdout, /Stopped\. What was accepted is on disk\./);
-    await assert.rejects(fetch(/http:\/\/127\.0\.0\.1:\d+/.exec(terminal.stdout)![0]));
   });
 });
 

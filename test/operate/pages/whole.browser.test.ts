@@ -5,9 +5,8 @@ import { TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Role } from '../../../src/administrators/administrator.ts';
 import { createAdministrator } from '../../../src/administrators/manage.ts';
-import { MINUTE_MS } from '../../../src/lib/time.ts';
 import { FOUR_EYES_ABOVE_EUR, startReview, statusOf, waiting } from '../../review/pages/review-stage.ts';
-import { loaded, startChromium, tabTo } from '../../support/chromium.ts';
+import { loaded, startChromium } from '../../support/chromium.ts';
 import type { Harness } from '../../support/harness.ts';
 import { PASSWORD } from '../../support/password.ts';
 
@@ -56,14 +55,6 @@ for (const scripts of [false, true])
       await press(page, 'Set up my account');
       assert.equal(await heading(page), 'Your recovery codes');
       return { email, totpSecret, context, page };
-    }
-
-    async function signIn({ page, email, totpSecret }: Person): Promise<void> {
-      await page.locator('#email').fill(email);
-      await page.locator('#password').fill(PASSWORD);
-      await press(page, 'Continue');
-      await page.locator('#code').fill(code(totpSecret));
-      await loaded(page, () => page.getByRole('button', { name: 'Continue' }).first().click());
     }
 
     /** What the customer reads, who has no script at all. */
@@ -139,48 +130,6 @@ for (const scripts of [false, true])
       await press(ana.page, /^Approve/);
       assert.equal((await answer).status(), 409);
       assert.match(await ana.page.locator('main').innerText(), /Bob approved it on \d/);
-    });
-
-    test('a session that ends keeps what was typed.', async () => {
-      const id = await waiting(harness);
-      const { page } = bob;
-      await page.goto(at(`/payments/${id}/reject`));
-      await page.getByLabel('Suspected fraud').check();
-      await page.locator('[name=note]').fill('Three cards, one address.');
-      harness.clock.advance(16 * MINUTE_MS);
-      await press(page, /^Reject/);
-      assert.equal(await heading(page), 'Sign in');
-      assert.doesNotMatch(page.url(), /Three/);
-      await signIn(bob);
-      assert.equal(await heading(page), 'Reject this payment?');
-      assert.equal(await page.locator('[name=note]').inputValue(), 'Three cards, one address.');
-      assert.ok(await page.getByLabel('Suspected fraud').isChecked());
-      assert.equal(await statusOf(harness, id), 'requires_review');
-      await press(page, /^Reject/);
-      assert.equal(await statusOf(harness, id), 'rejected');
-    });
-
-    test('a keyboard is enough.', async () => {
-      const id = await waiting(harness);
-      await bob.page.goto(at('/queue'));
-      const { page } = bob;
-      if (scripts) {
-        await page.keyboard.press('j');
-        for (const key of ['o', 'a']) await loaded(page, () => page.keyboard.press(key));
-        // `autofocus` comes with the first frame, which may be after the load.
-        await page.locator('#bank_reference:focus').waitFor();
-      } else {
-        await tabTo(page, '[data-key-row]');
-        await loaded(page, () => page.keyboard.press('Enter'));
-        await tabTo(page, '[data-key="a"]');
-        await loaded(page, () => page.keyboard.press('Enter'));
-        await tabTo(page, '[name=note]');
-      }
-      assert.equal(await heading(page), 'Approve this payment?');
-      assert.equal(await statusOf(harness, id), 'requires_review', 'no key decided');
-      await tabTo(page, 'form button.primary');
-      await loaded(page, () => page.keyboard.press('Enter'));
-      assert.equal(await statusOf(harness, id), 'approved');
     });
 
     test('the history of all that verifies.', async () => {

@@ -206,12 +206,5 @@ for (const engine of ENGINES) {
       }
       assert.deepEqual([...texts], ['{"error":{"code":"not_found","message":"There is no such payment."}}']);
     });
-
-    test('HEAD is answered as GET, without a body.', async () => {
-      const answer = await service.request('/admin/payments', { key: auditor.token, method: 'HEAD' });
-      assert.equal(answer.status, 200);
-      assert.equal(answer.text, '');
-      assert.equal(answer.headers.get('cache-control'), 'no-store');
-    });
   });
 }

@@ -130,17 +130,6 @@ describe('trying out', () => {
     assert.equal(text.status, 415);
   });
 
-  test('an Idempotency-Key gives the first answer again.', async () => {
-    const { id } = await service.create();
-    const headers = { 'idempotency-key': 'try-1' };
-    const first = await attempt(id, 'submit', { headers });
-    const again = await attempt(id, 'submit', { headers });
-    assert.deepEqual([again.status, again.text], [200, first.text]);
-    assert.equal(again.headers.get('idempotency-replayed'), 'true');
-    const other = await service.create();
-    assert.equal((await attempt(other.id, 'submit', { headers })).json.error.code, 'idempotency_key_reused');
-  });
-
   test('another merchant’s payment is as unknown as none.', async () => {
     const { id } = await service.create();
     for (const trial of TRIALS) {

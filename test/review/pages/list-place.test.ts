@@ -1,7 +1,7 @@
 // From a list to a payment and back: the queue's search, and the page with its filters that one is back in after a decision.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Client, ConsolePage } from '../../support/console.ts';
+import type { ConsolePage } from '../../support/console.ts';
 import type { Harness } from '../../support/harness.ts';
 import { createAt } from '../../support/shop.ts';
 import { people, recordAs, startReview, waiting } from './review-stage.ts';
@@ -31,30 +31,7 @@ const rowsOf = ({ text }: ConsolePage) =>
     address!.replaceAll('&amp;', '&'),
   );
 const idIn = (address: string) => /(?:open=|payments\/)(pay_\w+)/.exec(address)![1]!;
-const found = async (client: Client, q: string, more = '') =>
-  rowsOf(await client.get(`/queue?q=${encodeURIComponent(q)}${more}`)).map(idIn);
 const parametersOf = ({ url }: ConsolePage) => Object.fromEntries(url.searchParams);
-
-test('The queue shows the reference of a transfer, and finds a payment by it, by a line around it, an amount, a name.', async () => {
-  const [cash, transfer] = queued as [string, string];
-  const row = (await who.ana.get('/queue')).text.split('<tr').find((one) => one.includes(transfer))!;
-  const reference = /data-label="Transfer reference"[^>]*><span[^>]*>(RF\d\d[ 0-9A-Z]+)</.exec(row)![1]!;
-  const electronic = reference.replaceAll(' ', '');
-  for (const line of [reference, electronic.toLowerCase(), `EREF+${electronic}`, electronic.slice(0, 12)])
-    assert.ok((await found(who.ana, line)).includes(transfer), line);
-  assert.deepEqual(await found(who.ana, reference), [transfer]);
-  assert.deepEqual(await found(who.ana, reference, '&merchant=mer_cash'), []);
-  assert.deepEqual(await found(who.ana, '1.200,00'), [transfer]);
-  assert.deepEqual(await found(who.ana, 'EUR 1,200.00'), [transfer]);
-  assert.deepEqual(await found(who.ana, 'USD 1,200.00'), []);
-  assert.deepEqual(await found(who.ana, 'ORDER-0'), [cash]);
-  assert.deepEqual(await found(who.ana, cash), [cash]);
-  const { id: elsewhere } = await createAt(harness, 'transfer', { merchant_reference: 'NOT-SENT' });
-  const none = await who.ana.get('/queue?q=NOT-SENT');
-  assert.match(none.body, /Nothing in the queue matches this search\./);
-  const all = await who.ana.get(none.link('Search all payments'));
-  assert.deepEqual(rowsOf(all).map(idIn), [elsewhere]);
-});
 
 test('A decision leads back to the page of the queue that one came from, with its search and filters.', async () => {
   const page = await who.ana.get((await who.ana.get('/queue?mode=test&q=ada%40example.org')).link('Next'));

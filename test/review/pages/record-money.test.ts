@@ -181,17 +181,6 @@ test('The page that approves shows what decides: reference, method, account, pay
   assert.deepEqual(strictly(text).faults, []);
 });
 
-test('The page that approves opens at its top on a phone, and in the bank reference elsewhere.', async () => {
-  const id = await waiting(harness);
-  for (const [hint, isFocused] of [
-    ['?1', false],
-    ['?0', true],
-  ] as const) {
-    const { text } = await who.ana.get(`/payments/${id}/approve`, { headers: { 'sec-ch-ua-mobile': hint } });
-    assert.equal(/name="bank_reference"[^>]* autofocus/.test(text), isFocused, hint);
-  }
-});
-
 test('Of a payment that was erased no reference is told, because erasing changed it.', async () => {
   const id = await made();
   await cancel(id);

@@ -85,14 +85,6 @@ async function lineIdOf(bank: string): Promise<string> {
 }
 const statusOf = async (id: string) => (await harness.request(`/v1/payments/${id}`)).json.data.status;
 
-test('an empty console says so, and the form asks for a file', async () => {
-  assert.match((await look(ana, '/statements')).body, /No statement has been imported yet\./);
-  const page = await upload(ana, {});
-  assert.equal(page.status, 422);
-  assert.match(page.text, /Choose at least one file/);
-  assert.deepEqual(strictly(page.markup).faults, []);
-});
-
 test('files are imported, the certain ones approved with one press, and the rest is shown with what is odd', async () => {
   const [one, two, odd] = [await paid(71), await paid(72), await paid(73, { amount: '70.00' })];
   const file = camt([one.entry, two.entry, odd.entry, { amount: '5.00', bank: 'RENT', text: '<b>Rent</b>' }]);
@@ -266,18 +258,6 @@ test('one transfer for two payments is matched with both on a page that lists th
   assert.match((await look(ana, path)).body, /Match with these 2 payments/);
 });
 
-test('a line is ignored with a reason, and opened again', async () => {
-  await upload(ana, { 'b.xml': camt([{ amount: '9.00', bank: 'IGN' }], { number: '3' }) });
-  const path = `/statements/lines/${await lineIdOf('IGN')}`;
-  const empty = await ana.send(await look(ana, path), { reason: ' ' }, 'Ignore the line');
-  assert.equal(empty.status, 422);
-  assert.match(empty.body, /Say why no payment is meant/);
-  await ana.send(await ana.get(path), { reason: 'Rent <upstairs>' }, 'Ignore the line');
-  assert.match((await look(ana, '/statements?state=ignored')).body, /Rent <upstairs>/);
-  await ana.send(await look(ana, path), {}, 'Take it back');
-  assert.match((await look(ana, path)).body, /No payment is meant/);
-});
-
 test('a pasted list is shown as it is read before it is kept, and proposes payments as any line does', async () => {
   const { id, entry } = await paid(64.5);
   const send = async (fields: Record<string, string>) => {
@@ -320,16 +300,6 @@ test('a pasted list is shown as it is read before it is kept, and proposes payme
   assert.equal(await statusOf(id), 'approved');
   const found = await look(ana, '/audit?action=statement.imported');
   assert.match(found.body, /Ana Admin[\s\S]*pasted/);
-});
-
-test('whoever only reads sees lines, and can neither import nor decide', async () => {
-  const olga = await signIn(harness, 'auditor', 'Olga Auditor');
-  const list = await look(olga, '/statements');
-  assert.doesNotMatch(list.body, /Approve the certain|Import statements/);
-  const line = await look(olga, `/statements/lines/${await lineIdOf('IGN')}`);
-  assert.doesNotMatch(line.body, /Ignore the line|Approve the payment/);
-  for (const path of ['/statements/import', '/statements/paste', '/statements/certain'])
-    assert.equal((await olga.get(path)).status, 403, path);
 });
 
 test('a stranger’s files are not read, and a form without our token changes nothing', async () => {
