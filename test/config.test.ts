@@ -194,16 +194,7 @@ describe('a wrong file is told in one line', () => {
 });
 
 test('an address that no browser could reach is refused', () => {
-  for (const host of [
-    '1',
-    '0x7f000001',
-    '127.1',
-    '127.0.0.01',
-    '1.2.3.4.',
-    '-a.example',
-    'a-.example',
-    'a.-b',
-  ]) {
+  for (const host of '1 0x7f000001 127.1 127.0.0.01 1.2.3.4. -a.example a-.example a.-b'.split(' ')) {
     assert.match(fault(`base_url: https://${host}/`), /:1: base_url must be an http or https URL/, host);
   }
   for (const host of [

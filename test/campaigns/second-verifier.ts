@@ -12,16 +12,7 @@ interface Seal {
 }
 
 const MEMBERS = {
-  header: [
-    'format',
-    'version',
-    'entries',
-    'seals',
-    'first_entry',
-    'first_seal',
-    'hash_before',
-    'exported_at',
-  ],
+  header: 'format version entries seals first_entry first_seal hash_before exported_at'.split(' '),
   seal: ['seal', 'first_entry', 'last_entry', 'at', 'hash'],
   key: ['public_key'],
   checkpoint: ['checkpoint'],

@@ -12,22 +12,7 @@ import type { SeededRandom } from './seeded-random.ts';
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 9, 1);
 export const MONTH_END = START + 40 * DAY_MS;
-const FIRST = [
-  'Erika',
-  'Otto',
-  'Zoë',
-  'Ana',
-  'Ben',
-  'Cleo',
-  'Jörg',
-  'Łukasz',
-  'Renée',
-  'Ivan',
-  'Mia',
-  'Sönke',
-  'Aylin',
-  'José',
-];
+const FIRST = 'Erika Otto Zoë Ana Ben Cleo Jörg Łukasz Renée Ivan Mia Sönke Aylin José'.split(' ');
 const LAST = [
   'Mustermann',
   'Wolff',
