@@ -210,56 +210,6 @@ describe('compose.yaml', () => {
     }
   });
 
-  test('builds on the images that .env pins, with the database tools of the database that it runs', () => {
-    const { database } = compose.services;
-    const [, variable, version] = IMAGE.exec(database!.image)!;
-    assert.match(version!, /^postgres:\d+-[a-z]+$/);
-    for (const [name, { build }] of nodes) {
-      assert.equal(build!.args[variable!], database!.image, name);
-      for (const line of all('ARG')) {
-        const [argument, value] = line.split('=');
-        assert.equal(build!.args[argument!], `\${${argument}:-${value}}`, name);
-      }
-    }
-    // One release of Debian: the tools run on the libc of the image that they are copied to.
-    const releases = all('ARG').map((line) => /:\d+-([a-z]+)/.exec(line)![1]);
-    assert.equal(new Set(releases).size, 1);
-    const tools = all('RUN').find((line) => line.includes('pg_dump'))!;
-    assert.match(tools, /\/bin\/pg_restore /);
-    for (const part of ['bin', 'lib'])
-      assert.ok(all('COPY').includes(`--from=database-tools /tools/${part} /usr/local/${part}`), part);
-
-    const pinned = [...read('docs/operating/install.md').matchAll(/^([A-Z]+_IMAGE)=\$\(digest (\S+)\)$/gm)];
-    const used = [database!.image, compose.services.caddy!.image, nodes[0]![1].build!.args.NODE_IMAGE!];
-    assert.deepEqual(
-      pinned.map(([, name, image]) => `\${${name}:-${image}}`).sort(),
-      [...used].sort(),
-      'install.md pins each',
-    );
-  });
-
-  test('keeps backups outside the containers, and leads the host name to the proxy', () => {
-    const { backups } = parseConfiguration(
-      read('deploy/compose/counterfoil.yaml'),
-      '/etc/counterfoil/counterfoil.yaml',
-      {},
-    );
-    const { front } = compose.services.caddy!.networks as Record<string, { ipv4_address?: string }>;
-    for (const [name, one] of nodes) {
-      const mounted = one.volumes!.find((volume) => volume.endsWith(`:${backups}`));
-      assert.ok(mounted?.startsWith('${COUNTERFOIL_BACKUPS:-/'), `${name}: ${one.volumes}`);
-      assert.deepEqual(
-        one.extra_hosts!.map((host) => host.replace(/^.*\}:/, '')),
-        [front!.ipv4_address],
-      );
-    }
-    const [network] = /\d+\.\d+\.\d+(?=\.\d+$)/.exec(front!.ipv4_address!)!;
-    const named = /not remote_ip (\S+) /.exec(read('deploy/compose/Caddyfile'))![1];
-    assert.equal(named, `${network}.0/24`, 'doctor is let to the console');
-    for (const words of ['restore /var/backups/counterfoil', 'exec -T node-a counterfoil backup'])
-      assert.ok(read('docs/operating/backup-and-move.md').includes(words), words);
-  });
-
   test('waits for nodes as long as they take to stop, and weakens no promise of the database', () => {
     for (const [name, one] of nodes)
       assert.ok(Number.parseInt(one.stop_grace_period!, 10) * 1000 > STOP_DEADLINE_MS, name);

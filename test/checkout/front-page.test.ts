@@ -1,49 +1,12 @@
 // The page at the root, what every host is asked for, and what a link to a payment shows of it before it is opened.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { ROOT } from '../support/command.ts';
 import { load, open } from '../support/customer.ts';
 import { sharedHarness, startHarness } from '../support/harness.ts';
 import { createAt, SHOP } from '../support/shop.ts';
 
 describe('the root in development', () => {
   const harness = sharedHarness('sqlite', { configuration: SHOP });
-
-  test('/ tells a person what this is, and leads to the guide, registration, the console and the API.', async () => {
-    const page = await load(new URL('/', harness.origin), { headers: { 'accept-language': 'de' } });
-    assert.deepEqual([page.status, page.h1], [200, 'Zahlungsseiten']);
-    assert.match(
-      page.text,
-      /<a class="skip" href="#main">Zum Inhalt springen</,
-      'there is no payment to skip to',
-    );
-    const guide = /<code>(docs\/[\w-]+\.md)<\/code>/.exec(page.text)![1]!;
-    assert.match(readFileSync(join(ROOT, guide), 'utf8'), /^# Integrate/);
-    for (const [link, path, status] of [
-      [/registrieren/, '/register', 200],
-      [/Konsole/, '/console', 200],
-      [/OpenAPI/, '/openapi.json', 200],
-    ] as const) {
-      const address = page.link(link);
-      assert.equal(address.pathname, path);
-      assert.equal((await fetch(address)).status, status, path);
-    }
-    assert.equal((await harness.request('/', { method: 'POST' })).status, 404);
-  });
-
-  test('/robots.txt lets no crawler in, and /favicon.ico is an icon.', async () => {
-    assert.equal((await harness.request('/robots.txt')).text, 'User-agent: *\nDisallow: /\n');
-    const icon = await fetch(`${harness.origin}/favicon.ico`);
-    assert.equal(icon.headers.get('content-type'), 'image/x-icon');
-    assert.equal(
-      Buffer.from(await icon.arrayBuffer())
-        .subarray(0, 6)
-        .toString('hex'),
-      '000001000100',
-    );
-  });
 
   test('the title and the preview of a payment show merchant and amount, and no id.', async () => {
     const { id } = await createAt(harness, 'details', { amount: 1234.5, currency: 'EUR' });

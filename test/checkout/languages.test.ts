@@ -1,6 +1,6 @@
 // The languages of checkout and of registration: each whole, with every value in its place, and nothing of another left over.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { html } from '../../src/lib/html.ts';
 import { Locale } from '../../src/lib/locale.ts';
@@ -165,13 +165,5 @@ test('text is isolated from the direction of what stands around it, and escaped.
   assert.match(
     String(words.html('pending.heading', { merchant })),
     /<bdi>&lt;b&gt;Shop &amp; &quot;Sons&quot;&lt;\/b&gt;<\/bdi>/,
-  );
-});
-
-test('the page’s own style names no side, only start and end.', () => {
-  const sheet = readFileSync(new URL('../../src/web/markup/style.css', import.meta.url), 'utf8');
-  assert.doesNotMatch(
-    sheet,
-    /(?:^|[\s;{-])(?:left|right)(?:\s*:|-)|(?:margin|padding|border)-(?:left|right|top|bottom)|text-align:\s*(?:left|right)/,
   );
 });

@@ -159,14 +159,6 @@ describe('checkout', () => {
     }
   });
 
-  test('what a page loads may be kept for ever, and is there.', async () => {
-    const [, address] = /<link rel="stylesheet" href="([^"]+)"/.exec((await page('')).text)!;
-    const response = await fetch(new URL(address!, service.service.checkoutBaseUrl));
-    assert.equal(response.status, 200);
-    assert.equal(response.headers.get('content-type'), 'text/css; charset=utf-8');
-    assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-  });
-
   test('amounts are shown whole, in the manner of their currency.', async () => {
     for (const [amount, currency, shown] of [
       [10, 'USD', '$10.00 USD'],

@@ -1,7 +1,6 @@
 // Finding payments to review and everything else: the queue, the search over all payments, the figures, and the facts beside a payment.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { namesOf } from '../../src/administrators/queries.ts';
 import { timeOrderedId } from '../../src/lib/ids.ts';
 import { DAY_MS, HOUR_MS, lastDays } from '../../src/lib/time.ts';
 import {
@@ -12,13 +11,11 @@ import {
 } from '../../src/payments/methods/transfer/creditor-reference.ts';
 import { asOf, type Payment, STATUSES, PAYMENTS as TABLE } from '../../src/payments/payment.ts';
 import { findPayment } from '../../src/payments/queries.ts';
-import { requestLink } from '../../src/payments/submit.ts';
 import { CLAIM_MS, claim } from '../../src/review/claim.ts';
 import { factsOf } from '../../src/review/facts.ts';
 import { ReviewFigures } from '../../src/review/figures.ts';
 import {
   countQueue,
-  linksAskedFor,
   listQueue,
   nextInQueue,
   queuePlace,
@@ -190,17 +187,6 @@ for (const engine of ENGINES) {
         due,
       ]);
       assert.deepEqual(await search({ status: 'cancelled', merchant_id: 'mer_other' }), []);
-    });
-
-    test('links asked for anew are listed, and administrators have names', async () => {
-      await service.service.journal.commit((transaction) => requestLink(transaction, due, 'req_l'), due);
-      const asked = await linksAskedFor(service.service.database, 5);
-      assert.deepEqual(
-        asked.map(({ id }) => id),
-        [due],
-      );
-      const names = await namesOf(service.service.database, [ANA.id, 'adm_unknown', ANA.id]);
-      assert.deepEqual([...names], [[ANA.id, 'Ana']]);
     });
 
     test('figures count what was decided by day, and a day that is over is remembered', async () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { configurationSchema } from '../../src/operate/settings/settings.ts';
 import { URL_MAXIMUM } from '../../src/web/errors.ts';
 import { LIMIT } from '../../src/web/list.ts';
 import { LIMITS } from '../../src/web/server.ts';
@@ -14,22 +13,6 @@ const rows = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf
 
 /** What the page says the limit of something is. */
 const limitOf = (what: RegExp) => rows.find(([, name]) => what.test(name!))?.[2] ?? 'nothing';
-
-test('the page of limits gives the default of every setting it names.', () => {
-  const { rate_limits, registration, ...others } = configurationSchema.parse({});
-  const defaults: [setting: string, limit: RegExp][] = [
-    ['rate_limits.reads_per_second', RegExp(`^${rate_limits.reads_per_second} a second, 400 at once$`)],
-    ['rate_limits.writes_per_second', RegExp(`^${rate_limits.writes_per_second} a second, 100 at once$`)],
-    ['rate_limits.refused_keys_per_minute', RegExp(`^${rate_limits.refused_keys_per_minute} a minute;`)],
-    ['checkout_forms_per_payment', RegExp(`^${others.checkout_forms_per_payment} in 10 minutes$`)],
-    ['checkout_forms_per_address', RegExp(`^${others.checkout_forms_per_address} in 10 minutes;`)],
-    ['sign_in_forms_per_address', RegExp(`^${others.sign_in_forms_per_address} in 15 minutes;`)],
-    ['registration.per_address', RegExp(`^${registration.per_address} an hour;`)],
-    ['registration.per_hour', RegExp(`^${registration.per_hour} an hour$`)],
-  ];
-  for (const [setting, limit] of defaults)
-    assert.match(rows.find((row) => row[4]?.includes(`\`${setting}\``))?.[2] ?? 'nothing', limit, setting);
-});
 
 test('the page of limits gives the limits of requests as they are held to.', () => {
   const seconds = (ms: number) => `${ms / 1000} seconds`;

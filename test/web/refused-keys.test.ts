@@ -161,20 +161,8 @@ describe('refusals of an address', () => {
   const countTimes = (counts: Throttle, times: number) => {
     for (let i = 0; i < times; i++) counts.count('192.0.2.1');
   };
-  const countAt = (counts: Throttle, at: number) => {
-    now = at;
-    return counts.count('192.0.2.1');
-  };
   beforeEach(() => {
     now = 0;
-  });
-
-  test('the wait ends a minute after the first of them.', () => {
-    const counts = refusalCounts(LIMITS, clock);
-    countTimes(counts, 20);
-    assert.equal(countAt(counts, 10_000), 50_000);
-    assert.equal(countAt(counts, 59_999), 1);
-    assert.equal(countAt(counts, 60_000), 0);
   });
 
   test('one network cannot use up its allocation, and what is taken back is taken back of both.', () => {

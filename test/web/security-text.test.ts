@@ -1,7 +1,6 @@
 // Where somebody who finds a weakness reads whom to tell: on every host name, or nowhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfiguration } from '../../src/operate/config.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startHarness } from '../support/harness.ts';
 
@@ -46,20 +45,4 @@ test('without the setting there is no such file', async () => {
   const response = await fetch(service.origin + PATH);
   assert.equal(response.status, 404);
   assert.equal(((await response.json()) as { error: { code: string } }).error.code, 'not_found');
-});
-
-test('a contact that is no address, or not over https, is refused', () => {
-  for (const [setting, fault] of [
-    ['{}', /security\.contact/],
-    ['{ contact: "ask us" }', /security\.contact must be an e-mail address, a phone number or an https URL/],
-    ['{ contact: "http://shop.example" }', /security\.contact must be .* https URL/],
-    ['{ contact: a@shop.example, policy: "http://shop.example" }', /security\.policy must be an https URL/],
-    [
-      '{ contact: a@shop.example, languages: ["en\\nX: y"] }',
-      /security\.languages\[0\] must be a language tag/,
-    ],
-  ] as const) {
-    const text = `environment: development\nsecurity: ${setting}\n`;
-    assert.throws(() => parseConfiguration(text, '/etc/counterfoil.yaml', {}), fault, setting);
-  }
 });

@@ -5,9 +5,6 @@ import { after, before, test } from 'node:test';
 import type { Delivery } from '../../src/webhooks/delivery.ts';
 import type { Endpoint } from '../../src/webhooks/endpoint.ts';
 import { logAttempt } from '../../src/webhooks/log-attempt.ts';
-import { findEndpoint } from '../../src/webhooks/queries.ts';
-import { EndpointSender } from '../../src/webhooks/sender.ts';
-import { SharedCommits } from '../../src/webhooks/shared-commits.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { eventually } from '../support/waiting.ts';
 import { answering, WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -73,31 +70,6 @@ test('an endpoint that several attempts at once find gone is said to be disabled
   assert.deepEqual(others, []);
   assert.deepEqual([level, endpoint, status], [40, id, 410]);
   assert.equal(reason, 'Its server answered 410, gone');
-});
-
-test('an endpoint that was changed a moment ago, as the history says, is not said to be changed in the store itself.', async () => {
-  const { clock } = service;
-  const { database, journal, ring } = service.service;
-  receiver.reply = answering(200);
-  const body = { url: receiver.url('/before') };
-  const { id } = (await service.request('/v1/webhook_endpoints', { method: 'POST', body })).json.data;
-  const before = (await findEndpoint(database, id))!;
-  await service.request(`/v1/webhook_endpoints/${id}`, { method: 'PATCH', body: { status: 'disabled' } });
-  await service.create();
-  const said: unknown[] = [];
-  const node = {
-    id: 'node_x',
-    commits: new SharedCommits(journal),
-    signal: AbortSignal.timeout(10_000),
-    log: { info: () => {}, warn: (fields: unknown) => void said.push(fields) } as never,
-    news: new Set([id]),
-    isCurrent: () => true,
-    attempting: 0,
-    counters: { delivered: 0, retrying: 0, failed: 0 },
-  };
-  const rules = {} as never;
-  await new EndpointSender({ database, clock, ring, rules }, before, node).run();
-  assert.deepEqual(said, []);
 });
 
 test('the name of the server is left out of the reason.', () => {

@@ -11,7 +11,6 @@ import {
   codeOf,
   formOf,
   MANY_SIGN_INS,
-  newClient,
   signIn,
   signInAs,
 } from '../../support/console.ts';
@@ -146,30 +145,6 @@ describe('an account', () => {
     assert.equal(openTotpSecret(harness.service.ring, row, 0), totpSecret);
     harness.clock.advance(60_000);
     await signInAs(harness, { ...client.account, totpSecret });
-  });
-
-  test('new recovery codes end the old ones and are shown once.', async () => {
-    const client = await signIn(harness);
-    const made = await client.send(await client.get('/account/recovery-codes'), {
-      'current-password': client.account.password,
-    });
-    assert.equal(made.h1, 'Your recovery codes');
-    const cookie = client.cookies.get('counterfoil_device');
-    const row = (await rowOf(client.account))!;
-    assert.ok(
-      knownDevice(harness.service.ring, row, cookie, harness.clock.now()),
-      'this browser stays known',
-    );
-    const codes = made.forms.find(({ values }) => values.codes)!.values.codes!.split(' ');
-    assert.equal(codes.length, 10);
-    const attempt = async (code: string) => {
-      const one = newClient(harness);
-      const form = await one.get('/sign-in?next=/account');
-      const { email, password } = client.account;
-      return (await one.send(await one.send(form, { email, password }), { 'recovery-code': code })).status;
-    };
-    assert.equal(await attempt(client.account.recoveryCodes[0]!), 422);
-    assert.equal(await attempt(codes[0]!), 200);
   });
 
   test('the file of codes holds codes and nothing else that a form says.', async () => {

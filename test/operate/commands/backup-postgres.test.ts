@@ -204,26 +204,6 @@ describe('on PostgreSQL', {
     assert.equal(left, '');
   });
 
-  test('a store without entries is restored, also where a restore of it that was cut short had filled the database', async () => {
-    const env = { PATH, COUNTERFOIL_CONFIG: configuration.config };
-    const stores = [];
-    for (const name of ['unused', 'filled']) {
-      const DATABASE_URL = await postgres.createDatabase(name);
-      const store = { ...env, DATABASE_URL, COUNTERFOIL_STORAGE: place.freshStorage() };
-      assert.equal((await run(['migrate'], { env: store })).code, 0);
-      stores.push(store);
-    }
-    const [unused, filled] = stores as [(typeof stores)[0], (typeof stores)[0]];
-    const made = await run(['backup', place.freshStorage(), '--json'], { env: unused });
-    assert.equal(made.code, 0, made.stderr);
-    const { backup } = JSON.parse(made.stdout);
-    const args = ['restore', backup, '--replace'];
-    const { code, stderr } = await run(args, { env: filled });
-    assert.deepEqual([code, stderr], [0, '']);
-    const others = { ...filled, DATABASE_URL: database_url };
-    assert.match((await run(args, { env: others })).stderr, /is not empty, and nothing in it is replaced/);
-  });
-
   test('the password stands in no command line, whatever is in it', async () => {
     const { client, backup, line } = await beginWaiting();
     await client.end();

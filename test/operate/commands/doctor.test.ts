@@ -282,37 +282,6 @@ function backupsOf(made: Installation) {
   };
 }
 
-test('backups in storage are lost with it', async () => {
-  for (const folder of ['./storage', './storage/backups', './link']) {
-    const made = place(`${SAFE}backups: ${folder}\n`);
-    mkdirSync(join(made.storage, 'backups'), { recursive: true, mode: 0o700 });
-    symlinkSync(made.storage, join(made.folder, 'link'));
-    writeFileSync(join(made.storage, 'backups', 'a.tar'), 'x', { mode: 0o600 });
-    const { outcome, says } = (await examine(made)).backups!;
-    assert.deepEqual(
-      [outcome, says],
-      ['failed', 'Backups are put into storage, and are lost with it.'],
-      folder,
-    );
-  }
-});
-
-test('a folder of backups that takes too long is given up, and not asked again until it has answered', async () => {
-  const made = place();
-  const folder = join(made.folder, 'backups');
-  mkdirSync(folder);
-  for (let i = 0; i < 2000; i++) writeFileSync(join(folder, `${i}.dump`), 'x');
-  const settings = { backups: folder, storage: made.storage, written: { place: () => 'x' } };
-  const check = CHECKS.find(({ id }) => id === 'backups')!;
-  const look = async (deadlineMs: number, now = Date.now()) =>
-    check.look({ settings, deadlineMs, clock: { now: () => now } } as unknown as Subject);
-  const first = await look(1);
-  assert.deepEqual([first.is, first.says], ['failed', 'The folder did not answer within 0.001 s']);
-  // A day later by its own clock, and yet told what the look that is under way comes to.
-  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'ok');
-  assert.equal((await look(10_000, Date.now() + 10 * DAY_MS)).is, 'failed');
-});
-
 test('administrators are looked at: nobody, nobody set up, somebody without a second factor, and all well', async () => {
   const made = place();
   const database = await store(made);
@@ -364,23 +333,6 @@ test('entries that no checkpoint vouches for are told when they are older than f
   await commitAt(0);
   assert.equal((await examine(made)).checkpoint!.outcome, 'ok');
   await database.close();
-});
-
-test('a store that is not there, or behind, is told as that, and is not made', async () => {
-  const made = place();
-  const before = await examine(made);
-  assert.equal(before.store!.outcome, 'skipped');
-  assert.equal(before.store!.says, 'There is no store yet: the first start makes it.');
-  assert.throws(() => readFileSync(join(made.storage, 'counterfoil.sqlite')));
-  const gone = await examine(made, { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
-  assert.equal(gone.store!.outcome, 'failed');
-  assert.match(gone.store!.says, /^The store cannot be opened: .*ECONNREFUSED/);
-  const postgres = await temporaryStore('postgres');
-  undo.push(() => postgres.drop());
-  const behind = await examine(made, { DATABASE_URL: postgres.database_url! });
-  assert.equal(behind.schema!.outcome, 'warning');
-  assert.match(behind.schema!.says, /^The schema lacks \d+ steps\.$/);
-  assert.deepEqual([behind.database_clock!.outcome, behind.history_clock!.outcome], ['ok', 'ok']);
 });
 
 test('a PostgreSQL that does not let the service in, or not write, is a failure, never an empty store', async () => {

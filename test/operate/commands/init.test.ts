@@ -182,39 +182,6 @@ describe('where nobody can be asked, a usage error', () => {
 describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
   const INIT = `'${process.execPath}' '${COMMAND}' init --allow-root`;
 
-  test('it asks one question after another, again where an answer cannot be taken', async () => {
-    const terminal = startOnTerminal(INIT, { cwd: folder });
-    terminal.child.setMaxListeners(0); // each wait for a question listens
-    const answer = async (question: RegExp, text: string) => {
-      await terminal.until(question);
-      terminal.child.stdin!.write(`${text}\r`);
-    };
-    await answer(/Where will it be reached\? .*: /, 'http://pay.example');
-    await terminal.until(/It must be an https URL in production/);
-    await answer(/https URL in production[\s\S]*reached\? .*: /, 'https://pay.example');
-    await answer(/Certificate file.*: /, '');
-    await answer(/Addresses of the proxies.* \[127\.0\.0\.1\]: /, '');
-    await answer(/PostgreSQL connection string.*: /, '');
-    await answer(/Private folder.* \[\.\/storage\]: /, 'private');
-    await answer(/Who may register.* \[closed\]: /, 'open');
-    await answer(/Business name.*: /, 'Corner Shop');
-    await answer(/Where its customers get help.*: /, '');
-    await answer(/IBAN.*: /, 'CH9300762011623852957');
-    await answer(/Holder.*: /, 'Corner Shop AG');
-    await answer(/Its currency \[CHF\]: /, '');
-    await answer(/E-mail address.*: /, 'ana@example.org');
-    assert.deepEqual(await terminal.ended, { code: 0, signal: null });
-    const settings = written();
-    assert.deepEqual(
-      [settings.base_url, settings.trust_proxy, settings.registration.mode, settings.merchants[0]!.name],
-      ['https://pay.example', ['127.0.0.1'], 'open', 'Corner Shop'],
-    );
-    assert.equal(settings.methods[0]!.accounts[0]!.currency, 'CHF');
-    const [key] = /cfk_live_\w+/.exec(terminal.stdout)!;
-    assert.equal(settings.merchants[0]!.keys[0]!.digest, keyDigest(key));
-    assert.match(terminal.stdout, /administrators create .* --email ana@example\.org --name ana /);
-  });
-
   for (const [name, typed] of [
     ['Ctrl-C', '\x03'],
     ['Ctrl-D', '\x04'],

@@ -1,7 +1,6 @@
 // counterfoil keys: a key is shown once, its digest goes into the file, and nothing else in the file changes.
 import assert from 'node:assert/strict';
-import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, test } from 'node:test';
 import { isWholeKey, keyDigest, keyId } from '../../../src/merchants/merchant.ts';
 import { addKeyToFile } from '../../../src/operate/commands/key-file.ts';
@@ -174,17 +173,6 @@ test('a live key needs production, where it is written as live', async () => {
     merchant!.keys.map(({ mode }) => mode),
     ['live'],
   );
-});
-
-test('mode and owner of the file stay, and a link to it stays a link', async () => {
-  chmodSync(folder.config, 0o640);
-  const link = join(folder.path, 'link.yaml');
-  symlinkSync(folder.config, link);
-  const { uid, gid } = statSync(folder.config);
-  assert.equal((await create('--merchant', 'Corner Shop', '--config', link)).code, 0);
-  const after = statSync(folder.config);
-  assert.deepEqual([after.mode & 0o777, after.uid, after.gid], [0o640, uid, gid]);
-  assert.match(text(), /Corner Shop/);
 });
 
 test('a name that checkout could not show changes nothing', async () => {

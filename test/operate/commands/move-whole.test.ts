@@ -1,8 +1,6 @@
 // A store that was moved serves on: everything read is what it was to the byte, keys, sessions and stored responses work, and back again.
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CsvLayout } from '#bank-statements';
@@ -259,23 +257,6 @@ describe('a moved store', () => {
     const statuses = contents.payments!.map((row) => JSON.parse(row).status);
     assert.deepEqual([...new Set(statuses)].sort(), [...STATUSES].sort());
     await serve(onPostgres());
-    await requireWhole();
-  });
-
-  test('goes back into a fresh SQLite store, and serves all of it', async () => {
-    await service.service.stop();
-    await serve(onPostgres());
-    readBefore = await everythingRead();
-    await service.service.stop();
-    const refused = await move('sqlite');
-    assert.match(refused.stderr, /the target holds a store already/);
-    const file = join(service.store.storage, 'counterfoil.sqlite');
-    renameSync(file, `${file}.moved-away`);
-    const { code, stdout, stderr } = await move('sqlite');
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /from PostgreSQL to SQLite.*\n.*\n\nNext:\n {2}1\. take database_url out of /);
-    assert.deepEqual(await contentsOf(sqlite()), await contentsOf(onPostgres()));
-    await serve(sqlite());
     await requireWhole();
   });
 });

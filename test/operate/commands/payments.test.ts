@@ -6,8 +6,6 @@ import { before, describe, test } from 'node:test';
 import { COMMAND, run, start } from '../../support/command.ts';
 import { sharedHarness, writeConfiguration } from '../../support/harness.ts';
 
-const UNKNOWN = 'req_0000000000000000';
-
 describe('looking at one payment and one request', () => {
   const harness = sharedHarness('sqlite');
   let env: Record<string, string>;
@@ -77,27 +75,6 @@ describe('looking at one payment and one request', () => {
     const many = await command('payments', 'show', 'A-1001');
     assert.equal(many.stdout.match(/^pay_/gm)?.length, 10);
     assert.match(many.stderr, /There are more/);
-  });
-
-  test('payments show says what is not there, and what is wrong with its arguments.', async () => {
-    for (const [which, said] of [
-      [`pay_${'0'.repeat(36)}`, /there is no payment with the id or the reference "pay_0+"/],
-      ['pay_x', /there is no payment with the id or the reference "pay_x"/],
-      ['B-1', /there is no payment with the id or the reference "B-1"/],
-      [UNKNOWN, /the request req_0+ left no entry in the history: counterfoil requests req_0+ says/],
-    ] as const) {
-      const { code, stdout, stderr } = await command('payments', 'show', which);
-      assert.deepEqual([code, stdout], [1, ''], which);
-      assert.match(stderr, said);
-    }
-    for (const args of [
-      ['payments'],
-      ['payments', 'show'],
-      ['payments', 'show', ' '],
-      ['payments', 'show', 'a', 'b'],
-    ])
-      assert.equal((await command(...args)).code, 2, args.join(' '));
-    assert.match((await command('payments', 'show', '--help')).stdout, /Examples:/);
   });
 
   test('requests says what a request changed, and with the log what came of it.', async () => {

@@ -298,29 +298,6 @@ describe('restore', () => {
     assert.ok(stderr.includes(`the newest backup in it is ${newer.split('/').at(-1)}`), stderr);
   });
 
-  test("files beside those of its list, such as digests of an operator, are not of the backup and in nobody's way", async () => {
-    const backup = join(dirname(place.folder), 'with-more');
-    cpSync(newer, backup, { recursive: true });
-    for (const name of ['SHA256SUMS', `${DATABASE}-wal`]) writeFileSync(join(backup, name), 'more');
-    const storage = place.freshStorage();
-    const { code, stderr } = await place.command(['restore', backup], storage);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.deepEqual(
-      readdirSync(storage).filter((name) => /SHA|-wal/.test(name)),
-      [],
-    );
-  });
-
-  test('over a database that is none any more, with a write-ahead log, it goes in all the same', async () => {
-    const storage = place.freshStorage();
-    mkdirSync(storage, { mode: 0o700 });
-    for (const name of [DATABASE, `${DATABASE}-wal`])
-      writeFileSync(join(storage, name), 'torn', { mode: 0o600 });
-    const { code, stderr } = await place.command(['restore', older, '--replace'], storage);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.equal((await verifySqlite(join(storage, DATABASE), storage)).payments, 1);
-  });
-
   test('one that is interrupted says that the same command begins anew, which it does', async () => {
     const storage = place.freshStorage();
     const kept = join(newer, 'checkpoints.jsonl');

@@ -176,38 +176,6 @@ describe('secrets', () => {
     assert.equal(readSecretKeys(ringOf(storage)).length, ids.length + 1, 'the keys stay where they are');
   });
 
-  test('what cannot be saved is refused in one line', async () => {
-    const short = file('short');
-    writeFileSync(short, 'short\n');
-    const easy = file('easy');
-    writeFileSync(easy, 'counterfoilcounterfoil\n');
-    const none = file('none');
-    writeFileSync(none, '\n');
-    const empty = place.freshStorage();
-    mkdirSync(empty, { mode: 0o700 });
-    const fresh = file('fresh.sealed');
-    for (const [refused, words] of [
-      [await command('backup', saved), /keys\.sealed is there already: name a new file/],
-      [
-        await command('backup', join(harness.store.storage, 'keys')),
-        /is in the storage, and would be lost with it/,
-      ],
-      [await command('backup', fresh, undefined, short), /must have at least 15 characters/],
-      [await command('backup', fresh, undefined, easy), /is easily guessed/],
-      [await command('backup', fresh, undefined, none), /none holds no passphrase/],
-      [await command('backup', fresh, empty), /there is no key in /],
-      [
-        await place.command(['secrets', 'backup', fresh]),
-        /no terminal to ask .* --passphrase-file, or - for/,
-      ],
-    ] as const) {
-      assert.deepEqual([refused.code, refused.stdout], [1, '']);
-      assert.match(refused.stderr, words);
-      assert.equal(refused.stderr.split('\n').length, 2);
-    }
-    assert.equal(existsSync(fresh), false);
-  });
-
   test('a program gives the passphrase on standard input', async () => {
     const storage = place.freshStorage();
     const restoring = place.begin(['secrets', 'restore', saved, '--passphrase-file', '-', '--json'], storage);

@@ -16,7 +16,6 @@ import {
 import { KEY } from '../../support/harness.ts';
 import { installation, SAFE } from '../../support/production.ts';
 
-const DAY_MS = 86_400_000;
 let folder: Folder;
 let servers: Running[];
 beforeEach(() => {
@@ -140,21 +139,6 @@ test('a PORT that is taken is an error of one line', async () => {
     assert.equal(
       stderr,
       `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there (ss -ltnp shows it), or choose another with PORT=${port + 1}\n`,
-    );
-  } finally {
-    release();
-  }
-});
-
-test('a metrics.port that is taken is an error that names that setting', async () => {
-  const { port, release } = await takePort();
-  try {
-    appendFileSync(folder.config, `metrics: { port: ${port} }\n`);
-    const { code, stderr } = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
-    assert.equal(code, 1);
-    assert.equal(
-      stderr,
-      `counterfoil: port ${port} of 127.0.0.1 is taken: stop what listens there (ss -ltnp shows it), or choose another with metrics.port: ${port + 1}\n`,
     );
   } finally {
     release();
@@ -297,25 +281,4 @@ test('a server that was killed leaves the store to the next', async () => {
   const headers = { authorization: `Bearer ${KEY}` };
   const list = await fetch(`${next.ready.base_url}/v1/payments`, { headers });
   assert.equal(((await list.json()) as { data: unknown[] }).data.length, 1);
-});
-
-test('a storage that others may read is refused with what to type', async () => {
-  const { server } = await serve();
-  server.child.kill('SIGTERM');
-  await server.ended;
-  chmodSync(`${folder.path}/storage`, 0o755);
-  const { code, stderr } = await run(['serve'], { cwd: folder.path, env: { PORT: '0' } });
-  assert.equal(code, 78);
-  assert.equal(
-    stderr,
-    `counterfoil: ${folder.path}/storage: it can be read by others: run chmod -R go= ${folder.path}/storage\n`,
-  );
-});
-
-test('an end in the file is kept: a key works until then', async () => {
-  const soon = new Date(Date.now() + DAY_MS).toISOString();
-  const text = readFileSync(folder.config, 'utf8');
-  writeFileSync(folder.config, `${text}        expires_at: ${soon}\n`);
-  const { ready } = await serve();
-  assert.equal((await create(ready.base_url)).status, 201);
 });

@@ -1,10 +1,7 @@
 // counterfoil webhooks, and webhooks in counterfoil secrets: beside a server that runs, as an operator types it.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SECRETS_FILE } from '../../../src/journal/keys/key-file.ts';
 import { run } from '../../support/command.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { answering, WebhookReceiver } from '../../support/webhook-receiver.ts';
@@ -106,28 +103,5 @@ describe('counterfoil webhooks', () => {
     const [came] = await receiver.have(1, '/sealed');
     assert.ok(WebhookReceiver.isSigned(came!, [secret]), 'the secret before signs along');
     await service.request(`/v1/webhook_endpoints/${id}`, { method: 'DELETE' });
-  });
-
-  test('an endpoint whose secret is lost is off until its merchant makes a new one.', async () => {
-    const { id, secret } = await create('/lost');
-    await service.stop();
-    rmSync(join(service.store.storage, SECRETS_FILE));
-    const lost = await run(['secrets', 'lost', '--yes', '--json'], { env }); // no server runs
-    assert.deepEqual(JSON.parse(lost.stdout).disabled_endpoints, [id], lost.stderr);
-    await service.start();
-    const { data } = (await service.request(`/v1/webhook_endpoints/${id}`)).json;
-    assert.deepEqual([data.status, data.disabled_reason], ['disabled', 'secret_lost']);
-    const testing = await service.request(`/v1/webhook_endpoints/${id}/test`, { method: 'POST' });
-    assert.equal(testing.status, 409);
-    assert.equal((await patch(id, { status: 'enabled' })).status, 409);
-    const turned = await service.request(`/v1/webhook_endpoints/${id}/rotate_secret`, { method: 'POST' });
-    const now = turned.json.data.secret;
-    assert.equal((await patch(id, { status: 'enabled' })).status, 200);
-    await service.create(LONG);
-    const [came] = await receiver.have(1, '/lost');
-    assert.deepEqual(
-      [secret, now].map((one) => WebhookReceiver.isSigned(came!, [one])),
-      [false, true],
-    );
   });
 });

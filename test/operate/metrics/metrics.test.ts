@@ -294,14 +294,6 @@ describe('measurements', () => {
     }
   });
 
-  test('a folder of backups that is gone holds no backup, so that the alert is raised.', async () => {
-    const [port] = await freePorts(1);
-    const configuration = `metrics: { port: ${port} }\nbackups: /nowhere/backups\n`;
-    await using _other = await startHarness('sqlite', { configuration });
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    assert.equal(value(text, 'counterfoil_backup_newest_timestamp_seconds'), 0);
-  });
-
   test('before there is a checkpoint there is no moment of one.', async () => {
     assert.equal(value(await scrape(), 'counterfoil_checkpoint_newest_timestamp_seconds'), undefined);
   });

@@ -150,51 +150,6 @@ test('a passkey sets an account up and signs it in, and another is added and rem
   await harness.verify();
 });
 
-test('without scripts the page of a passkey says what to do instead.', async () => {
-  const account = await createAccount(harness);
-  const page = await newPage();
-  await giveAuthenticator(page);
-  await signInOn(page, account, '/account/passkeys');
-  await page.fill('#name', 'Laptop');
-  await page.fill('#current-password', account.password);
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await page.waitForURL(/done=passkey/);
-  await page.context().close();
-  const bare = await newPage({ javaScriptEnabled: false });
-  await bare.goto(`${base}/sign-in`);
-  await enterPassword(bare, account);
-  assert.match(
-    await bare.locator('main').innerText(),
-    /Your passkey needs JavaScript, which is off\. Use a code instead\./,
-  );
-  assert.equal(await bare.getByRole('button', { name: 'Use your passkey' }).isVisible(), false);
-  await bare.context().close();
-});
-
-test('letters are keys while nothing is typed into, until they are switched off.', async () => {
-  const account = await createAccount(harness);
-  const page = await newPage();
-  await signInOn(page, account);
-  const isOpen = () =>
-    page.locator('details.keys').evaluate((one) => (one as unknown as { open: boolean }).open);
-  await page.keyboard.press('?');
-  assert.equal(await isOpen(), true);
-  await page.keyboard.press('?');
-  assert.equal(await isOpen(), false);
-  await page.goto(`${base}/account/password`);
-  await page.focus('#current-password');
-  await page.keyboard.press('?');
-  assert.equal(await isOpen(), false);
-  assert.equal(await page.inputValue('#current-password'), '?');
-  await page.goto(`${base}/account`);
-  await loaded(page, () => page.getByRole('link', { name: 'Switch them off', exact: true }).click());
-  await arrive(page, '/account');
-  assert.equal(await page.locator('details.keys').count(), 0);
-  await page.keyboard.press('?');
-  assert.equal(await page.locator('details.keys').count(), 0);
-  await page.context().close();
-});
-
 test('nothing that the policy forbids is tried.', async () => {
   const account = await createAccount(harness);
   const page = await newPage();

@@ -78,19 +78,3 @@ for (const javaScriptEnabled of [true, false])
     assert.equal(await statusOf(harness, id), 'requires_review');
     await page.context().close();
   });
-
-test('Without scripts a payment is rejected with a preview on the way.', async () => {
-  const id = await waiting(harness);
-  const page = await pageOf(who.ana, { javaScriptEnabled: false });
-  await page.goto(`${harness.origin}/console/queue?open=${id}`);
-  await loaded(page, () => page.getByRole('link', { name: 'Reject…' }).click());
-  await page.getByLabel('Duplicate').check();
-  await page.getByLabel('Message to the customer').fill('You paid already.');
-  await loaded(page, () => page.getByRole('button', { name: 'Preview the message' }).click());
-  assert.match(await page.locator('.message').innerText(), /Message from Corner Shop\s+You paid already\./);
-  assert.equal(await statusOf(harness, id), 'requires_review');
-  assert.ok(await page.getByLabel('Duplicate').isChecked());
-  await loaded(page, () => page.getByRole('button', { name: /^Reject/ }).click());
-  assert.equal(await statusOf(harness, id), 'rejected');
-  await page.context().close();
-});

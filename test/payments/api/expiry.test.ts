@@ -101,14 +101,6 @@ for (const engine of ENGINES) {
       }
     });
 
-    test('a cancel after the sweeper is 409 as well.', async () => {
-      const { id } = await create('swept');
-      pass();
-      await expireDuePayments(service.service.journal);
-      const { status, json } = await service.request(`/v1/payments/${id}/cancel`, { method: 'POST' });
-      assert.deepEqual([status, json.error.code], [409, 'invalid_status']);
-    });
-
     test('until its moment a payment is pending.', async () => {
       const { id } = await create('still');
       service.clock.advance((LIFETIME_S - 5) * 1000);

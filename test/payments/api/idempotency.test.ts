@@ -51,6 +51,13 @@ for (const engine of ENGINES) {
       assert.equal((await service.request('/v1/payments?merchant_reference=replayed')).json.data.length, 1);
     });
 
+    test('of twenty requests with one key at once one makes a payment, and all get its answer.', async () => {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => create('at once')));
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+      assert.equal(answers.filter((answer) => !isReplay(answer)).length, 1);
+      await service.verify();
+    });
+
     test('a replay survives a restart.', async () => {
       const first = await create('restart');
       await service.stop();

@@ -2,10 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DAY_MS } from '../../../src/lib/time.ts';
-import { open, send } from '../../support/customer.ts';
 import type { Harness } from '../../support/harness.ts';
 import { strictly } from '../../support/markup.ts';
-import { createAt } from '../../support/shop.ts';
 import { approveAs, people, rejectAs, startReview, waiting } from './review-stage.ts';
 
 let harness: Harness;
@@ -17,14 +15,6 @@ before(async () => {
   who = await people(harness);
 });
 after(() => harness.close());
-
-test('The first page of a new installation says that nothing waits.', async () => {
-  const page = await who.olga.get('/');
-  assert.match(page.body, /To review 0 The queue/);
-  assert.match(page.body, /No customer has asked for a new link/);
-  assert.match(page.text, /aria-label="Decided in the last 30 days: 0 approved, 0 rejected\."/);
-  assert.deepEqual(strictly(page.text).faults, []);
-});
 
 test('It counts what waits with sums and the oldest, what was decided today, and draws thirty days with their table.', async () => {
   await approveAs(who.ana, await waiting(harness));
@@ -46,15 +36,6 @@ test('It counts what waits with sums and the oldest, what was decided today, and
   assert.match(page.text, /<td class="number">2<\/td><td class="number">1<\/td>/);
   assert.equal(page.text.match(/<rect/g)?.length, 2);
   assert.deepEqual(strictly(page.text).faults, []);
-});
-
-test('A link asked for anew is there with its payment and its merchant.', async () => {
-  const { id } = await createAt(harness, 'details', { expires_in: 300 });
-  harness.clock.advance(300_001);
-  await send(await open(harness, id));
-  const page = await who.ana.get('/');
-  assert.match(page.body, /Links asked for anew .*€49\.90 Corner Shop under 1 min ago/);
-  assert.ok(page.link('€49.90').pathname.endsWith(id));
 });
 
 test('It warns where the end of the history is long unsigned, and that no https is spoken.', async () => {

@@ -58,17 +58,6 @@ test('A quiet line says how many payments came since the page was sent, by its f
   for (const one of [page, cash]) await one.context().close();
 });
 
-test('Without scripts a link shows the list anew with its count, and keeps its address.', async () => {
-  const page = await queueOf('/queue?mode=test', { javaScriptEnabled: false });
-  const before = await page.locator('.figures strong').innerText();
-  harness.clock.advance(1000);
-  await waiting(harness);
-  await loaded(page, () => page.getByRole('link', { name: 'Refresh' }).click());
-  assert.equal(new URL(page.url()).search, '?mode=test');
-  assert.equal(await page.locator('.figures strong').innerText(), String(Number(before) + 1));
-  await page.context().close();
-});
-
 test('What the script asks keeps no session alive, and is answered to nobody who is not signed in.', async () => {
   const address = '/queue/new?sent_after=0';
   harness.clock.advance(5 * 60_000);
@@ -79,19 +68,4 @@ test('What the script asks keeps no session alive, and is answered to nobody who
   assert.match((await ana.get('/queue')).headers.get('set-cookie') ?? '', /session/);
   for (const wrong of ['', '?sent_after=', '?sent_after=-1', '?sent_after=x'])
     assert.equal((await ana.get(`/queue/new${wrong}`)).status, 422, wrong);
-});
-
-test('The line goes on asking after an answer of 429.', async () => {
-  const page = await queueOf('/queue');
-  await page.route(
-    /\/queue\/new\?/,
-    (route) => route.fulfill({ status: 429, contentType: 'text/html', body: 'Too many' }),
-    { times: 1 },
-  );
-  assert.equal(await asked(page), 'Too many');
-  harness.clock.advance(1000);
-  await waiting(harness);
-  assert.equal(await asked(page), '1');
-  await page.getByText('1 new payment waits.', { exact: true }).waitFor();
-  await page.context().close();
 });

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
@@ -186,18 +185,6 @@ test('what is odd is accepted as paid with a reason, which stands with the appro
   assert.match(done.body, /Approved: €81\.00/);
   assert.equal(await statusOf(fee.id), 'approved');
   assert.match((await ana.get(`/payments/${fee.id}`)).body, /The bank took 10\.00/);
-});
-
-test('what the bookkeeper writes before references is no part of one, and may be missing', async () => {
-  const cent = await paid(93.01, { text: 'Bill 2026-0815' }, { merchant_reference: 'INV-2026-0815' });
-  const whole = await paid(93.02);
-  whole.entry.text = `INV-${whole.entry.text}`;
-  await upload(ana, { 'p.xml': camt([cent.entry, whole.entry], { number: '12' }) });
-  const named = await look(ana, `/statements/lines/${await lineIdOf(cent.entry.bank!)}`);
-  assert.match(named.body, /The text names the payment: INV-2026-0815\./);
-  const certain = await look(ana, '/statements/certain');
-  assert.match(certain.body, /€93\.02/);
-  assert.doesNotMatch(certain.body, /€93\.01/);
 });
 
 test('a search finds lines by reference, a part of one, payer, account, amount and text, whatever became of them', async () => {
@@ -438,22 +425,6 @@ test('CSV is looked at once: what it does not tell is asked, and the answers are
   );
   assert.match(again.text, /€2,300\.00/);
   assert.match((await send(again.markup, account)).text, /1 new line\./);
-});
-
-test('a CSV file that comes back with the form is held to 64 MB and to what our page sends', async () => {
-  const { forms } = await ana.get('/statements/import');
-  const { values } = forms.find(({ button }) => button === 'Import')!;
-  const send = (content: string) => {
-    const body = new FormData();
-    const fields = { ...values, 'csv-0-name': 'x.csv', 'csv-0-content': content };
-    for (const [name, value] of Object.entries(fields)) body.append(name, value);
-    return sendForm(ana, body);
-  };
-  for (const content of ['nonsense', gzipSync(Buffer.alloc(64 * 1024 * 1024 + 1)).toString('base64')]) {
-    const refused = await send(content);
-    assert.equal(refused.status, 422);
-    assert.match(refused.text, /The file cannot be read from the form\. Choose it again\./);
-  }
 });
 
 test('CSV of a known bank that names its account is confirmed once and then imported', async () => {

@@ -192,21 +192,6 @@ describe('webhook endpoints', () => {
     await remove(id);
   });
 
-  test('a test event tells what the server answered, in words.', async () => {
-    const { id } = await create({ url: receiver.url('/test') });
-    receiver.reply = answering(500, {}, 'boom');
-    const { data } = (await send('POST', `/${id}/test`)).json;
-    assert.deepEqual([data.delivered, data.status], [false, 500]);
-    assert.match(data.reason, /500/);
-    assert.equal(data.reply, null, 'an address that is not public');
-    receiver.reply = () => {}; // never answers
-    const tests = [send('POST', `/${id}/test`), send('POST', `/${id}/test`)];
-    const statuses = (await Promise.all(tests)).map(({ status }) => status);
-    assert.deepEqual(statuses.sort(), [200, 409], 'one test at a time');
-    receiver.reply = answering(200);
-    await remove(id);
-  });
-
   test('nothing of another merchant is reached: endpoints, deliveries, resends.', async () => {
     const { id } = await create({ url: receiver.url('/own') });
     await service.create();
