@@ -61,6 +61,15 @@ describe('backup', () => {
     assert.deepEqual(folderContents(path), before, 'reading it leaves it as it is');
   });
 
+  test('without a server it is the same, and the storage is as it was', async () => {
+    await harness.stop();
+    const before = folderContents(harness.store.storage);
+    const path = await place.backUp();
+    assert.deepEqual(folderContents(harness.store.storage), before);
+    assert.deepEqual(readdirSync(path).sort(), [...FILES, 'checkpoints.jsonl'].sort());
+    await harness.start();
+  });
+
   test('the database is copied after the checkpoints, so that it reaches as far as they do', async () => {
     await whileCopyingCheckpoints(
       async () => void (await harness.create({ merchant_reference: 'MEANWHILE' })),

@@ -87,7 +87,7 @@ test('a signal ends a command midway, as process 1 of a container too', {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const) {
-    const program = `const { tellInterrupted } = await import('${ROOT}/src/commands/terminal.ts');
+    const program = `const { tellInterrupted } = await import('${ROOT}/src/operate/commands/terminal.ts');
       setTimeout(() => process.kill(process.pid, '${signal}'), 10);
       await tellInterrupted('a line', () => new Promise((done) => setTimeout(done, 60_000)));`;
     const args = ['--input-type=module', '--eval', program];
