@@ -39,6 +39,7 @@ test('It counts what waits with sums and the oldest, what was decided today, and
 });
 
 test('It warns where the end of the history is long unsigned, and that no https is spoken.', async () => {
+  await waiting(harness);
   const fresh = await who.ana.get('/');
   assert.match(fresh.body, /reached without https/);
   assert.doesNotMatch(fresh.body, /no checkpoint vouches/);
