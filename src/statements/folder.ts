@@ -14,7 +14,7 @@ import type { MethodSettings } from '../payments/methods/method.ts';
 import { type Database, DatabaseError } from '../store/database.ts';
 import { checkFile, faultLine, importFile } from './import-file.ts';
 import { readBeside } from './read-beside.ts';
-import { rememberedLayouts } from './remembered.ts';
+import { readingOptions } from './remembered.ts';
 
 /** The folders beside the files that wait: files that a node works on, files that were imported, and files that were not. */
 export const FOLDERS = { taken: 'taken', done: 'done', failed: 'failed' } as const;
@@ -152,7 +152,7 @@ export class StatementFolder {
     try {
       const bytes = await bytesOf(path);
       if (typeof bytes === 'string') return [bytes];
-      const read = await readBeside(bytes, file, { remembered: await rememberedLayouts(database) });
+      const read = await readBeside(bytes, file, await readingOptions(database, methods));
       const checked = checkFile(read, methods);
       const imported = await importFile(journal, checked, ACT, { despiteFaults: false, dryRun: false });
       if (!imported) return checked.faults.map(faultLine);

@@ -2,6 +2,7 @@
 
 import type {
   CsvLayout,
+  CsvSeen,
   ReadStatements,
   RememberedLayout,
   Statement,
@@ -28,6 +29,8 @@ export const faultLine = ({ file, line, text }: FileFault): string =>
 export interface CheckedFile {
   statements: OwnStatement[];
   faults: FileFault[];
+  /** What a person should know although nothing is wrong. */
+  notes: FileFault[];
   /** Layouts of CSV files that the bookkeeper confirmed: they are kept with the import. */
   confirmed?: RememberedLayout[];
 }
@@ -60,22 +63,42 @@ export function layoutsOf(
     });
 }
 
-/** Holds what a file says against the accounts that transfers are paid to, and gathers all faults. */
+/** Whether a person has to look how a CSV file is read: its names are those of no known export, and no layout of it was confirmed. */
+export const isUnseen = ({ questions, isExact, isRemembered }: CsvSeen): boolean =>
+  questions.length === 0 && !isExact && !isRemembered;
+
+/**
+ * Holds what a file says against the accounts that transfers are paid to, and gathers all faults. A CSV file that a person has to
+ * look at is not imported, despite faults neither, unless `isConfirmed`.
+ */
 export function checkFile(
-  { statements, faults }: ReadStatements,
+  { statements, faults, notes = [], csv = [] }: ReadStatements,
   methods: readonly Pick<MethodSettings, 'accounts'>[],
+  isConfirmed = false,
 ): CheckedFile {
+  const unseen = isConfirmed ? [] : csv.filter(isUnseen);
+  const isSeen = (file: string) => !unseen.some((one) => one.file === file);
   const ours = statements.map((statement) => ({ own: ownAccount(statement.account, methods), statement }));
   return {
-    statements: ours.filter((one): one is OwnStatement => one.own !== undefined),
+    statements: ours.filter(
+      (one): one is OwnStatement => one.own !== undefined && isSeen(one.statement.file),
+    ),
     faults: [
       ...faults,
+      ...unseen.map(({ file, headerLine = 0 }) => ({ file, line: headerLine, text: UNSEEN })),
       ...statements.flatMap(({ file, faults }) => faults.map((fault) => ({ file, ...fault }))),
       ...ours.filter(({ own }) => own === undefined).map(({ statement }) => strangerFault(statement)),
       ...gapFaults(statements),
     ],
+    notes: [
+      ...notes,
+      ...statements.flatMap(({ file, notes = [] }) => notes.map((note) => ({ file, ...note }))),
+    ],
   };
 }
+
+const UNSEEN =
+  'This CSV file is of no export that is known by its columns, so look how it is read before it is imported: in the console, or by counterfoil statements import, which shows it and takes --confirm.';
 
 function strangerFault({ file, account, lines }: Statement): FileFault {
   const name = account.iban ?? account.other;
@@ -92,7 +115,7 @@ function strangerFault({ file, account, lines }: Statement): FileFault {
  */
 export async function importFile(
   journal: Journal,
-  { statements, faults, confirmed = [] }: CheckedFile,
+  { statements, faults, confirmed = [] }: Omit<CheckedFile, 'notes'>,
   act: Act,
   { despiteFaults, dryRun }: ImportOptions,
 ): Promise<Imported[] | undefined> {

@@ -22,36 +22,39 @@ export function signOf(element: XmlElement): Direction | undefined {
   return sign === 'CRDT' ? 'credit' : sign === 'DBIT' ? 'debit' : undefined;
 }
 
-/** Whatever is not `BOOK` never matches: `PDNG`, `INFO`, `FUTR`. */
-export function statusOf(entry: XmlElement): StatementLine['status'] {
-  return textAt(entry, 'Sts/Cd', 'Sts/Prtry', 'Sts') === 'BOOK' ? 'booked' : 'pending';
+/** What the entry says of its status: `BOOK`, `PDNG`, `INFO`, `FUTR`. */
+export const statusCode = (entry: XmlElement): string | undefined =>
+  textAt(entry, 'Sts/Cd', 'Sts/Prtry', 'Sts');
+
+/** What `entryLines` adds to. */
+export interface Said {
+  faults: StatementFault[];
+  notes: StatementFault[];
 }
 
 /**
  * The lines of an entry. Transactions become lines of their own if each has an amount in the entry's currency. Adds a fault if their
- * sum and the charges do not give the entry's amount.
+ * sum and the charges do not give the entry's amount, and if an amount cannot be read; a note if transactions stay together.
  */
 export function entryLines(
   entry: XmlElement,
   amount: Amount,
-  direction: Direction,
-  faults: StatementFault[],
+  { direction, status }: Pick<StatementLine, 'direction' | 'status'>,
+  { faults, notes }: Said,
 ): LineRead[] {
   const details = all(entry, 'NtryDtls').flatMap((one) => all(one, 'TxDtls'));
-  const amounts = details.map(transactionAmount);
-  const isSplit = details.length > 1 && amounts.every((one) => one?.currency === amount.currency);
-  if (!isSplit)
-    return [
-      lineOf(
-        entry,
-        details,
-        amount,
-        direction,
-        (details.length === 1 && chargesOf(details[0]!)) || chargesOf(entry),
-      ),
-    ];
+  const amounts = details.map((detail) => transactionAmount(detail, amount.currency));
+  const isSplit = details.length > 1 && amounts.every((one) => one !== undefined);
+  if (!isSplit) {
+    const charges = (details.length === 1 && chargesOf(details[0]!)) || chargesOf(entry);
+    const together = togetherText(entry, details, amounts);
+    if (together?.isFault) faults.push({ line: entry.line, text: together.text });
+    else if (together) notes.push({ line: entry.line, text: together.text });
+    return [{ ...lineOf(entry, details, amount, direction, charges), status }];
+  }
   const lines = details.map((detail, i) => ({
     ...lineOf(entry, [detail], amounts[i]!, signOf(detail) ?? direction, chargesOf(detail)),
+    status,
     partOf: { minor: amount.minor, lines: details.length },
   }));
   const sum = lines.reduce(
@@ -66,8 +69,35 @@ export function entryLines(
   return lines;
 }
 
-function transactionAmount(detail: XmlElement): Amount | undefined {
-  return xmlAmount(at(detail, 'Amt')) ?? xmlAmount(at(detail, 'AmtDtls/TxAmt/Amt'));
+/** Where a transaction may have its amount. */
+const AMOUNTS = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/CntrValAmt/Amt', 'AmtDtls/InstdAmt/Amt'];
+
+/** The first amount of a transaction in a currency. */
+const transactionAmount = (detail: XmlElement, currency: string): Amount | undefined =>
+  AMOUNTS.map((path) => xmlAmount(at(detail, path))).find((one) => one?.currency === currency);
+
+/** Why the transactions of an entry stay one line; undefined if it has one. A fault where an amount is there and cannot be read. */
+function togetherText(
+  entry: XmlElement,
+  details: readonly XmlElement[],
+  amounts: readonly (Amount | undefined)[],
+): { text: string; isFault: boolean } | undefined {
+  const said = Number(textAt(entry, 'NtryDtls/Btch/NbOfTxs'));
+  if (details.length < 2)
+    return said > Math.max(1, details.length)
+      ? { text: `This entry stands for ${said} transactions, which the file does not show.`, isFault: false }
+      : undefined;
+  const lacking = details.filter((_, i) => amounts[i] === undefined);
+  const unread = lacking
+    .map((detail) => at(detail, 'Amt'))
+    .find((one) => one !== undefined && xmlAmount(one) === undefined);
+  const why = unread
+    ? `the amount "${unread.text}" cannot be read`
+    : `${lacking.length} of them have no amount in its currency`;
+  return {
+    text: `The ${details.length} transactions of this entry stay one line: ${why}.`,
+    isFault: unread !== undefined || lacking.length < details.length,
+  };
 }
 
 /** The sum of all charges; undefined if there are none, or one cannot be read. */
@@ -114,7 +144,7 @@ function lineOf(
     amountMinor: amount.minor,
     currency: amount.currency,
     direction,
-    status: statusOf(entry),
+    status: 'booked',
     isReversal,
     references: present({
       creditor: creditors[0],

@@ -1,8 +1,9 @@
 // Reads CAMT.052, 053 and 054 (ISO 20022) in versions 02 to 13, entry by entry.
 import { balanceFaults } from './balance.ts';
-import { entryLines, signOf, statusOf, xmlAmount } from './camt-entry.ts';
+import { entryLines, type Said, signOf, statusCode, xmlAmount } from './camt-entry.ts';
+import { ElementCount } from './counts.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
-import type { Balance, Statement, StatementFault, StatementFormat } from './statement.ts';
+import type { Balance, Statement, StatementFormat, StatementLine } from './statement.ts';
 import { folded, ibanOf, isoDay, present, referenceOf } from './values.ts';
 import { all, at, readXml, textAt, type XmlElement } from './xml.ts';
 
@@ -19,31 +20,38 @@ const OPENING = ['OPBD', 'PRCD'];
 const CLOSING = ['CLBD'];
 
 /** Entries of the statement that is being read. */
-interface Running {
+interface Running extends Said {
+  format: StatementFormat;
   lines: LineRead[];
-  faults: StatementFault[];
   /** Booked entries, credits positive; undefined once an entry could not be read. */
   sumMinor: bigint | undefined;
 }
 
-/** Reads all statements of a file. Throws `StatementRefused` for XML that is not well-formed. */
+/** Reads all statements of a file. Entries of none of them are a fault. Throws `StatementRefused` for XML that is not well-formed. */
 export function readCamt(pieces: Iterable<string>, file: string): Statement[] {
   const statements: Statement[] = [];
+  const counted = new ElementCount('Ntry');
   let running: Running | undefined;
+  let read = 0;
   readXml(
-    pieces,
+    counted.over(pieces),
     WANTED,
     (element) => {
-      if (element.name === 'Ntry' && running) addEntry(running, element);
-      else if (element.name !== 'Ntry' && running) {
+      if (element.name === 'Ntry' && running) {
+        read++;
+        addEntry(running, element);
+      } else if (element.name !== 'Ntry' && running) {
         statements.push(statementOf(element, file, running));
         running = undefined;
       }
     },
     ({ name }) => {
-      if (name in FORMATS) running = { lines: [], faults: [], sumMinor: 0n };
+      const format = FORMATS[name];
+      if (format) running = { format, lines: [], faults: [], notes: [], sumMinor: 0n };
     },
   );
+  const lost = counted.fault('entries (Ntry)', read);
+  if (lost) statements[0]?.faults.push(lost);
   return statements;
 }
 
@@ -58,17 +66,35 @@ function addEntry(running: Running, entry: XmlElement): void {
     running.faults.push({ line: entry.line, text: `This entry is left out: ${what}.` });
     return;
   }
-  if (statusOf(entry) === 'booked' && running.sumMinor !== undefined)
+  const status = statusOf(entry, running);
+  if (status === 'booked' && running.sumMinor !== undefined)
     running.sumMinor += BigInt(sign === 'credit' ? amount.minor : -amount.minor);
-  running.lines.push(...entryLines(entry, amount, sign, running.faults));
+  running.lines.push(...entryLines(entry, amount, { direction: sign, status }, running));
 }
 
-function statementOf(element: XmlElement, file: string, { lines, faults, sumMinor }: Running): Statement {
-  const format = FORMATS[element.name]!;
+/** `PDNG`, `INFO` and `FUTR` never match. A camt.053 holds booked entries, so an entry of it without a status is one. */
+function statusOf(entry: XmlElement, { format, faults, notes }: Running): StatementLine['status'] {
+  const code = statusCode(entry);
+  if (code === 'BOOK') return 'booked';
+  if (code !== undefined && ['PDNG', 'INFO', 'FUTR'].includes(code)) return 'pending';
+  if (code === undefined && format === 'camt.053') {
+    notes.push({
+      line: entry.line,
+      text: 'This entry has no status (Sts). As one of camt.053 it is booked.',
+    });
+    return 'booked';
+  }
+  const what = code === undefined ? 'has no status (Sts)' : `has the status "${code}", which is not known`;
+  faults.push({ line: entry.line, text: `This entry ${what}: it is read as pending.` });
+  return 'pending';
+}
+
+function statementOf(element: XmlElement, file: string, running: Running): Statement {
+  const { format, lines, faults, notes, sumMinor } = running;
   const account = at(element, 'Acct');
   const iban = ibanOf(textAt(account, 'Id/IBAN'));
   const other = iban ? undefined : referenceOf(textAt(account, 'Id/Othr/Id', 'Id/PrtryAcct/Id', 'Id/IBAN'));
-  const [opening, closing] = [balanceOf(element, OPENING, faults), balanceOf(element, CLOSING, faults)];
+  const [opening, closing] = balancesOf(element, running);
   const currency = folded(textAt(account, 'Ccy')) ?? opening?.currency;
   const from = isoDay(textAt(element, 'FrToDt/FrDtTm', 'FrToDt/FrDt'));
   const to = isoDay(textAt(element, 'FrToDt/ToDtTm', 'FrToDt/ToDt'));
@@ -96,28 +122,56 @@ function statementOf(element: XmlElement, file: string, { lines, faults, sumMino
     ...present({ number, from, to, opening, closing }),
     lines: numbered({ account: present(what), format }, lines.filter(isDated)),
     faults,
+    ...(notes.length > 0 && { notes }),
   };
 }
 
-function balanceOf(
-  element: XmlElement,
-  kinds: readonly string[],
-  faults: StatementFault[],
-): Balance | undefined {
+/** A balance, without a sign if the file gives none. */
+type BalanceRead = Balance & { line: number; isSigned: boolean };
+
+/** Opening and closing balance. One without a sign (`CdtDbtInd`) gets the one with which the entries lead from one to the other. */
+function balancesOf(element: XmlElement, said: Running): [Balance | undefined, Balance | undefined] {
+  const [opening, closing] = [balanceOf(element, OPENING, said), balanceOf(element, CLOSING, said)];
+  const signs = (one: BalanceRead | undefined) =>
+    !one ? [undefined] : one.isSigned ? [one.minor] : [one.minor, -one.minor];
+  const fitting = signs(opening)
+    .flatMap((from) => signs(closing).map((to) => [from, to] as const))
+    .filter(
+      ([from, to]) =>
+        from === undefined || to === undefined || BigInt(from) + (said.sumMinor ?? 0n) === BigInt(to),
+    );
+  const of = (one: BalanceRead | undefined, place: 0 | 1): Balance | undefined => {
+    if (!one) return undefined;
+    const { line, isSigned, ...balance } = one;
+    if (isSigned) return balance;
+    const found = opening && closing && fitting.length === 1 ? fitting[0]![place] : undefined;
+    const what = found === undefined ? 'so it is left out' : 'which the entries tell';
+    said.notes.push({ line, text: `The balance has no sign (CdtDbtInd), ${what}.` });
+    return found === undefined ? undefined : { ...balance, minor: found };
+  };
+  return [of(opening, 0), of(closing, 1)];
+}
+
+function balanceOf(element: XmlElement, kinds: readonly string[], { faults }: Said): BalanceRead | undefined {
   const balance = kinds
     .map((kind) => all(element, 'Bal').find((one) => textAt(one, 'Tp/CdOrPrtry/Cd') === kind))
     .find((one) => one !== undefined);
   if (!balance) return undefined;
   const amount = xmlAmount(at(balance, 'Amt'));
   const sign = signOf(balance);
-  if (!amount || !sign) {
-    faults.push({ line: balance.line, text: 'The balance cannot be read.' });
+  const written = textAt(balance, 'CdtDbtInd');
+  if (!amount || (!sign && written !== undefined)) {
+    const what = amount
+      ? `"${written}" is neither CRDT nor DBIT`
+      : `its amount "${textAt(balance, 'Amt') ?? ''} ${at(balance, 'Amt')?.attributes.Ccy ?? ''}"`;
+    faults.push({ line: balance.line, text: `The balance cannot be read: ${what}.` });
     return undefined;
   }
-  const day = isoDay(textAt(balance, 'Dt/Dt', 'Dt/DtTm'));
   return {
     minor: sign === 'debit' && amount.minor !== 0 ? -amount.minor : amount.minor,
     currency: amount.currency,
-    ...present({ day }),
+    ...present({ day: isoDay(textAt(balance, 'Dt/Dt', 'Dt/DtTm')) }),
+    line: balance.line,
+    isSigned: sign !== undefined,
   };
 }

@@ -1,4 +1,5 @@
 // Tells from what stands in a table how it is to be read, and what it does not tell: that is asked, never guessed.
+import { isAmount, isDay, totalOf } from './csv-columns.ts';
 import { areEnough, currencyInName } from './csv-headers.ts';
 import type {
   CsvChoice,
@@ -11,15 +12,17 @@ import type {
 } from './csv-layout.ts';
 import { inOrderOf, mergedLayout } from './csv-layout.ts';
 import type { CsvRow } from './csv-rows.ts';
-import { type CsvTable, isAmount, isDay } from './csv-table.ts';
+import type { CsvTable } from './csv-table.ts';
 import { csvAmount, dayOrdersOf, decimalsOf, markOf } from './csv-values.ts';
-import { isStatusWord } from './csv-words.ts';
-import { present } from './values.ts';
+import { statusOf } from './csv-words.ts';
+import { currencyCode, present } from './values.ts';
 
 /** What the bookkeeper has to say before a file can be read. */
 export interface CsvQuestion {
-  key: CsvChoice | 'columns' | 'currency';
+  key: CsvChoice | 'columns' | 'currency' | 'status';
   text: string;
+  /** The words of the status that are not known. */
+  words?: string[];
 }
 
 /** Columns with amounts. */
@@ -27,11 +30,12 @@ const AMOUNTS: readonly CsvRole[] = ['amount', 'debit', 'credit', 'balance', 'ch
 
 /**
  * The layout of a table: what was `chosen`, else what the profile or the file itself says. A member that is missing is asked for in
- * `questions`.
+ * `questions`. `accountCurrency`: of the account, where it has only one.
  */
 export function detectLayout(
   table: CsvTable,
   chosen: PartialLayout,
+  accountCurrency?: string,
 ): { layout: PartialLayout; questions: CsvQuestion[] } {
   const { delimiter, quote, names, profile, isNamed } = table;
   const under: PartialLayout = { columns: table.columns, ...profile?.layout };
@@ -56,14 +60,20 @@ export function detectLayout(
       text: `Say which column holds what: the names are not known (${names.join(', ')}).`,
     });
   const cells = (...roles: readonly CsvRole[]) => cellsOf(table, columns, roles);
-  if (!profile && columns.status && !chosen.columns.status && !cells('status').some(isStatusWord))
-    delete columns.status;
+  askForStatuses(layout, { cells, isFixed: Boolean(profile || chosen.columns.status) }, questions);
   const decimal = layout.decimal ?? decimalOf(cells(...AMOUNTS), questions);
+  if (!profile) ownInstead(table, columns, chosen);
+  if (!profile) notATotal(table, columns, { chosen, decimal }, questions);
+  const amounts = [columns.amount, columns.credit, columns.debit, columns.balance];
   const found = present({
     dates: layout.dates ?? datesOf(cells('day', 'value'), questions),
     decimal,
-    sign: layout.sign ?? signOf(columns, cells, decimal, questions),
-    currency: layout.currency ?? currencyInName((columns.amount ?? columns.credit)?.[0] ?? ''),
+    sign: layout.sign ?? signOf(table, columns, decimal, questions),
+    currency:
+      layout.currency ??
+      amounts.map((names) => currencyInName(names?.[0] ?? '')).find((one) => one !== undefined) ??
+      currencyAbove(table) ??
+      accountCurrency,
   });
   const hasCurrency = found.currency !== undefined || columns.currency !== undefined;
   const inCells = () =>
@@ -71,6 +81,83 @@ export function detectLayout(
   if (!hasCurrency && table.rows.length > 0 && !inCells())
     questions.push({ key: 'currency', text: 'Say the currency: the file names none.' });
   return { layout: { ...layout, ...found }, questions };
+}
+
+/** The only currency that stands in a cell of its own above the names. */
+function currencyAbove({ preamble }: CsvTable): string | undefined {
+  const found = new Set(
+    preamble.flatMap(({ cells }) =>
+      cells.flatMap((cell) => (/^[A-Z]{3}$/.test(cell) ? (currencyCode(cell) ?? []) : [])),
+    ),
+  );
+  return found.size === 1 ? [...found][0] : undefined;
+}
+
+/** Words that a status column may have. One with more, none of which is known, holds a text. */
+const STATUS_WORDS_MAXIMUM = 6;
+
+/** Asks what a status means that is not known. A column of texts is none. */
+function askForStatuses(
+  layout: PartialLayout,
+  { cells, isFixed }: { cells: (...roles: readonly CsvRole[]) => string[]; isFixed: boolean },
+  questions: CsvQuestion[],
+): void {
+  const words = [...new Set(cells('status'))];
+  const unknown = words.filter(
+    (word) => statusOf(word) === undefined && layout.statuses?.[word] === undefined,
+  );
+  if (!isFixed && unknown.length === words.length && words.length > STATUS_WORDS_MAXIMUM) {
+    layout.columns.text = [...(layout.columns.text ?? []), ...(layout.columns.status ?? [])];
+    delete layout.columns.status;
+  } else if (unknown.length > 0) {
+    const shown = unknown.slice(0, STATUS_WORDS_MAXIMUM).map((word) => `"${word}"`);
+    questions.push({
+      key: 'status',
+      text: `Say what the status ${shown.join(', ')} means: booked, pending or void.`,
+      words: unknown,
+    });
+  }
+}
+
+/** Names of columns that hold the own account if it is the same in every row. */
+const ANY_ACCOUNT =
+  /^(?:iban|account(?: number)?|konto(?:nummer|[- ]nr\.?)?|conto(?: no\.?)?|compte|cuenta|rekening|rachunek)$/i;
+
+/** An account that is the same in every row is the own one. */
+function ownInstead({ names, rows }: CsvTable, columns: CsvColumns, chosen: PartialLayout): void {
+  const name = columns.account?.[0] ?? '';
+  if (columns.own || chosen.columns.account || !ANY_ACCOUNT.test(name)) return;
+  const cells = rows.map(({ cells }) => cells[names.indexOf(name)] ?? '').filter((cell) => cell !== '');
+  if (cells.length < 2 || new Set(cells).size > 1) return;
+  columns.own = [name];
+  delete columns.account;
+}
+
+/** Sees to it that no running total of another column is taken for an amount: it is a balance. */
+function notATotal(
+  table: CsvTable,
+  columns: CsvColumns,
+  { chosen, decimal }: { chosen: PartialLayout; decimal: DecimalWord | undefined },
+  questions: CsvQuestion[],
+): void {
+  const { names, rows } = table;
+  for (const role of ['amount', 'debit', 'credit'] as const) {
+    const name = columns[role]?.[0];
+    const place = names.indexOf(name ?? '');
+    const total = name === undefined || place < 0 ? undefined : totalOf(rows, place, decimal ?? 'comma');
+    if (!total || name === undefined) continue;
+    const of = present({ amount: total.amount, debit: total.debit, credit: total.credit });
+    const others = Object.values(of).map((one) => names[one]!);
+    if (chosen.columns[role]?.includes(name)) {
+      const text = `The column "${name}" is the running total of "${others.join('" and "')}": it is a balance and no amount.`;
+      questions.push({ key: 'columns', text });
+      return;
+    }
+    for (const one of ['amount', 'debit', 'credit'] as const) delete columns[one];
+    columns.balance = [name];
+    for (const [one, at] of Object.entries(of)) columns[one as keyof typeof of] = [names[at]!];
+    return;
+  }
 }
 
 /** Columns that nothing is known of and that hold more than days and amounts: a reference may stand in any of them. */
@@ -126,36 +213,41 @@ function decimalOf(amounts: readonly string[], questions: CsvQuestion[]): Decima
 }
 
 function signOf(
+  table: CsvTable,
   columns: CsvColumns,
-  cells: (...roles: readonly CsvRole[]) => string[],
   decimal: DecimalWord | undefined,
   questions: CsvQuestion[],
 ): SignWord | undefined {
-  const amounts = cells('amount').flatMap(
-    (cell) => (decimal ? csvAmount(cell, decimal) : readEither(cell)) ?? [],
-  );
   const isSplit = Boolean(columns.debit && columns.credit);
   if (!columns.amount) return isSplit ? 'columns' : undefined;
-  const [negative, bracketed] = [
-    amounts.some((one) => one.isNegative),
-    amounts.some((one) => one.isBracketed),
-  ];
-  const marks = cells('mark');
-  const areMarked =
-    (marks.length > 0 && marks.every((mark) => markOf(mark) !== undefined)) ||
-    (amounts.length > 0 && amounts.every(({ mark }) => mark !== undefined));
+  const [place, markPlace] = [columns.amount, columns.mark].map((names) =>
+    table.names.indexOf(names?.[0] ?? ''),
+  );
+  const amounts = table.rows.flatMap(({ cells }) => {
+    const written = cells[place!] ?? '';
+    const amount = decimal ? csvAmount(written, decimal) : readEither(written);
+    return amount ? [{ ...amount, mark: markOf(cells[markPlace!] || amount.mark) }] : [];
+  });
+  const moving = amounts.filter(({ minor }) => minor !== 0);
+  const isOut = ({ isNegative, isBracketed }: (typeof moving)[number]) => isNegative || isBracketed;
+  const negative = moving.some((one) => one.isNegative);
+  const bracketed = moving.some((one) => one.isBracketed);
+  const areMarked = amounts.length > 0 && amounts.every(({ mark }) => mark !== undefined);
+  const differs = moving.some((one) => one.mark !== undefined && isOut(one) !== (one.mark === 'debit'));
   const found = [
     negative && 'signed',
     bracketed && 'brackets',
     !negative && !bracketed && areMarked && 'mark',
   ].filter((one) => one !== false);
-  if (found.length === 1) return found[0] as SignWord;
+  if (found.length === 1 && (found[0] === 'mark' || !differs)) return found[0] as SignWord;
   if (found.length === 0 && isSplit) return 'columns';
   if (found.length === 0 && amounts.length === 0) return 'signed';
-  const text =
+  const why =
     found.length === 0
-      ? 'Say how money out is marked: no amount of this file has a minus, brackets or a mark.'
-      : 'Say how money out is marked: this file has amounts with a minus and amounts in brackets.';
-  questions.push({ key: 'sign', text });
+      ? 'no amount of this file has a minus, brackets or a mark'
+      : found.length > 1
+        ? 'this file has amounts with a minus and amounts in brackets'
+        : 'this file has amounts with a minus beside marks that say otherwise';
+  questions.push({ key: 'sign', text: `Say how money out is marked: ${why}.` });
   return undefined;
 }

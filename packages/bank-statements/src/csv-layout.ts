@@ -1,4 +1,5 @@
 // How a CSV file is to be read: its marks, the order of its days, its signs, and which column holds what.
+import type { StatusMeaning } from './csv-words.ts';
 
 /** What a column may hold. Several columns may share a role: texts are joined, of the others the first that is not empty counts. */
 export const CSV_ROLES = {
@@ -10,6 +11,7 @@ export const CSV_ROLES = {
   mark: 'Debit or credit',
   currency: 'Currency',
   balance: 'Balance',
+  part: 'Amount of a part',
   charges: 'Charges',
   status: 'Booked or not',
   payer: 'Payer',
@@ -26,6 +28,14 @@ export const CSV_ROLES = {
 } as const;
 export type CsvRole = keyof typeof CSV_ROLES;
 
+/** What a status may mean. */
+export const CSV_STATUSES = {
+  booked: 'booked: the money moved',
+  pending: 'pending: it may still move',
+  void: 'void: it did not move',
+} as const satisfies Record<StatusMeaning, string>;
+export type CsvStatus = keyof typeof CSV_STATUSES;
+
 /** The choices of a bookkeeper, each word with what it means. */
 export const CSV_CHOICES = {
   delimiter: { comma: 'comma', semicolon: 'semicolon', tab: 'tab', pipe: 'vertical bar' },
@@ -36,7 +46,7 @@ export const CSV_CHOICES = {
     signed: 'a minus for money out',
     brackets: 'brackets for money out',
     columns: 'a column for money out and one for money in',
-    mark: 'a mark: S and H, D and C, Af and Bij',
+    mark: 'a mark: S and H, D and C, Af and Bij; a minus turns it',
     inverted: 'a minus for money in, as on cards',
   },
 } as const;
@@ -59,6 +69,8 @@ export interface CsvLayout {
   sign: SignWord;
   /** ISO 4217; of lines that name none. */
   currency?: string;
+  /** What words of the status say that are not known, by the words as the bank writes them. */
+  statuses?: Record<string, StatusMeaning>;
   columns: CsvColumns;
 }
 
@@ -80,7 +92,8 @@ export const CSV_MARKS = {
 } as const;
 
 /**
- * Reads choices such as `dates=dmy`, `decimal=comma`, `currency=EUR`, `text=Purpose+Note`, `mark=#13`; `value=` takes a column away.
+ * Reads choices such as `dates=dmy`, `decimal=comma`, `currency=EUR`, `text=Purpose+Note`, `mark=#13`, `booked=Processed`; `value=` takes
+ * a column away.
  * Returns a sentence for what cannot be read.
  */
 export function parseChoices(texts: readonly string[]): PartialLayout | string {
@@ -96,6 +109,9 @@ export function parseChoices(texts: readonly string[]): PartialLayout | string {
     } else if (key === 'currency') {
       if (/^[A-Z]{3}$/.test(value)) layout.currency = value;
       else layout.columns.currency = columnNames(value);
+    } else if (STATUSES.includes(key as StatusMeaning)) {
+      for (const word of columnNames(value))
+        layout.statuses = { ...layout.statuses, [word]: key as StatusMeaning };
     } else return `It must be one of ${choiceNames().join(', ')}, then = and a value.`;
   }
   return layout;
@@ -103,14 +119,16 @@ export function parseChoices(texts: readonly string[]): PartialLayout | string {
 
 const columnNames = (value: string) => value.split('+').filter((name) => name !== '');
 
-const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES)];
+const STATUSES = Object.keys(CSV_STATUSES) as CsvStatus[];
+const choiceNames = (): string[] => [...CHOICES, ...Object.keys(CSV_ROLES), ...STATUSES];
 
 /** `over` where it says something, else `under`. Columns that both name keep the order of `under`: a form has none of its own. */
 export function mergedLayout(under: PartialLayout, over: PartialLayout): PartialLayout {
   const columns = { ...under.columns };
   for (const [role, names] of Object.entries(over.columns) as [CsvRole, string[]][])
     columns[role] = inOrderOf(columns[role] ?? [], names);
-  return { ...under, ...over, columns };
+  const statuses = { ...under.statuses, ...over.statuses };
+  return { ...under, ...over, ...(Object.keys(statuses).length > 0 && { statuses }), columns };
 }
 
 /** `known` if it has the same names, else `names`. The order of texts is part of what tells a line from another. */

@@ -14,6 +14,12 @@ export type RowRead =
   | { kind: 'balance'; which: 'opening' | 'closing'; minor: number | undefined }
   /** A row that moved no money, or is empty. */
   | { kind: 'none' }
+  /** A row that moved no money, as its status says. */
+  | { kind: 'void'; status: string }
+  /** A row without a day and an amount of its own: it goes on with the row above, as a part of its amount or as text. */
+  | { kind: 'more'; text: string; minor?: number; words: Pick<LineRead, 'references' | 'counterparty'> }
+  /** Words that are in no column where they could mean something. */
+  | { kind: 'words'; text: string }
   | { kind: 'fault'; text: string };
 
 /** The cells of a row by their roles. */
@@ -50,7 +56,7 @@ export function rowReader(layout: CsvLayout, names: readonly string[]): (row: Cs
     if (cells.slice(names.length).some((cell) => cell !== ''))
       return { kind: 'fault', text: 'This row is left out: it has more cells than there are columns.' };
     const row = new Cells(cells, places);
-    return balanceRow(cells, row, layout) ?? lineOf(row, line, layout);
+    return balanceRow(cells, row, layout) ?? wordsRow(cells, row, layout) ?? lineOf(row, line, layout);
   };
 }
 
@@ -67,11 +73,34 @@ function balanceRow(cells: readonly string[], row: Cells, layout: CsvLayout): Ro
   return { kind: 'balance', which: balanceWord(word)!, minor };
 }
 
+const MONEY = ['amount', 'debit', 'credit'] as const;
+
+/** A row that goes on with the one above, or a footer: it names neither a day nor an amount. */
+function wordsRow(cells: readonly string[], row: Cells, layout: CsvLayout): RowRead | undefined {
+  if (MONEY.some((role) => row.one(role) !== undefined)) return undefined;
+  const filled = cells.filter((cell) => cell !== '');
+  if (row.one('day') === undefined && row.one('value') === undefined) {
+    const part = optionalAmount(row.one('part'), layout);
+    const { text, references, counterparty } = wordsOf(row, 'credit');
+    if (part === null || (text === '' && part === undefined))
+      return { kind: 'words', text: filled.join(' ') };
+    return {
+      kind: 'more',
+      text,
+      ...(part !== undefined && { minor: part }),
+      words: { references, counterparty },
+    };
+  }
+  const isDay = csvDay(row.one('day') ?? '', layout.dates) !== undefined;
+  return !isDay && filled.length === 1 ? { kind: 'words', text: filled[0]! } : undefined;
+}
+
 function lineOf(row: Cells, at: number, layout: CsvLayout): RowRead {
   const fault = (why: string): RowRead => ({ kind: 'fault', text: `This row is left out: ${why}.` });
   const said = row.one('status');
-  const status = said === undefined ? undefined : statusOf(said);
-  if (status === 'void') return { kind: 'none' };
+  const status = said === undefined ? undefined : (layout.statuses?.[said] ?? statusOf(said));
+  if (status === 'void') return { kind: 'void', status: said! };
+  if (said !== undefined && status === undefined) return fault(`the status "${said}" is not known`);
   const amount = signedAmountOf(row, layout);
   if (typeof amount === 'string') return fault(amount);
   const written = row.one('day');
@@ -143,8 +172,8 @@ function signedAmountOf(row: Cells, layout: CsvLayout): { minor: number; currenc
     const said = markOf(row.one('mark') ?? mark);
     if (said === undefined)
       return `the mark "${row.one('mark') ?? mark ?? ''}" says neither debit nor credit`;
-    if (isNegative || isBracketed) return wrong;
-    isOut = said === 'debit';
+    // A minus takes back what the mark says.
+    isOut = (said === 'debit') !== (isNegative || isBracketed);
   } else if (layout.sign === 'brackets') {
     if (isNegative || mark !== undefined) return wrong;
     isOut = isBracketed;

@@ -1,11 +1,13 @@
 // The CSV exports of banks and payment services that are known by their columns.
 import type { CsvColumns, CsvRole, DateOrder, DecimalWord, PartialLayout, SignWord } from './csv-layout.ts';
 
-export interface CsvProfile {
+interface CsvProfile {
   name: string;
   layout: PartialLayout;
   /** Columns that an export has to have, as `exact` gives them. */
   needed: readonly string[];
+  /** Columns that it may have beside them. */
+  optional: readonly string[];
 }
 
 /** A name as it is compared: in lower case, its spaces single. */
@@ -15,7 +17,8 @@ function exact(name: string): string {
 
 /**
  * `marks` are order of days, decimal mark, signs, and the currency of an export that names none; `?` is left to be detected.
- * `columns` are roles and columns: a column with `?` behind it may be missing, `*` stands for all columns without a name.
+ * `columns` are roles and columns: a column with `?` behind it may be missing, `*` stands for all columns without a name. `skip` names
+ * columns that are not read.
  */
 function profile(name: string, marks: string, columns: string): CsvProfile {
   const [dates, decimal, sign, currency] = marks.split(' ');
@@ -23,7 +26,8 @@ function profile(name: string, marks: string, columns: string): CsvProfile {
     .trim()
     .split(/\s*\|\s*/)
     .map((part) => /^(\w+)=(.*)$/s.exec(part)!)
-    .map(([, role, names]) => [role as CsvRole, names!.split('+')] as const);
+    .map(([, role, names]) => [role as CsvRole | 'skip', names!.split(/\+\s*/)] as const);
+  const held = read.filter(([role]) => role !== 'skip');
   const said = (word: string | undefined) => (word === '?' ? undefined : word);
   return {
     name,
@@ -33,10 +37,11 @@ function profile(name: string, marks: string, columns: string): CsvProfile {
       ...(said(sign) && { sign: sign as SignWord }),
       ...(currency && { currency }),
       columns: Object.fromEntries(
-        read.map(([role, names]) => [role, names.map((one) => one.replace(/\?$/, ''))]),
+        held.map(([role, names]) => [role, names.map((one) => one.replace(/\?$/, ''))]),
       ),
     },
-    needed: read.flatMap(([, names]) => names.filter((one) => !one.endsWith('?') && one !== '*').map(exact)),
+    needed: held.flatMap(([, names]) => names.filter((one) => !one.endsWith('?') && one !== '*').map(exact)),
+    optional: read.flatMap(([, names]) => names.map((one) => exact(one.replace(/\?$/, '')))),
   };
 }
 
@@ -46,55 +51,65 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
     'dmy comma signed',
     `own=Auftragskonto | day=Buchungstag | value=Valutadatum | code=Buchungstext | text=Verwendungszweck | mandate=Mandatsreferenz |
      endToEnd=Kundenreferenz (End-to-End) | name=Beguenstigter/Zahlungspflichtiger | account=Kontonummer/IBAN | amount=Betrag |
-     currency=Waehrung | status=Info?`,
+     currency=Waehrung | status=Info? |
+     skip=Glaeubiger ID?+Sammlerreferenz?+Lastschrift Ursprungsbetrag?+Auslagenersatz Ruecklastschrift?+BIC (SWIFT-Code)?`,
   ),
   profile(
     'Sparkasse (CSV-MT940)',
     'dmy comma signed',
     `own=Auftragskonto | day=Buchungstag | value=Valutadatum | code=Buchungstext | text=Verwendungszweck |
-     name=Beguenstigter/Zahlungspflichtiger | account=Kontonummer | amount=Betrag | currency=Waehrung | status=Info?`,
+     name=Beguenstigter/Zahlungspflichtiger | account=Kontonummer | amount=Betrag | currency=Waehrung | status=Info? |
+     skip=BLZ?`,
   ),
   profile(
     'Volksbank, Sparda, GLS, PSD',
     'dmy comma signed',
     `own=IBAN Auftragskonto | day=Buchungstag | value=Valutadatum | name=Name Zahlungsbeteiligter | account=IBAN Zahlungsbeteiligter |
-     code=Buchungstext | text=Verwendungszweck | amount=Betrag | currency=Waehrung | balance=Saldo nach Buchung | mandate=Mandatsreferenz?`,
+     code=Buchungstext | text=Verwendungszweck | amount=Betrag | currency=Waehrung | balance=Saldo nach Buchung | mandate=Mandatsreferenz? |
+     skip=Bezeichnung Auftragskonto?+BIC Auftragskonto?+Bankname Auftragskonto?+BIC (SWIFT-Code) Zahlungsbeteiligter?+
+     Bemerkung?+Gekennzeichneter Umsatz?+Glaeubiger ID?`,
   ),
   profile(
     'Volksbank (before 2021)',
     'dmy comma mark',
     `day=Buchungstag | value=Valuta | payer=Auftraggeber/Zahlungsempfänger | payee=Empfänger/Zahlungspflichtiger | account=IBAN |
-     text=Vorgang/Verwendungszweck | endToEnd=Kundenreferenz | currency=Währung | amount=Umsatz | mark=#13`,
+     text=Vorgang/Verwendungszweck | endToEnd=Kundenreferenz | currency=Währung | amount=Umsatz | mark=#13 |
+     skip=Konto-Nr.?+BLZ?+BIC?`,
   ),
   profile(
     'DKB',
     'dmy comma signed EUR',
     `day=Buchungsdatum | value=Wertstellung | status=Status | payer=Zahlungspflichtige*r | payee=Zahlungsempfänger*in |
-     text=Verwendungszweck | code=Umsatztyp | account=IBAN? | amount=Betrag (€) | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz?`,
+     text=Verwendungszweck | code=Umsatztyp | account=IBAN? | amount=Betrag (€) | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz? |
+     skip=Gläubiger-ID?`,
   ),
   profile(
     'DKB (before 2023)',
     'dmy comma signed EUR',
     `day=Buchungstag | value=Wertstellung | code=Buchungstext | name=Auftraggeber / Begünstigter | text=Verwendungszweck |
-     account=Kontonummer | amount=Betrag (EUR) | mandate=Mandatsreferenz | endToEnd=Kundenreferenz`,
+     account=Kontonummer | amount=Betrag (EUR) | mandate=Mandatsreferenz | endToEnd=Kundenreferenz |
+     skip=BLZ?+Gläubiger-ID?`,
   ),
   profile(
     'ING-DiBa',
     'dmy comma signed EUR',
     `day=Buchung | value=Valuta?+Wertstellungsdatum? | name=Auftraggeber/Empfänger | code=Buchungstext | text=Verwendungszweck |
-     amount=Betrag | currency=Währung? | balance=Saldo? | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz?`,
+     amount=Betrag | currency=Währung? | balance=Saldo? | mandate=Mandatsreferenz? | endToEnd=Kundenreferenz? |
+     skip=Währung (2)?+Notiz?`,
   ),
   profile(
     'Deutsche Bank, Postbank, norisbank',
     'dmy comma columns EUR',
     `day=Buchungstag | value=Wert | code=Umsatzart | name=Begünstigter / Auftraggeber | text=Verwendungszweck |
-     account=IBAN / Kontonummer | endToEnd=Kundenreferenz | mandate=Mandatsreferenz | debit=Soll | credit=Haben | currency=Währung`,
+     account=IBAN / Kontonummer | endToEnd=Kundenreferenz | mandate=Mandatsreferenz | debit=Soll | credit=Haben | currency=Währung |
+     skip=BIC?+Gläubiger ID?+Fremde Gebühren?+Betrag?+Abweichender Empfänger?+Anzahl der Aufträge?+Anzahl der Schecks?`,
   ),
   profile(
     'Commerzbank',
     'dmy comma signed',
     `day=Buchungstag | value=Wertstellung | code=Umsatzart | text=Buchungstext | amount=Betrag | currency=Währung |
-     own=IBAN Kontoinhaber?+IBAN Auftraggeberkonto?`,
+     own=IBAN Kontoinhaber?+IBAN Auftraggeberkonto? |
+     skip=Kategorie?`,
   ),
   profile(
     'comdirect',
@@ -111,12 +126,14 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
     'N26',
     'ymd point signed EUR',
     `day=Booking Date | value=Value Date | name=Partner Name | account=Partner Iban | code=Type | text=Payment Reference |
-     amount=Amount (EUR)`,
+     amount=Amount (EUR) |
+     skip=Account Name?+Original Amount?+Original Currency?+Exchange Rate?`,
   ),
   profile(
     'N26 (before 2024)',
     'ymd point signed EUR',
-    `day=Date | name=Payee | account=Account number | code=Transaction type | text=Payment reference | amount=Amount (EUR)`,
+    `day=Date | name=Payee | account=Account number | code=Transaction type | text=Payment reference | amount=Amount (EUR) |
+     skip=Category?+Amount (Foreign Currency)?+Type Foreign Currency?+Exchange Rate?`,
   ),
   profile(
     'N26 (German)',
@@ -127,7 +144,8 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
     'Erste Bank, Sparkasse (George)',
     'dmy comma signed',
     `own=Eigene IBAN? | day=Buchungsdatum | name=Partnername | account=Partner IBAN | amount=Betrag | currency=Währung |
-     text=Buchungs-Details?+Zahlungsreferenz? | bank=Buchungsreferenz? | value=Valutadatum?`,
+     text=Buchungs-Details?+Zahlungsreferenz? | bank=Buchungsreferenz? | value=Valutadatum? |
+     skip=Eigener Kontoname?+BIC/SWIFT?+Partner Kontonummer?+Bankleitzahl?+Notiz?+Highlight?`,
   ),
   profile(
     'PostFinance',
@@ -138,20 +156,24 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
     'ING (Netherlands)',
     'ymd comma mark EUR',
     `day=Datum | name=Naam / Omschrijving | own=Rekening | account=Tegenrekening | code=Mutatiesoort | mark=Af Bij |
-     amount=Bedrag (EUR) | text=Mededelingen | balance=Saldo na mutatie?`,
+     amount=Bedrag (EUR) | text=Mededelingen | balance=Saldo na mutatie? |
+     skip=Code?+Tag?`,
   ),
   profile(
     'ING (Netherlands, English)',
     'ymd comma mark EUR',
     `day=Date | name=Name / Description | own=Account | account=Counterparty | code=Transaction type | mark=Debit/credit |
-     amount=Amount (EUR) | text=Notifications | balance=Resulting balance?`,
+     amount=Amount (EUR) | text=Notifications | balance=Resulting balance? |
+     skip=Code?+Tag?`,
   ),
   profile(
     'Rabobank',
     'ymd comma signed',
     `own=IBAN/BBAN | currency=Munt | bank=Volgnr | day=Datum | value=Rentedatum | amount=Bedrag | balance=Saldo na trn |
      account=Tegenrekening IBAN/BBAN | name=Naam tegenpartij | code=Code | endToEnd=Transactiereferentie |
-     mandate=Machtigingskenmerk | creditor=Betalingskenmerk | text=Omschrijving-1+Omschrijving-2?+Omschrijving-3?`,
+     mandate=Machtigingskenmerk | creditor=Betalingskenmerk | text=Omschrijving-1+Omschrijving-2?+Omschrijving-3? |
+     skip=BIC?+Naam uiteindelijke partij?+Naam initiërende partij?+BIC tegenpartij?+Batch ID?+Incassant ID?+Reden retour?+
+     Oorspr bedrag?+Oorspr munt?+Koers?`,
   ),
   profile(
     'bunq',
@@ -167,13 +189,15 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
   profile(
     'mBank',
     'ymd comma signed PLN',
-    `day=#Data operacji | text=#Opis operacji | code=#Kategoria | amount=#Kwota`,
+    `day=#Data operacji | text=#Opis operacji | code=#Kategoria | amount=#Kwota |
+     skip=#Rachunek?`,
   ),
   profile(
     'Monzo',
     'dmy point signed',
     `bank=Transaction ID | day=Date | code=Type | name=Name | amount=Amount | currency=Currency |
-     text=Notes and #tags?+Description?+Address?`,
+     text=Notes and #tags?+Description?+Address? |
+     skip=Time?+Emoji?+Category?+Local amount?+Local currency?+Receipt?+Category split?+Money Out?+Money In?`,
   ),
   profile(
     'Barclays',
@@ -194,36 +218,43 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
   profile(
     'NatWest, Royal Bank of Scotland',
     'dmy point signed GBP',
-    `day=Date | code=Type | text=Description | amount=Value | balance=Balance | own=Account Number`,
+    `day=Date | code=Type | text=Description | amount=Value | balance=Balance | own=Account Number |
+     skip=Account Name?`,
   ),
   profile(
     'Starling',
     'dmy point signed GBP',
-    `day=Date | name=Counter Party | text=Reference | code=Type | amount=Amount (GBP) | balance=Balance (GBP)`,
+    `day=Date | name=Counter Party | text=Reference | code=Type | amount=Amount (GBP) | balance=Balance (GBP) |
+     skip=Spending Category?+Notes?`,
   ),
   profile(
     'Wise',
     'dmy point signed',
     `bank=TransferWise ID | day=Date | amount=Amount | currency=Currency | text=Payment Reference+Description |
-     balance=Running Balance? | payer=Payer Name? | payee=Payee Name? | account=Payee Account Number? | charges=Total fees?`,
+     balance=Running Balance? | payer=Payer Name? | payee=Payee Name? | account=Payee Account Number? | charges=Total fees? |
+     skip=Exchange From?+Exchange To?+Exchange Rate?+Merchant?+Card Last Four Digits?+Card Holder Full Name?+Attachment?+Note?`,
   ),
   profile(
     'Revolut',
     'ymd point signed',
     `code=Type | value=Started Date | day=Completed Date | text=Description | amount=Amount | charges=Fee | currency=Currency |
-     status=State | balance=Balance?`,
+     status=State | balance=Balance? |
+     skip=Product?`,
   ),
   profile(
     'PayPal',
     '? ? signed',
     `day=Date | name=Name | code=Type | status=Status | currency=Currency | amount=Gross | charges=Fee | bank=Transaction ID |
-     balance=Balance? | text=Invoice Number?+Subject?+Note?+Item Title?`,
+     balance=Balance? | text=Invoice Number?+Subject?+Note?+Item Title? |
+     skip=Time?+TimeZone?+Net?+From Email Address?+To Email Address?+Balance Impact?`,
   ),
   profile(
     'PayPal (German)',
     'dmy comma signed',
     `day=Datum | name=Name | code=Typ | status=Status | currency=Währung | amount=Brutto | charges=Gebühr | bank=Transaktionscode |
-     balance=Guthaben? | text=Rechnungsnummer?+Betreff?+Hinweis?+Artikelbezeichnung?`,
+     balance=Guthaben? | text=Rechnungsnummer?+Betreff?+Hinweis?+Artikelbezeichnung? |
+     skip=Uhrzeit?+Zeitzone?+Netto?+Absender E-Mail-Adresse?+Empfänger E-Mail-Adresse?+Lieferadresse?+Adress-Status?+
+     Artikelnummer?+Auswirkung auf Guthaben?`,
   ),
   profile(
     'PayPal (German, private)',
@@ -233,8 +264,11 @@ export const CSV_PROFILES: readonly CsvProfile[] = [
   ),
 ];
 
-/** The profile whose columns all stand in a header; of several the one that needs most. Its columns are named as in the header. */
-export function csvProfileOf(names: readonly string[]): CsvProfile | undefined {
+/**
+ * The profile whose columns all stand in a header; of several the one that needs most. Its columns are named as in the header. `isExact`:
+ * the header has no other name.
+ */
+export function csvProfileOf(names: readonly string[]): (CsvProfile & { isExact: boolean }) | undefined {
   const there = new Map(names.map((name) => [exact(name), name]));
   const [best] = CSV_PROFILES.filter(({ needed }) => needed.every((name) => there.has(name))).sort(
     (a, b) => b.needed.length - a.needed.length,
@@ -246,5 +280,6 @@ export function csvProfileOf(names: readonly string[]): CsvProfile | undefined {
     const found = wanted.flatMap((name) => (name === '*' ? unnamed : (there.get(exact(name)) ?? [])));
     if (found.length > 0) columns[role] = found;
   }
-  return { ...best, layout: { ...best.layout, columns } };
+  const isExact = names.every((name) => best.optional.includes(exact(name)) || /^#\d+$/.test(name));
+  return { ...best, isExact, layout: { ...best.layout, columns } };
 }

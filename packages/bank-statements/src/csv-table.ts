@@ -1,9 +1,9 @@
 // Finds the table in a CSV file: its marks, the row of names, what stands above it, and its rows.
-import { areEnough, columnNames, columnsByName } from './csv-headers.ts';
+import { contentFit, isAmount, isDay } from './csv-columns.ts';
+import { areEnough, columnNames, columnsByName, isKnownName } from './csv-headers.ts';
 import { CSV_MARKS, type CsvColumns, type CsvLayout, type PartialLayout } from './csv-layout.ts';
-import { type CsvProfile, csvProfileOf } from './csv-profiles.ts';
+import { csvProfileOf } from './csv-profiles.ts';
 import { type CsvRow, csvRows, isBlank } from './csv-rows.ts';
-import { csvAmount, dayOrdersOf } from './csv-values.ts';
 import { StatementRefused } from './refusal.ts';
 
 export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
@@ -14,7 +14,7 @@ export interface CsvTable extends Pick<CsvLayout, 'delimiter' | 'quote'> {
   /** Rows above the names. */
   preamble: CsvRow[];
   rows: CsvRow[];
-  profile: CsvProfile | undefined;
+  profile: ReturnType<typeof csvProfileOf>;
   /** What the columns hold by their names, or by what stands in them. */
   columns: CsvColumns;
   /** Whether a row of names that are known was found. */
@@ -44,25 +44,39 @@ export function csvTable(text: string, chosen: PartialLayout): CsvTable | undefi
   const start = text.slice(0, START_CHARACTERS);
   for (const delimiter of delimiters.filter((one) => start.includes(CSV_MARKS.delimiter[one]))) {
     const quote = chosen.quote ?? quoteOf(text, CSV_MARKS.delimiter[delimiter]);
+    const head: CsvRow[] = [];
     try {
-      const head = csvRows(text, { delimiter, quote }, HEAD_ROWS);
+      csvRows(text, { delimiter, quote }, HEAD_ROWS, head);
       const found = byChoice(head, chosen) ?? byNames(head) ?? byContent(head);
       if (found && found.score > (best?.score ?? 0)) best = { ...found, delimiter, quote };
     } catch (error) {
       if (!(error instanceof StatementRefused)) throw error;
-      refused = error;
+      // A text that is no table has quotation marks as well.
+      if (byNames(head) ?? byContent(head)) refused = error;
     }
   }
-  if (!best && refused && /[;,\t].*[\r\n]/.test(text)) throw refused;
+  if (!best && refused) throw refused;
   if (!best) return undefined;
   const { place, score, ...table } = best;
-  const rows = csvRows(text, table);
+  const all = csvRows(text, table);
+  const rows = all.slice(place + 1);
+  const width = widthOf(rows);
   return {
     ...table,
-    headerLine: rows[place]?.line,
-    preamble: rows.slice(0, Math.max(0, place)),
-    rows: rows.slice(place + 1),
+    ...(width > table.names.length && { names: columnNames(table.names, width) }),
+    headerLine: all[place]?.line,
+    preamble: all.slice(0, Math.max(0, place)),
+    rows,
   };
+}
+
+/** The number of cells of most rows, up to the last one that is not empty: banks leave names out at the end. */
+function widthOf(rows: readonly CsvRow[]): number {
+  const widths = rows
+    .filter((row) => !isBlank(row))
+    .map(({ cells }) => cells.findLastIndex((cell) => cell !== '') + 1)
+    .sort((a, b) => a - b);
+  return widths[Math.floor(widths.length / 2)] ?? 0;
 }
 
 /** Single quotation marks, if cells of the first rows stand between such and none between double ones. */
@@ -77,23 +91,35 @@ function byChoice(head: readonly CsvRow[], { columns }: PartialLayout): Found | 
   if (wanted.length === 0) return undefined;
   const place = head.findIndex((row) => !isBlank(row) && has(columnNames(row.cells), wanted));
   if (place >= 0 && wanted.some((name) => !/^#\d+$/.test(name)))
-    return { ...namedBy(columnNames(head[place]!.cells)), place, score: PROFILE_SCORE };
+    return {
+      ...namedBy(columnNames(head[place]!.cells), head.slice(place + 1)),
+      place,
+      score: PROFILE_SCORE,
+    };
   return undefined;
 }
 
 const has = (names: readonly string[], wanted: readonly string[]) =>
   wanted.every((name) => names.includes(name));
 
-function namedBy(names: string[]): Pick<Found, 'names' | 'profile' | 'columns' | 'isNamed'> {
+function namedBy(
+  names: string[],
+  below: readonly CsvRow[],
+): Pick<Found, 'names' | 'profile' | 'columns' | 'isNamed'> {
   const profile = csvProfileOf(names);
-  return { names, profile, columns: profile?.layout.columns ?? columnsByName(names), isNamed: true };
+  const columns = profile?.layout.columns ?? columnsByName(names, contentFit(below));
+  return { names, profile, columns, isNamed: true };
 }
 
 /** The first row whose names say enough. */
 function byNames(head: readonly CsvRow[]): Found | undefined {
   for (const [place, { cells }] of head.entries()) {
-    const named = namedBy(columnNames(cells));
+    const named = namedBy(columnNames(cells), head.slice(place + 1));
     if (!areEnough(named.columns)) continue;
+    // Words that sound like names of columns stand in any text: then a row below has to be a line.
+    const isSure =
+      named.profile !== undefined || Object.values(named.columns).flat().filter(isKnownName).length >= 2;
+    if (!isSure && !head.slice(place + 1).some(isLine)) continue;
     const { profile, columns } = named;
     return {
       ...named,
@@ -104,15 +130,10 @@ function byNames(head: readonly CsvRow[]): Found | undefined {
   return undefined;
 }
 
-export const isDay = (cell: string) => dayOrdersOf(cell).length > 0;
-export const isAmount = (cell: string) =>
-  !isDay(cell) &&
-  /\d[.,]\d|^[-+(]/.test(cell) &&
-  Boolean(csvAmount(cell, 'comma') ?? csvAmount(cell, 'point'));
+const isLine = ({ cells }: CsvRow) => cells.some(isDay) && cells.some(isAmount);
 
 /** A table whose names are not known: rows that each hold a day and an amount. */
 function byContent(head: readonly CsvRow[]): Found | undefined {
-  const isLine = ({ cells }: CsvRow) => cells.some(isDay) && cells.some(isAmount);
   const lines = head.filter(isLine);
   if (lines.length === 0) return undefined;
   const first = head.indexOf(lines[0]!);

@@ -1,12 +1,28 @@
 // Days and amounts as CSV files write them, and what each of them tells about the order of days and the decimal mark.
 import type { DateOrder, DecimalWord } from './csv-layout.ts';
+import { alternatives } from './csv-words.ts';
 import { currencyCode, dayOf, hundredths } from './values.ts';
 
 const NUMERIC = /^(\d{1,4})([./\- ])(\d{1,2})\2(\d{1,4})\.?(?:[T ,].*)?$/;
 const COMPACT = /^\d{8}$/;
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const NAMED_MONTH = /^(\d{1,2})[ .\-/]+([A-Za-z]{3,9})\.?,?[ \-/]+(\d{4}|\d{2})(?:[ ,].*)?$/;
-const NAMED_MONTH_FIRST = /^([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:[ ,].*)?$/;
+/** How names of months begin in the languages of banks. */
+const MONTHS = [
+  /^(?:jan|ene|gen|sty|led|oca|tam)/,
+  /^(?:feb|fev|lut|uno|sub|hel)/,
+  /^(?:mar(?!r)|mrz|maa|mrt|bre)/,
+  /^(?:apr|avr|abr|kwi|dub|nis|huh)/,
+  /^(?:may|mai|maj|mei|mag|kve|tou)/,
+  /^(?:jun|juin|giu|cze|cer(?!v?enc)|haz|kes)/,
+  /^(?:jul|juil|lug|lip|cervenc|tem|hei)/,
+  /^(?:aug|aou|ago|sie|srp|elo)/,
+  /^(?:sep|set|wrz|zar|eyl|syy)/,
+  /^(?:oct|okt|ott|paz|out|eki|rij|lok)/,
+  /^(?:nov|lis|kas|marr)/,
+  /^(?:dec|dez|dic|gru|pro|ara|jou)/,
+];
+const EAST_ASIAN = /^(\d{4})年(\d{1,2})月(\d{1,2})日/;
+const NAMED_MONTH = /^(\d{1,2})[ .\-/]+(\p{L}{3,10})\.?,?[ \-/]+(\d{4}|\d{2})(?:[ ,].*)?$/u;
+const NAMED_MONTH_FIRST = /^(\p{L}{3,10})\.? (\d{1,2}),? (\d{4})(?:[ ,].*)?$/u;
 const ORDERS: readonly DateOrder[] = ['dmy', 'mdy', 'ymd'];
 
 const yearOf = (digits: string) => (digits.length === 2 ? 2000 + Number(digits) : Number(digits));
@@ -18,6 +34,9 @@ export function csvDay(written: string, order: DateOrder): string | undefined {
   if (named) return namedDay(named[3]!, named[2]!, named[1]!);
   const first = NAMED_MONTH_FIRST.exec(text);
   if (first) return namedDay(first[3]!, first[1]!, first[2]!);
+  const [, year, month, day] = EAST_ASIAN.exec(text) ?? [];
+  if (year !== undefined)
+    return order === 'ymd' ? dayOf(Number(year), Number(month), Number(day)) : undefined;
   const [, a, , b, c] = NUMERIC.exec(text) ?? compactParts(text, order);
   if (a === undefined) return undefined;
   const parts = order === 'dmy' ? [c!, b!, a] : order === 'mdy' ? [c!, a, b!] : [a, b!, c!];
@@ -26,7 +45,8 @@ export function csvDay(written: string, order: DateOrder): string | undefined {
 }
 
 function namedDay(year: string, month: string, day: string): string | undefined {
-  const place = MONTHS.indexOf(month.slice(0, 3).toLowerCase());
+  const plain = month.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ź', 'z').toLowerCase();
+  const place = MONTHS.findIndex((begin) => begin.test(plain));
   return dayOf(yearOf(year), place + 1, Number(day));
 }
 
@@ -41,7 +61,7 @@ function compactParts(text: string, order: DateOrder): (string | undefined)[] {
 /** The orders in which a text is a day. With points and the year behind, the day stands first: no country writes the month there. */
 export function dayOrdersOf(text: string): readonly DateOrder[] {
   const possible = ORDERS.filter((order) => csvDay(text, order) !== undefined);
-  return text.includes('.') && possible.includes('dmy') && !/[A-Za-z]{3}/.test(text) ? ['dmy'] : possible;
+  return text.includes('.') && possible.includes('dmy') && !/\p{L}{3}/u.test(text) ? ['dmy'] : possible;
 }
 
 /** An amount: hundredths without a sign, and the signs that stand with it. */
@@ -54,8 +74,21 @@ export interface CsvAmount {
   currency?: string;
 }
 
-const SYMBOLS: Record<string, string> = { '€': 'EUR', '£': 'GBP', zł: 'PLN', Kč: 'CZK' };
-const SYMBOL = '€|£|\\$|zł|Kč|[A-Z]{3}(?![A-Za-z])';
+const SYMBOLS: Record<string, string> = {
+  '€': 'EUR',
+  '£': 'GBP',
+  zł: 'PLN',
+  Kč: 'CZK',
+  Ft: 'HUF',
+  TL: 'TRY',
+  '₺': 'TRY',
+  円: 'JPY',
+  R$: 'BRL',
+  '₹': 'INR',
+};
+/** Signs of several currencies. */
+const UNCERTAIN = new Set(['$', '¥', '￥', 'kr', 'kr.', 'Kr', 'lei']);
+const SYMBOL = '€|£|R\\$|\\$|¥|￥|zł|Kč|Ft|TL|₺|₹|円|kr\\.?|Kr|lei|[A-Z]{3}(?![A-Za-z])';
 const AMOUNT = new RegExp(
   `^(\\()?\\s*([+-])?\\s*(${SYMBOL})?\\s*([+-])?\\s*(\\d[\\d.,'’ ]*?)\\s*([+-])?\\s*(${SYMBOL})?\\s*(S|H|D|C|DR|CR)?\\s*(\\))?$`,
 );
@@ -78,7 +111,7 @@ export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvA
   if (minor === undefined) return undefined;
   const unit = symbol ?? behind;
   const currency = unit === undefined ? undefined : (SYMBOLS[unit] ?? currencyCode(unit));
-  if (unit !== undefined && unit !== '$' && currency === undefined) return undefined;
+  if (unit !== undefined && !UNCERTAIN.has(unit) && currency === undefined) return undefined;
   return {
     minor,
     isNegative: signs[0] === '-',
@@ -117,9 +150,13 @@ export function thousandsMark(
   return amounts.map((text) => mark.exec(text.replace(SPACE, ' '))?.[1]).find(Boolean);
 }
 
+const whole = (words: string) => new RegExp(`^(?:${alternatives(words)})$`, 'i');
 const DEBIT =
-  /^(?:s|soll|d|dr|db|dbit|debit|debet|deb|af|w|wn|out|withdrawal|ausgang|belastung|lastschrift|-)$/i;
-const CREDIT = /^(?:h|haben|c|cr|crdt|credit|cred|bij|m|ma|in|deposit|eingang|gutschrift|\+)$/i;
+  whole(`s|soll|d|debito|addebito|cargo|uscita|sortie|débit|obciążenie|výdaj|terhelés|borç|支出|出金|借|dr|db|dbit|debit|debet|deb|
+  af|w|wn|out|withdrawal|ausgang|belastung|lastschrift|-`);
+const CREDIT =
+  whole(`h|haben|c|kredit|credito|accredito|abono|entrata|entrée|crédit|uznanie|příjem|jóváírás|alacak|收入|入金|贷|cr|crdt|credit|
+  cred|bij|m|ma|in|deposit|eingang|gutschrift|\\+`);
 
 /** What a mark beside an amount says; undefined for what is none. */
 export function markOf(text: string | undefined): 'credit' | 'debit' | undefined {

@@ -1,34 +1,58 @@
 // Words in cells: whether a row is booked, whether it moved money at all, and rows of balances among the others.
 
-/** Money has moved. */
-const BOOKED =
-  /\b(?:gebucht|booked|completed?|abgeschlossen|abgerechnet|posted|settled|cleared|zakonczono|zrealizowana|executed|verbucht|final)\b/i;
-const PENDING =
-  /\b(?:vorgemerkt|pending|offen|ausstehend|reserved|authori[sz]ed|blokada|w rozliczeniu|hold|open)\b/i;
-/** Money has not moved and will not. */
-const VOID =
-  /\b(?:reverted|declined|failed|denied|cancell?ed|storniert|abgelehnt|abgebrochen|rejected|voided|expired|odrzucona|anulowana|refused)\b/i;
+/** What a status says of a row. `void` rows moved no money and will not. */
+export type StatusMeaning = 'booked' | 'pending' | 'void';
+
+/** Parts of an expression that are separated by `|`, on as many lines as they need. */
+export const alternatives = (text: string): string => text.trim().replaceAll(/\s*\|\s*/g, '|');
+
+/** Latin words without accents, whole; words of other scripts as parts. */
+const wordsOf = (latin: string, others: string) =>
+  new RegExp(`\\b(?:${alternatives(latin)})\\b|${others}`, 'i');
+const WORDS: Record<StatusMeaning, RegExp> = {
+  booked: wordsOf(
+    `gebucht|booked|completed?|abgeschlossen|abgerechnet|posted|settled|cleared|zakonczono|zrealizowan[aoey]?|
+    zaksiegowan[aoey]?|rozliczon[aoey]?|executed|verbucht|final|refunded|erstattet|zuruckgezahlt|comptabilise|execute|
+    termine|contabilizzat[oa]|eseguit[oa]|contabilizad[oa]|ejecutad[oa]|realizad[oa]|concluid[oa]|geboekt|uitgevoerd|
+    bokford|bokfort|bogfort|kirjattu|zauctovan[oa]?|provedeno|konyvelt|teljesult|gerceklesti|tamamlandi`,
+    '交易成功|已完成|完了|исполнен|проведен',
+  ),
+  pending: wordsOf(
+    `vorgemerkt|pending|offen|ausstehend|reserved|reserviert|authori[sz]ed|blokada|w rozliczeniu|oczekujac[aey]|hold|held|
+    open|en attente|en cours|in attesa|in sospeso|pendiente|pendente|in behandeling|reservera[td]|reserveret|varattu|
+    cekajici|blokace|fuggoben|beklemede|provisional`,
+    '处理中|未確定|в обработке',
+  ),
+  void: wordsOf(
+    `reverted|declined|failed|denied|cancell?ed|storniert|abgelehnt|abgebrochen|rejected|voided|expired|odrzucon[aoey]|
+    anulowan[aoey]|refused|refuse|annule|annullat[oa]|rifiutat[oa]|anulad[oa]|rechazad[oa]|cancelad[oa]|geannuleerd|
+    geweigerd|zamitnut[oa]|zruseno|elutasitva|iptal|avvist|peruttu`,
+    '交易关闭|已取消|отклонен',
+  ),
+};
 /** What may stand behind the word of a balance: a day or a currency, and no customer's words. */
 const BALANCE_TAIL =
   '(?:[\\s\\d.,:/-]|am|vom|per|zum|on|at|as of|EUR|USD|GBP|CHF|PLN|SEK|NOK|DKK|CZK|HUF|RON)*';
-const BALANCE = new RegExp(
-  '^(?:(?:anfangs|end)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|(?:opening|closing) balance)\\b' +
-    `${BALANCE_TAIL}$`,
-  'i',
-);
-const OPENING = /^(?:anfangssaldo|alter (?:kontostand|saldo)|opening balance)/i;
+const BALANCE_WORDS =
+  alternatives(`(?:anfangs|end|schluss)?saldo|(?:alter|neuer|letzter) (?:kontostand|saldo)|kontostand|summe|total|totale|totaux|somme|
+  (?:opening|closing) balance|solde (?:initial|final)|saldo (?:iniziale|finale|inicial|final|anterior|vortrag)`);
+const BALANCE = new RegExp(`^(?:${BALANCE_WORDS})\\b${BALANCE_TAIL}$`, 'i');
+const OPENING =
+  /^(?:anfangssaldo|alter (?:kontostand|saldo)|opening balance|solde initial|saldo (?:ini|anterior|vortrag))/i;
 
-export const isStatusWord = (text: string): boolean =>
-  BOOKED.test(text) || PENDING.test(text) || VOID.test(text);
+const plain = (text: string) =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ł', 'l').replaceAll('ø', 'o').replaceAll('ı', 'i');
 
-/** What a word of the bank says of a row. Whatever it does not call booked is pending. */
-export function statusOf(text: string): 'booked' | 'pending' | 'void' {
-  if (VOID.test(text)) return 'void';
-  return BOOKED.test(text) && !PENDING.test(text) ? 'booked' : 'pending';
+/** What a word of the bank says of a row; undefined for a word that is not known. */
+export function statusOf(text: string): StatusMeaning | undefined {
+  const written = plain(text);
+  return (['void', 'pending', 'booked'] as const).find(
+    (meaning) => WORDS[meaning].test(written) || WORDS[meaning].test(text),
+  );
 }
 
 /** Whether a cell that holds no day calls the row pending: `offen`, `pending`. */
-export const isPendingWord = (text: string): boolean => PENDING.test(text);
+export const isPendingWord = (text: string): boolean => statusOf(text) === 'pending';
 
 /** Whether a cell names a balance, and which. */
 export function balanceWord(cell: string): 'opening' | 'closing' | undefined {

@@ -3,20 +3,26 @@ import { isValidIBAN } from 'ibantools';
 import { balanceFaults } from './balance.ts';
 import { runningBalance } from './csv-balance.ts';
 import { type CsvQuestion, detectLayout } from './csv-detect.ts';
+import { type CsvEntries, type CsvEntry, partsOf, rowsRead } from './csv-entries.ts';
 import { type CsvLayout, mergedLayout, type PartialLayout, type RememberedLayout } from './csv-layout.ts';
-import { ownOf, type RowRead, rowReader } from './csv-line.ts';
+import { ownOf } from './csv-line.ts';
 import { type CsvTable, csvTable } from './csv-table.ts';
 import { sha256Of } from './digest.ts';
+import type { Encoding } from './encodings.ts';
 import { numbered } from './fingerprint.ts';
-import type { Balance, Statement, StatementAccount, StatementFault } from './statement.ts';
+import type { Balance, Statement, StatementAccount } from './statement.ts';
 import { present } from './values.ts';
 
 /** What is known beside the file. */
-export interface CsvOptions {
+export interface ReadOptions {
+  /** The encoding of files that do not name theirs; without it the bytes tell. */
+  encoding?: Encoding;
   /** The account that the bookkeeper chose, for files that do not name theirs. */
   account?: string;
   choices?: PartialLayout;
   remembered?: readonly RememberedLayout[];
+  /** Own accounts with their currencies: the one currency of an account is that of CSV files which name none. */
+  accounts?: readonly { account: string; currency: string }[];
 }
 
 /** How a file was read, for the preview: what a bookkeeper looks at and corrects. */
@@ -31,6 +37,8 @@ export interface CsvSeen {
   layout: PartialLayout;
   /** The bank's name, if its export is known. */
   profile: string | undefined;
+  /** Whether the names of the columns are those of the profile and no others. */
+  isExact: boolean;
   /** Whether the bookkeeper confirmed this layout for the account. */
   isRemembered: boolean;
   questions: CsvQuestion[];
@@ -44,7 +52,7 @@ const SAMPLE_ROWS = 5;
 export function readCsv(
   text: string,
   file: string,
-  options: CsvOptions = {},
+  options: ReadOptions = {},
 ): { statements: Statement[]; seen: CsvSeen } | undefined {
   const { choices = { columns: {} } } = options;
   const table = csvTable(text, choices);
@@ -54,7 +62,11 @@ export function readCsv(
   const chosen = options.account === undefined ? {} : ownOf([options.account]);
   const account = Object.keys(named).length > 0 ? named : chosen;
   const known = rememberedFor(options.remembered ?? [], shape, account);
-  const { layout, questions } = detectLayout(table, mergedLayout(known?.layout ?? { columns: {} }, choices));
+  const { layout, questions } = detectLayout(
+    table,
+    mergedLayout(known?.layout ?? { columns: {} }, choices),
+    currencyOf(account, options.accounts ?? []),
+  );
   const seen: CsvSeen = {
     ...{ file, shape, names: table.names, headerLine: table.headerLine },
     sample: table.rows
@@ -64,6 +76,7 @@ export function readCsv(
     ...{
       layout,
       profile: table.profile?.name,
+      isExact: table.profile?.isExact ?? false,
       isRemembered: known?.account === nameOf(account) && known !== undefined,
       questions,
       account: named,
@@ -74,6 +87,20 @@ export function readCsv(
 }
 
 const nameOf = ({ iban, other }: StatementAccount) => iban ?? other;
+
+/** The currency of an account that has only one. */
+function currencyOf(
+  account: StatementAccount,
+  accounts: NonNullable<ReadOptions['accounts']>,
+): string | undefined {
+  const name = nameOf(account);
+  const found = new Set(
+    accounts
+      .filter((one) => name !== undefined && nameOf(ownOf([one.account])) === name)
+      .map((one) => one.currency),
+  );
+  return found.size === 1 ? [...found][0] : undefined;
+}
 
 /** What was remembered for the account, or the only one if the file names none. Another account, such as a card, may have other signs. */
 function rememberedFor(
@@ -104,8 +131,6 @@ function ibanIn(cell: string): string | undefined {
   return found !== undefined && isValidIBAN(found) ? found : undefined;
 }
 
-type LineRow = Extract<RowRead, { kind: 'line' }>;
-
 /** A statement for each account and currency. One without lines, if the table has none. */
 function statementsOf(
   table: CsvTable,
@@ -113,17 +138,9 @@ function statementsOf(
   account: StatementAccount,
   file: string,
 ): Statement[] {
-  const read = rowReader(layout, table.names);
-  const faults: StatementFault[] = [];
-  const lines: LineRow[] = [];
-  const told: Partial<Record<'opening' | 'closing', number>> = {};
-  for (const row of table.rows) {
-    const one = read(row);
-    if (one.kind === 'line') lines.push(one);
-    else if (one.kind === 'fault') faults.push({ line: row.line, text: one.text });
-    else if (one.kind === 'balance' && one.minor !== undefined) told[one.which] = one.minor;
-  }
-  const accountOf = ({ own }: LineRow) => (own.iban !== undefined || own.other !== undefined ? own : account);
+  const { lines, faults, notes, told } = rowsRead(table, layout);
+  const accountOf = ({ own }: CsvEntry) =>
+    own.iban !== undefined || own.other !== undefined ? own : account;
   const groups = Map.groupBy(lines, (one) => JSON.stringify([accountOf(one), one.line.currency]));
   if (groups.size === 0)
     return [
@@ -133,6 +150,7 @@ function statementsOf(
         account: { ...account, ...present({ currency: layout.currency }) },
         lines: [],
         faults,
+        ...(notes.length > 0 && { notes }),
       },
     ];
   return [...groups.values()].map((group, index) => {
@@ -140,30 +158,27 @@ function statementsOf(
     return statementOf(group, own, {
       file,
       faults: index === 0 ? faults : [],
+      notes: index === 0 ? notes : [],
       told: groups.size === 1 ? told : {},
     });
   });
 }
 
-const signed = ({ direction, amountMinor }: LineRow['line']) =>
+const signed = ({ direction, amountMinor }: CsvEntry['line']) =>
   direction === 'debit' ? -amountMinor : amountMinor;
 
 function statementOf(
-  group: readonly LineRow[],
+  group: readonly CsvEntry[],
   account: StatementAccount & { currency: string },
-  {
-    file,
-    faults,
-    told,
-  }: { file: string; faults: StatementFault[]; told: Partial<Record<'opening' | 'closing', number>> },
+  { file, faults, notes, told }: { file: string } & Omit<CsvEntries, 'lines'>,
 ): Statement {
   const booked = group.filter(({ line }) => line.status === 'booked');
   const days = booked.map(({ line }) => line.bookingDay!).sort();
   const { currency } = account;
   const run = runningBalance(
-    booked.map(({ line, balanceMinor, chargesMinor }) => ({
-      ...{ line: line.at, day: line.bookingDay!, balanceMinor, chargesMinor },
-      minor: signed(line),
+    group.map(({ line, balanceMinor, chargesMinor }) => ({
+      ...{ line: line.at, day: line.bookingDay ?? '', balanceMinor, chargesMinor },
+      ...{ minor: signed(line), isPending: line.status === 'pending' },
     })),
   );
   const balance = (minor: number | bigint | undefined): Balance | undefined =>
@@ -176,15 +191,15 @@ function statementOf(
   const notAdding = run
     ? run.faults
     : balanceFaults(opening, closing, faults.length > 0 ? undefined : sum, 0);
+  const said = [...notes, ...(run?.notes ?? [])];
+  const lines = group.flatMap((entry) => partsOf(entry, said));
   return {
     format: 'csv',
     file,
     account,
     ...present({ from: days[0], to: days.at(-1), opening, closing }),
-    lines: numbered(
-      { account, format: 'csv' },
-      group.map(({ line }) => line),
-    ),
+    lines: numbered({ account, format: 'csv' }, lines),
     faults: [...faults, ...notAdding],
+    ...(said.length > 0 && { notes: said }),
   };
 }

@@ -1,28 +1,46 @@
-// The text of a statement's bytes: what the XML declares, UTF-8 and UTF-16 with and without mark, Windows-1252, CP437 and CP850.
+// The text of a statement's bytes: in the encoding that was chosen, else the one that a mark or the XML declares, else by evidence.
+import { type Encoding, guessEncoding } from './encodings.ts';
 import { StatementRefused } from './refusal.ts';
 
-/** The upper half of code page 850. CP437 has the same letters of Western Europe at the same places. */
+/** The upper half of code page 850. */
 const CP850 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
-/** ä ö ü Ä Ö Ü é of CP850: in Windows-1252 these bytes are quotation marks, dashes and nothing. */
-const CP850_LETTERS = new Set([0x81, 0x82, 0x84, 0x8e, 0x94, 0x99, 0x9a]);
-const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(?:437|850)$/i;
+const CP437 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0';
+const DOS: Partial<Record<string, string>> = { cp850: CP850, cp437: CP437 };
+const DOS_NAMES = /^(?:cp|ibm|x-cp)?-?(437|850)$/i;
 const PIECE_BYTES = 64 * 1024;
 
-/** The name of the encoding, as `TextDecoder` takes it, or `cp850`. Throws `StatementRefused` for a declared one that is unknown. */
-function encodingOf(bytes: Uint8Array): string {
+/** How a file is decoded. */
+interface Decoding {
+  /** As `TextDecoder` takes it, or `cp850` and `cp437`. */
+  encoding: string;
+  /** A sentence where the bytes do not tell it for certain. */
+  note?: string;
+  /** Bytes that are not of the encoding become U+FFFD. */
+  isLoose?: boolean;
+}
+
+/** The encoding of a file. Throws `StatementRefused` for a declared one that is unknown. */
+export function decodingOf(bytes: Uint8Array, chosen?: Encoding): Decoding {
   const [a, b, c] = bytes;
-  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
-  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0)) return 'utf-16le';
-  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0)) return 'utf-16be';
+  if (a === 0xef && b === 0xbb && c === 0xbf) return { encoding: 'utf-8' };
+  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0 && c !== 0)) return { encoding: 'utf-16le' };
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0)) return { encoding: 'utf-16be' };
+  if (chosen !== undefined) return { encoding: chosen };
   const declared = declaredEncoding(bytes);
-  if (declared !== undefined) return declared;
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return 'utf-8';
-  } catch {
-    return looksLikeDos(bytes) ? 'cp850' : 'windows-1252';
-  }
+  if (declared !== undefined) return { encoding: declared };
+  if (isUtf8(bytes)) return { encoding: 'utf-8' };
+  const { valid, invalid } = utf8Sequences(bytes);
+  if (valid >= 4 * invalid)
+    return {
+      encoding: 'utf-8',
+      isLoose: true,
+      note: `The file is UTF-8 but for ${invalid} bytes, which are shown as \ufffd.`,
+    };
+  const { encoding, isSure } = guessEncoding(bytes, (part, one) => decodeWhole(part, one));
+  const note = `The letters are read as ${encoding}, which the bytes do not tell for certain. If names look wrong, choose the encoding.`;
+  return isSure ? { encoding } : { encoding, note };
 }
 
 /** What the XML declaration names. The header of an OFX 1 file is not read: its bytes tell. */
@@ -30,7 +48,8 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
   const head = String.fromCharCode(...bytes.subarray(0, 300));
   const xml = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/.exec(head)?.[1];
   if (xml === undefined) return undefined;
-  if (DOS_NAMES.test(xml)) return 'cp850';
+  const dos = DOS_NAMES.exec(xml)?.[1];
+  if (dos !== undefined) return `cp${dos}`;
   try {
     const { encoding } = new TextDecoder(xml);
     return encoding.startsWith('utf-16') ? 'utf-8' : encoding; // its own declaration could not be read as bytes
@@ -39,37 +58,73 @@ function declaredEncoding(bytes: Uint8Array): string | undefined {
   }
 }
 
-function looksLikeDos(bytes: Uint8Array): boolean {
-  let dos = 0;
-  let windows = 0;
-  for (const byte of bytes) {
-    if (CP850_LETTERS.has(byte)) dos++;
-    else if (byte >= 0xc0 && byte !== 0xe1) windows++;
+function isUtf8(bytes: Uint8Array): boolean {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: at + PIECE_BYTES < bytes.length });
+    return true;
+  } catch {
+    return false;
   }
-  return dos > windows;
+}
+
+/** How many characters of several bytes are well-formed UTF-8 (RFC 3629), and how many bytes above 127 belong to none. */
+function utf8Sequences(bytes: Uint8Array): { valid: number; invalid: number } {
+  let [valid, invalid] = [0, 0];
+  const isMore = (at: number) => (bytes[at]! & 0xc0) === 0x80;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte < 0x80) continue;
+    const more =
+      byte >= 0xf0 && byte < 0xf5 ? 3 : byte >= 0xe0 && byte < 0xf0 ? 2 : byte >= 0xc2 && byte < 0xe0 ? 1 : 0;
+    let found = 0;
+    while (found < more && isMore(at + 1 + found)) found++;
+    if (more > 0 && found === more) {
+      valid++;
+      at += more;
+    } else invalid++;
+  }
+  return { valid, invalid };
 }
 
 /** The text piece by piece, so that a large file is never held twice. Throws `StatementRefused` where bytes are not of the encoding. */
-export function* textPieces(bytes: Uint8Array): Generator<string> {
-  const encoding = encodingOf(bytes);
-  const decoder = encoding === 'cp850' ? undefined : new TextDecoder(encoding, { fatal: true });
+export function* textPieces(bytes: Uint8Array, { encoding, isLoose = false }: Decoding): Generator<string> {
+  const dos = DOS[encoding];
+  const decoder = dos === undefined ? new TextDecoder(encoding, { fatal: !isLoose }) : undefined;
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const piece = bytes.subarray(at, at + PIECE_BYTES);
     const isLast = at + PIECE_BYTES >= bytes.length;
     try {
-      yield decoder ? decoder.decode(piece, { stream: !isLast }) : decodeDos(piece);
+      yield decoder ? decoder.decode(piece, { stream: !isLast }) : decodeDos(piece, dos!);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      throw new StatementRefused(`The file holds bytes that are not ${encoding.toUpperCase()}.`);
+      throw new StatementRefused(
+        `The file holds bytes that are not ${encoding.toUpperCase()}.`,
+        0,
+        bytes.includes(0),
+      );
     }
   }
 }
 
-function decodeDos(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => (byte < 128 ? String.fromCharCode(byte) : CP850[byte - 128])).join('');
+function decodeDos(bytes: Uint8Array, upper: string): string {
+  return Array.from(bytes, (byte) => (byte < 128 ? String.fromCharCode(byte) : upper[byte - 128])).join('');
+}
+
+/** The text of some bytes; undefined where they are not of the encoding. */
+function decodeWhole(bytes: Uint8Array, encoding: Encoding): string | undefined {
+  const dos = DOS[encoding];
+  try {
+    return dos === undefined
+      ? new TextDecoder(encoding, { fatal: true }).decode(bytes)
+      : decodeDos(bytes, dos);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The whole text, line ends as they are. */
-export function decodeText(bytes: Uint8Array): string {
-  return [...textPieces(bytes)].join('');
+export function decodeText(bytes: Uint8Array, decoding: Decoding): string {
+  return [...textPieces(bytes, decoding)].join('');
 }

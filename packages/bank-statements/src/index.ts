@@ -1,13 +1,15 @@
 // Reads files of bank statements: CAMT, MT940, MT942, OFX, CSV, and ZIP archives of them. Bytes in; statements, lines and faults out.
 export { signedAmount } from './balance.ts';
-export type { CsvOptions, CsvSeen } from './csv.ts';
+export type { CsvSeen, ReadOptions } from './csv.ts';
 export {
   CSV_CHOICES,
   CSV_ROLES,
+  CSV_STATUSES,
   type CsvChoice,
   type CsvColumns,
   type CsvLayout,
   type CsvRole,
+  type CsvStatus,
   type DateOrder,
   type DecimalWord,
   mergedLayout,
@@ -17,7 +19,9 @@ export {
 } from './csv-layout.ts';
 export { ownOf } from './csv-line.ts';
 export { csvAmount, csvDay, dayOrdersOf, decimalsOf, markOf, thousandsMark } from './csv-values.ts';
+export { ENCODINGS, type Encoding } from './encodings.ts';
 export { type LineRead, numbered } from './fingerprint.ts';
+export { type Overview, overviewOf } from './overview.ts';
 export { FILE_BYTES_MAXIMUM, type ReadStatements, readStatements } from './read.ts';
 export type {
   Balance,

@@ -12,11 +12,11 @@ interface Information {
 
 /** Rows of `:86:` and subfields are cut at this length, in the middle of a word as well. */
 const [ROW_CHARACTERS, SUBFIELD_CHARACTERS] = [65, 27];
-/** A code of three digits, a separator, and the number of the first subfield: `166?00`, `020~00`, `<00`. */
-const SUBFIELDS = /^(\d{3})?([?~<^|])(?=\d{2})/;
+/** A code of three digits, a separator, and the number of the first subfield: `166?00`, `020~00`, `<00`, `166 ?00`. */
+const SUBFIELDS = /^\s*(\d{3})?\s*([?~<^|])(?=\d{2})/;
 const DUTCH =
   /\/(TRTP|TRCD|IBAN|BIC|NAME|REMI|EREF|PREF|MARF|CSID|ORDP|BENM|CNTP|PURP|RTRN|ISDT|SVCL|ULTD|ULTC|ID|ADDR)\//;
-const SEPA = /(?:^|\s|(?<=[^A-Z]))(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|COAM|OAMT|PURP)(?:\+|: )/;
+const SEPA = /(?:^|\s|(?<=[^A-Z]))(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|COAM|OAMT|PURP)(?:\+|:\s?)/;
 /** Reasons and words with which banks return a transfer. */
 export const RETURNED =
   /\b(?:R(?:Ü|UE?)CK(?:LASTSCHRIFT|(?:Ü|UE?)BERWEISUNG|RUF)|RETOURE|RETURN(?:ED)? (?:TRANSFER|PAYMENT)|ZWROT PRZELEWU)\b/i;

@@ -1,10 +1,12 @@
 // Reads MT940 and MT942 (SWIFT): fields, balances and statement lines (`:61:`). What `:86:` tells is read beside.
 import { balanceFaults } from './balance.ts';
+import { countFault } from './counts.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
+import { readEntry, shortDay } from './mt940-entry.ts';
 import { readInformation } from './mt940-information.ts';
 import { StatementRefused } from './refusal.ts';
 import type { Balance, Statement, StatementFault } from './statement.ts';
-import { currencyCode, dayOf, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
+import { currencyCode, folded, hundredths, ibanOf, present, referenceOf } from './values.ts';
 
 interface Field {
   tag: string;
@@ -13,10 +15,13 @@ interface Field {
   line: number;
 }
 
-const TAG = /^:(\d{2}[A-Z]?):(.*)$/;
-const ENTRY =
-  /^(\d{6})(\d{4})?(RC|RD|EC|ED|C|D)([A-Z])?(\d{1,15}(?:,\d*)?)([A-Z][A-Z0-9]{3})(.*?)(?:\/\/(.*))?$/;
-const BALANCE = /^([CD])(\d{6})([A-Z]{3})(\d{1,15}(?:,\d*)?)$/;
+const TAG = /^(?:\s*(?=:(?:61|86):))?:(\d{2}[A-Z]?):(.*)$/;
+const BALANCE = /^\s*([CD])\s*(\d{6}|\d{8})\s*([A-Z]{3})\s*(\d{0,15}(?:[.,]\d*)?)\s*$/;
+/** Lines as they are counted, wherever they stand. */
+const LINE = /:61:(?=\s*\d)/g;
+
+/** Fields `:86:` behind one line that are read. SWIFT allows one. */
+const INFORMATION_MAXIMUM = 20;
 
 /** Whether the first characters of a file are those of MT940 or MT942, with or without the blocks of SWIFT around. */
 export function isMt940(head: string): boolean {
@@ -34,7 +39,11 @@ export function readMt940(text: string, file: string): Statement[] {
   }
   const statements = messages.filter((fields) => fields.some(({ tag }) => /^(?:25P?|6\d.?)$/.test(tag)));
   if (statements.length === 0) throw new StatementRefused('The file holds no statement of MT940 or MT942.');
-  return statements.map((fields) => statementOf(fields, file));
+  const read = statements.map((fields) => statementOf(fields, file));
+  const lines = statements.flat().filter(({ tag }) => tag === '61');
+  const lost = countFault('lines (:61:)', text.match(LINE)?.length ?? 0, lines.length);
+  if (lost) read[0]!.faults.push(lost);
+  return read;
 }
 
 function fieldsOf(text: string): Field[] {
@@ -69,7 +78,7 @@ function statementOf(fields: readonly Field[], file: string): Statement {
       line: fields[0]!.line,
       text: 'The statement names no currency, so its lines are left out.',
     });
-  const { lines, sumMinor } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
+  const { lines, sumMinor, notes } = linesOf(currency === undefined ? [] : fields, currency ?? '', faults);
   const closingLine = one('62F', '62M')?.line ?? fields[0]!.line;
   faults.push(...balanceFaults(opening, closing, sumMinor, closingLine));
   const named = present({ ...account, currency });
@@ -86,6 +95,7 @@ function statementOf(fields: readonly Field[], file: string): Statement {
     }),
     lines: numbered({ account: named, format }, lines),
     faults,
+    ...(notes.length > 0 && { notes }),
   };
 }
 
@@ -102,11 +112,14 @@ function accountOf(field: Field | undefined): Statement['account'] {
 function balanceOf(field: Field | undefined, faults: StatementFault[]): Balance | undefined {
   if (!field) return undefined;
   const [, sign, date, code, amount] = BALANCE.exec(field.rows[0]!.trim()) ?? [];
-  const minor = hundredths(amount ?? '', ',');
+  const minor = hundredths(amount ?? '', amount?.includes('.') ? '.' : ',');
   const currency = currencyCode(code);
   const day = shortDay(date ?? '');
   if (minor === undefined || currency === undefined || day === undefined) {
-    faults.push({ line: field.line, text: `The balance in :${field.tag}: cannot be read.` });
+    faults.push({
+      line: field.line,
+      text: `The balance in :${field.tag}: cannot be read: "${field.rows[0]}".`,
+    });
     return undefined;
   }
   return { minor: sign === 'D' && minor !== 0 ? -minor : minor, currency, day };
@@ -114,11 +127,14 @@ function balanceOf(field: Field | undefined, faults: StatementFault[]): Balance 
 
 function linesOf(fields: readonly Field[], currency: string, faults: StatementFault[]) {
   const lines: LineRead[] = [];
+  const notes: StatementFault[] = [];
   let sumMinor: bigint | undefined = 0n;
   for (const [index, field] of fields.entries()) {
     if (field.tag !== '61') continue;
-    const next = fields[index + 1];
-    const line = lineOf(field, next?.tag === '86' ? next.rows : [], currency, faults);
+    const behind = fields.slice(index + 1, index + 1 + INFORMATION_MAXIMUM);
+    const other = behind.findIndex(({ tag }) => tag !== '86');
+    const information = (other < 0 ? behind : behind.slice(0, other)).flatMap(({ rows }) => rows);
+    const line = lineOf(field, information, currency, { faults, notes });
     if (!line) sumMinor = undefined;
     else {
       lines.push(line);
@@ -126,32 +142,29 @@ function linesOf(fields: readonly Field[], currency: string, faults: StatementFa
         sumMinor += BigInt(line.direction === 'credit' ? line.amountMinor : -line.amountMinor);
     }
   }
-  return { lines, sumMinor };
+  return { lines, sumMinor, notes };
 }
 
 function lineOf(
   { rows, line }: Field,
   information: readonly string[],
   currency: string,
-  faults: StatementFault[],
+  { faults, notes }: Record<'faults' | 'notes', StatementFault[]>,
 ): LineRead | undefined {
-  const [, value, booking, mark, , amount, code, owner, bank] = ENTRY.exec(rows[0]!.trim()) ?? [];
-  const amountMinor = hundredths(amount ?? '', ',');
-  const valueDay = shortDay(value ?? '');
-  if (amountMinor === undefined || valueDay === undefined || mark === undefined) {
-    faults.push({ line, text: 'This line (:61:) is left out: its day, mark or amount cannot be read.' });
+  const filled = rows.findIndex((row) => row.trim() !== '');
+  const entry = readEntry(rows[filled]?.trim() ?? '');
+  if (typeof entry === 'string') {
+    faults.push({ line, text: `This line (:61:) is left out: ${entry}.` });
     return undefined;
   }
-  const bookingDay = booking === undefined ? valueDay : nearestDay(booking, valueDay);
-  if (bookingDay === undefined)
-    faults.push({ line, text: `The calendar has no booking day "${booking}" (:61:).` });
-  const more = rows.slice(1).join(' ');
+  const { bookingDay, valueDay, mark, amountMinor, code, owner, bank } = entry;
+  notes.push(...entry.notes.map((text) => ({ line, text })));
+  const more = rows.slice(filled + 1).join(' ');
   const told = readInformation(information);
   const charges = hundredths(/\/CHGS\/[A-Z]{3}(\d+,\d*)/.exec(more)?.[1] ?? '', ',');
   return {
     at: line,
-    ...present({ bookingDay }),
-    valueDay,
+    ...present({ bookingDay, valueDay }),
     amountMinor,
     currency,
     // RC takes a credit back, so it is a debit.
@@ -167,18 +180,4 @@ function lineOf(
     counterparty: told.counterparty,
     ...present({ code: told.code ?? code, chargesMinor: charges || undefined }),
   };
-}
-
-/** YYMMDD. */
-function shortDay(text: string): string | undefined {
-  const [year, month, day] = [text.slice(0, 2), text.slice(2, 4), text.slice(4, 6)].map(Number);
-  return text.length === 6 ? dayOf(year! < 80 ? 2000 + year! : 1900 + year!, month!, day!) : undefined;
-}
-
-/** MMDD in the year that brings it nearest to the value day: 31 December may be booked on 2 January. */
-function nearestDay(text: string, valueDay: string): string | undefined {
-  const [month, day] = [Number(text.slice(0, 2)), Number(text.slice(2))];
-  const [year, valueMonth] = [Number(valueDay.slice(0, 4)), Number(valueDay.slice(5, 7))];
-  const shift = month - valueMonth > 6 ? -1 : valueMonth - month > 6 ? 1 : 0;
-  return dayOf(year + shift, month, day);
 }

@@ -13,7 +13,18 @@ export interface OfxElement {
 
 /** Elements in elements. OFX has about ten. */
 const DEPTH_MAXIMUM = 40;
-const TAG = /<(\/?)([A-Za-z][A-Za-z0-9._]*)>([^<]*)/g;
+const TAG = /<(\/?)([A-Za-z][A-Za-z0-9._]*)\s*>([^<]*)/g;
+/** Elements that hold others, also where a file does not close them. A second one inside closes the first. */
+const AGGREGATES = new Set([
+  'OFX',
+  'STMTRS',
+  'CCSTMTRS',
+  'BANKTRANLIST',
+  'BANKTRANLISTP',
+  'STMTTRN',
+  'STMTTRNP',
+]);
+const [ALIKE, LISTS] = [/^(?:CC)?STMTRS$|^STMTTRNP?$/, /^BANKTRANLISTP?$/];
 const ENTITIES: Record<string, string> = {
   lt: '<',
   gt: '>',
@@ -63,16 +74,25 @@ export function ofxRoot(whole: string): OfxElement {
       if (place > 0) open.length = place;
       continue;
     }
+    closeBefore(name, open);
     const one: OfxElement = { name, text: decoded(value!), line, children: [] };
     open.at(-1)!.children.push(one);
     const isEmpty = one.text === '' && text.startsWith('</', match.index + match[0].length);
-    if (one.text === '' && !isEmpty && closed.has(name)) open.push(one);
+    if (one.text === '' && !isEmpty && (closed.has(name) || AGGREGATES.has(name))) open.push(one);
     if (open.length > DEPTH_MAXIMUM)
       throw new StatementRefused(`Elements lie more than ${DEPTH_MAXIMUM} deep in one another.`, line);
   }
   const root = top.children.find(({ name }) => name === 'OFX');
   if (!root) throw new StatementRefused('The file has no OFX element.');
   return root;
+}
+
+/** Closes what a file leaves open before an element that cannot stand in it. */
+function closeBefore(name: string, open: OfxElement[]): void {
+  const kind = [ALIKE, LISTS].find((one) => one.test(name));
+  if (!kind) return;
+  const place = open.findLastIndex((one) => one.name === name || (kind === LISTS && LISTS.test(one.name)));
+  if (place > 0) open.length = place;
 }
 
 const lineAt = (text: string, index: number) => text.slice(0, index).split('\n').length;

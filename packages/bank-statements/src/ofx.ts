@@ -1,4 +1,5 @@
 // Reads OFX 1 and 2 (Open Financial Exchange, section 11): statements of bank accounts and credit cards.
+import { countFault } from './counts.ts';
 import { type LineRead, numbered } from './fingerprint.ts';
 import { elementAt, type OfxElement, ofxRoot, valueAt, within } from './ofx-elements.ts';
 import { StatementRefused } from './refusal.ts';
@@ -8,6 +9,11 @@ import { currencyCode, dayOf, folded, hundredths, ibanOf, present, referenceOf }
 /** Whether the beginning of a text is that of an OFX file. */
 export const isOfx = (head: string): boolean => /^\s*OFXHEADER:|<\?OFX\b|<OFX>/i.test(head);
 
+/** Booked and pending ones. They are taken wherever they stand in a statement. */
+const TRANSACTIONS = ['STMTTRN', 'STMTTRNP'];
+/** Transactions as they are counted. */
+const TRANSACTION = /<STMTTRNP?(?=[\s>/])/gi;
+
 /** All statements of a file. Throws `StatementRefused` if there is none. */
 export function readOfx(text: string, file: string): Statement[] {
   const root = ofxRoot(text);
@@ -16,7 +22,11 @@ export function readOfx(text: string, file: string): Statement[] {
   if (found.length === 0 && investment)
     throw new StatementRefused('The file is a statement of securities, which is not read.', investment.line);
   if (found.length === 0) throw new StatementRefused('The file holds no statement of an account or a card.');
-  return found.map((one) => statementOf(one, file));
+  const read = found.map((one) => statementOf(one, file));
+  const lines = found.flatMap((one) => within(one, ...TRANSACTIONS));
+  const lost = countFault('transactions (STMTTRN)', text.match(TRANSACTION)?.length ?? 0, lines.length);
+  if (lost) read[0]!.faults.push(lost);
+  return read;
 }
 
 function statementOf(element: OfxElement, file: string): Statement {
@@ -31,9 +41,8 @@ function statementOf(element: OfxElement, file: string): Statement {
   const lines =
     currency === undefined
       ? []
-      : lists.flatMap((list) =>
-          within(list, 'STMTTRN', 'STMTTRNP').flatMap((one) => lineOf(one, currency, faults) ?? []),
-        );
+      : within(element, ...TRANSACTIONS).flatMap((one) => lineOf(one, currency, faults) ?? []);
+  const notes: StatementFault[] = [];
   return {
     format: 'ofx',
     file,
@@ -41,10 +50,11 @@ function statementOf(element: OfxElement, file: string): Statement {
     ...present({
       from: ofxDay(valueAt(lists[0], 'DTSTART')),
       to: ofxDay(valueAt(lists[0], 'DTEND')),
-      closing: currency === undefined ? undefined : closingOf(element, currency, faults),
+      closing: currency === undefined ? undefined : closingOf(element, currency, { faults, notes }),
     }),
     lines: numbered({ account, format: 'ofx' }, lines),
     faults,
+    ...(notes.length > 0 && { notes }),
   };
 }
 
@@ -60,23 +70,33 @@ function accountOf(element: OfxElement): Statement['account'] {
 
 /** The day as the bank writes it: `20261120120000.000[-5:EST]`. No time zone moves it. */
 function ofxDay(text: string | undefined): string | undefined {
-  const [, year, month, day] = /^\s*(\d{4})(\d\d)(\d\d)(?:\d{4}|\d{6}|(?!\d))/.exec(text ?? '') ?? [];
+  const [, year, month, day] = /^\s*(\d{4})-?(\d\d)-?(\d\d)(?:\d{4}|\d{6}|(?!\d))/.exec(text ?? '') ?? [];
   return year === undefined ? undefined : dayOf(Number(year), Number(month), Number(day));
 }
 
 /** Hundredths with their sign, of `-12.50`, `+12,5`. Undefined for what cannot be read. */
 function signedHundredths(text: string | undefined): number | undefined {
-  const [, sign, number] = /^\s*([+-]?)\s*(\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
+  const [, sign, written] = /^\s*([+-]?)\s*([\d.,]*\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
+  const number = /^\d{1,3}(?:,\d{3})+\.\d/.test(written ?? '') ? written!.replaceAll(',', '') : written;
   const minor = number === undefined ? undefined : hundredths(number, number.includes(',') ? ',' : '.');
   return minor === undefined || sign !== '-' ? minor : -minor;
 }
 
-function closingOf(element: OfxElement, currency: string, faults: StatementFault[]): Balance | undefined {
-  const ledger = elementAt(element, 'LEDGERBAL');
+function closingOf(
+  element: OfxElement,
+  currency: string,
+  { faults, notes }: Record<'faults' | 'notes', StatementFault[]>,
+): Balance | undefined {
+  const ledger = within(element, 'LEDGERBAL')[0];
   if (!ledger) return undefined;
-  const minor = signedHundredths(valueAt(ledger, 'BALAMT'));
+  const written = valueAt(ledger, 'BALAMT');
+  if (written === undefined) {
+    notes.push({ line: ledger.line, text: 'The closing balance (LEDGERBAL) is empty.' });
+    return undefined;
+  }
+  const minor = signedHundredths(written);
   if (minor === undefined) {
-    faults.push({ line: ledger.line, text: 'The closing balance cannot be read.' });
+    faults.push({ line: ledger.line, text: `The closing balance "${written}" cannot be read.` });
     return undefined;
   }
   return { minor, currency, ...present({ day: ofxDay(valueAt(ledger, 'DTASOF')) }) };
@@ -97,9 +117,10 @@ function lineOf(element: OfxElement, currency: string, faults: StatementFault[])
     return leaveOut(
       `it corrects the transaction ${corrected} of an earlier statement, which has to be looked at`,
     );
-  const bookingDay = ofxDay(valueAt(element, 'DTPOSTED'));
+  const posted = valueAt(element, 'DTPOSTED');
+  const bookingDay = ofxDay(posted);
   const isPending = element.name === 'STMTTRNP';
-  if (bookingDay === undefined && !isPending) return leaveOut('its day cannot be read');
+  if (bookingDay === undefined && !isPending) return leaveOut(`its day "${posted ?? ''}" cannot be read`);
   const own = valueAt(element, 'CURRENCY/CURSYM');
   const ownCurrency = own === undefined ? currency : currencyCode(own);
   if (ownCurrency === undefined) return leaveOut(`the currency "${own}" is not known`);

@@ -106,4 +106,6 @@ export interface Statement {
   lines: StatementLine[];
   /** Faults inside this statement. Its other lines are right. */
   faults: StatementFault[];
+  /** What a person should know although every line is right. Missing if there is nothing. */
+  notes?: StatementFault[];
 }

@@ -7,12 +7,13 @@ const MAXIMUM_MINOR = 99_999_999_999_999;
 const CURRENCIES = new Set(CODES.trim().split(/\s+/));
 
 /**
- * Hundredths of an unsigned decimal number: `1234.5` gives 123450. `decimalMark` is `.` or `,`. Zeros behind the second decimal are
- * dropped. Returns undefined for any other text: more decimals, groups, signs, and more than `MAXIMUM_MINOR`.
+ * Hundredths of an unsigned decimal number: `1234.5` gives 123450, `.5` gives 50. `decimalMark` is `.` or `,`. Zeros behind the second
+ * decimal are dropped. Returns undefined for any other text: more decimals, groups, signs, and more than `MAXIMUM_MINOR`.
  */
 export function hundredths(text: string, decimalMark: '.' | ','): number | undefined {
   const [whole = '', fraction = '', ...more] = text.split(decimalMark);
-  if (more.length > 0 || !/^\d{1,18}$/.test(whole) || !/^\d{0,2}0{0,16}$/.test(fraction)) return undefined;
+  if (more.length > 0 || !/^\d{0,18}$/.test(whole) || !/^\d{0,2}0{0,16}$/.test(fraction)) return undefined;
+  if (whole === '' && fraction === '') return undefined;
   const minor = Number(whole + fraction.slice(0, 2).padEnd(2, '0'));
   return minor <= MAXIMUM_MINOR ? minor : undefined;
 }

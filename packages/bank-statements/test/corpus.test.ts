@@ -98,7 +98,7 @@ test('OFX: a number that is used twice is two lines, an empty value swallows not
     faults.map(({ line, text }) => [line, text]),
     [
       [10, 'This transaction is left out: the amount "viel" cannot be read.'],
-      [11, 'This transaction is left out: its day cannot be read.'],
+      [11, 'This transaction is left out: its day "20261399" cannot be read.'],
     ],
   );
   assert.deepEqual([lines[0]!.amountMinor, lines[0]!.valueDay], [120050, '2026-11-21']);

@@ -65,8 +65,14 @@ test('an amount that cannot be read is a fault and never zero', () => {
     assert.match(statements[0]!.faults.map(({ text }) => text).join(), /cannot be read/);
     assert.equal(statements[0]!.faults[0]!.line, 8);
   }
-  assert.match(faultsOf(mt940.replace('CR49,90N', 'CR49.90N'))[0]!, /^5: This line \(:61:\) is left out/);
-  assert.match(faultsOf(mt940.replace(':61:261120', ':61:260230'))[0]!, /^5: This line \(:61:\) is left out/);
+  assert.match(
+    faultsOf(mt940.replace('CR49,90N', 'CR4.9,0N'))[0]!,
+    /^5: This line \(:61:\) is left out: its amount "4.9,0" cannot be read/,
+  );
+  assert.match(
+    faultsOf(mt940.replace(':61:261120', ':61:261320'))[0]!,
+    /^5: This line \(:61:\) is left out: its day "261320" cannot be read/,
+  );
 });
 
 test('a line in another currency than the account is a fault', () => {

@@ -1,10 +1,12 @@
 // Options for CSV files, and the text that shows how a CSV file was read.
 import { InvalidArgumentError, Option } from 'commander';
-import type { CsvOptions, CsvSeen } from '#bank-statements';
+import type { CsvSeen, ReadOptions } from '#bank-statements';
 import {
   CSV_CHOICES,
   CSV_ROLES,
   type CsvRole,
+  ENCODINGS,
+  type Encoding,
   mergedLayout,
   type PartialLayout,
   parseChoices,
@@ -16,6 +18,7 @@ import { columns } from './terminal.ts';
 export interface CsvFlags {
   csv?: PartialLayout;
   account?: string;
+  encoding?: Encoding;
 }
 
 /** The options of commands that read statements. */
@@ -29,11 +32,15 @@ export const csvFlags = (): Option[] => [
     return mergedLayout(before ?? { columns: {} }, read);
   }),
   new Option('--account <account>', 'the account of CSV files that do not name theirs'),
+  new Option('--encoding <encoding>', 'of files that do not name theirs; without it the bytes tell').choices(
+    ENCODINGS,
+  ),
 ];
 
-export const csvOptions = ({ csv, account }: CsvFlags): CsvOptions => ({
+export const csvOptions = ({ csv, account, encoding }: CsvFlags): ReadOptions => ({
   ...(csv && { choices: csv }),
   ...(account !== undefined && { account }),
+  ...(encoding && { encoding }),
 });
 
 /** How a file was read, and how to say it otherwise. */
@@ -93,6 +100,7 @@ function columnsHint({ columns }: CsvSeen['layout']): string {
 
 const HINTS: Record<Exclude<CsvSeen['questions'][number]['key'], 'columns'>, string> = {
   currency: '--csv currency=EUR, or currency=NAME of a column',
+  status: '--csv booked=WORD, pending=WORD or void=WORD',
   ...(Object.fromEntries(
     Object.entries(CSV_CHOICES).map(([key, words]) => [
       key,

@@ -1,7 +1,7 @@
 // counterfoil statements import: keeps bank statements in the store, each file whole or not at all.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { CsvOptions, ReadStatements } from '#bank-statements';
+import type { ReadOptions, ReadStatements } from '#bank-statements';
 import { FILE_BYTES_MAXIMUM, readStatements } from '#bank-statements';
 import { type Imported, importedText } from '../../statements/import.ts';
 import {
@@ -10,16 +10,19 @@ import {
   type FileFault,
   faultLine,
   importFile,
+  isUnseen,
   layoutsOf,
 } from '../../statements/import-file.ts';
-import { rememberedLayouts } from '../../statements/remembered.ts';
-import { type CsvFlags, csvOptions } from './statements-csv.ts';
+import { readingOptions } from '../../statements/remembered.ts';
+import { type CsvFlags, csvOptions, seenText } from './statements-csv.ts';
+import { statementText } from './statements-text.ts';
 import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { Failure, printBesideBar, shownPath, withProgressBar } from './terminal.ts';
 
 interface Options extends StoreOptions, CsvFlags {
   despiteFaults?: boolean;
   dryRun?: boolean;
+  confirm?: boolean;
 }
 
 /** What came of one file. `statements` is null if nothing was imported because of its faults. */
@@ -27,24 +30,27 @@ interface Told {
   file: string;
   statements: Record<string, unknown>[] | null;
   faults: FileFault[];
+  notes: FileFault[];
 }
 
 /** `counterfoil statements import`. Sets exit code 1 if there is a fault. Throws what `withStore` throws. */
 export async function importFiles(files: readonly string[], options: Options): Promise<void> {
-  const { despiteFaults = false, dryRun = false, json } = options;
+  const { despiteFaults = false, dryRun = false, confirm = false, json } = options;
   await withStore(options, async ({ configuration, database, journal }) => {
     const told: Told[] = [];
-    const csv = { ...csvOptions(options), remembered: await rememberedLayouts(database) };
+    const csv = { ...csvOptions(options), ...(await readingOptions(database, configuration.methods)) };
     const sizes = files.map((path) => statSync(path).size);
     const all = sum(sizes);
     await withProgressBar('importing', async (onProgress) => {
       for (const [i, path] of files.entries()) {
         onProgress(sum(sizes.slice(0, i)), all);
         const read = readFile(path, csv);
-        const checked = checkFile(read, configuration.methods);
-        if (options.csv) checked.confirmed = layoutsOf(read, checked.statements);
+        const checked = checkFile(read, configuration.methods, confirm);
+        if (confirm) checked.confirmed = layoutsOf(read, checked.statements);
         const imported = await importFile(journal, checked, OPERATOR, { despiteFaults, dryRun });
-        told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults: checked.faults });
+        const { faults, notes } = checked;
+        told.push({ file: basename(path), statements: imported?.map(shown) ?? null, faults, notes });
+        if (!json && !confirm) printUnseen(read);
         if (!json) printBesideBar(fileText(basename(path), imported, checked, read));
       }
     });
@@ -54,10 +60,18 @@ export async function importFiles(files: readonly string[], options: Options): P
   });
 }
 
+/** Shows how a CSV file is read that was not confirmed yet. */
+function printUnseen({ csv = [], statements }: ReadStatements): void {
+  for (const one of csv.filter(isUnseen)) {
+    const its = statements.filter(({ file }) => file === one.file);
+    printBesideBar([seenText(one), ...its.map(statementText), ''].join('\n'));
+  }
+}
+
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /** The statements of a file. One that is too large is a fault. Throws what Node throws for a file that cannot be read. */
-export function readFile(path: string, csv?: CsvOptions): ReadStatements {
+export function readFile(path: string, csv?: ReadOptions): ReadStatements {
   const name = basename(path);
   const status = statSync(path);
   if (status.isDirectory()) throw new Failure(`${shownPath(path)} is a folder: name the files in it`);
@@ -74,19 +88,31 @@ function fileText(
   file: string,
   imported: Imported[] | undefined,
   checked: CheckedFile,
-  { statements: inFile }: ReadStatements,
+  { statements: inFile, csv = [] }: ReadStatements,
 ): string {
   const statements = (imported ?? []).map((one) => {
     const { number, from, to } = one.statement;
     const what = [one.account, number && `number ${number}`, [from, to].filter(Boolean).join(' to ')];
     return `  ${what.filter(Boolean).join(', ')}: ${importedText(one)}`;
   });
+  const isLook = csv.some(isUnseen) && checked.confirmed === undefined;
   const isNothing = checked.statements.length === 0 && checked.faults.length > 0;
   const isNameless = inFile.some(
     ({ format, account }) => format === 'csv' && (account.iban ?? account.other) === undefined,
   );
-  const remedy = isNameless ? 'Say the account with --account' : 'Put that right, and import the file again';
+  const remedy = isLook
+    ? 'If the lines above are right, repeat with --confirm; else say it with --csv'
+    : isNameless
+      ? 'Say the account with --account'
+      : 'Put that right, and import the file again';
   const advice = isNothing ? `${remedy}.` : 'To import what is right: --despite-faults';
   const refused = imported === undefined || isNothing ? [`  Not imported. ${advice}`] : [];
-  return [file, ...statements, ...checked.faults.map((one) => `  ${faultLine(one)}`), ...refused].join('\n');
+  const notes = checked.notes.map((one) => `  ${faultLine(one)}`);
+  return [
+    file,
+    ...statements,
+    ...notes,
+    ...checked.faults.map((one) => `  ${faultLine(one)}`),
+    ...refused,
+  ].join('\n');
 }

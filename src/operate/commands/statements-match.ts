@@ -9,7 +9,7 @@ import { MATCH_LEVELS, type Proposal } from '../../statements/matching/judge-lin
 import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/line-evidence.ts';
 import { openLines } from '../../statements/matching/open-lines.ts';
 import { type LineProposals, propose } from '../../statements/matching/propose.ts';
-import { rememberedLayouts } from '../../statements/remembered.ts';
+import { readingOptions } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { readFile } from './statements-import.ts';
 import { type StoreOptions, withStore } from './store.ts';
@@ -26,7 +26,10 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
       now: systemClock.now(),
       prefixes: options.prefix ?? store.configuration.statements.prefixes,
     };
-    const csv = { ...csvOptions(options), remembered: await rememberedLayouts(store.database) };
+    const csv = {
+      ...csvOptions(options),
+      ...(await readingOptions(store.database, store.configuration.methods)),
+    };
     const read = files.map((path) => readFile(path, csv));
     const faults = read.flatMap((one) => one.faults);
     const all =

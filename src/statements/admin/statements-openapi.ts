@@ -1,5 +1,6 @@
 // What the OpenAPI document says of bank statements under /admin, built from the schemas that shape the answers.
 
+import { ENCODINGS } from '#bank-statements';
 import { readOperation, TOKEN_NEEDED, UNDER_ADMIN } from '../../operate/admin/openapi.ts';
 import {
   type Description,
@@ -34,7 +35,17 @@ const importing = {
     query(
       'csv',
       text,
-      'How a CSV file is read, as the option `--csv` of the command says it, separated by `|`: `dates=dmy|sign=signed`. It is remembered for the account.',
+      'How a CSV file is read, as the option `--csv` of the command says it, separated by `|`: `dates=dmy|sign=signed`.',
+    ),
+    query(
+      'confirm',
+      { type: 'string', enum: ['true', 'false'] },
+      'Whether a person has looked how a CSV file is read. A file of an export that is not known by its columns needs it once for each account.',
+    ),
+    query(
+      'encoding',
+      { type: 'string', enum: [...ENCODINGS] },
+      'The encoding of a file that does not name its own. Without it the bytes tell.',
     ),
   ],
   requestBody: { required: true, content: { 'application/octet-stream': {} } },

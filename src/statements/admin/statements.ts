@@ -1,7 +1,7 @@
 // Bank statements under /admin: a file is imported, and what was imported is listed with what became of each line.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
+import { ENCODINGS, FILE_BYTES_MAXIMUM, type PartialLayout, parseChoices } from '#bank-statements';
 import { administratorActOf } from '../../administrators/admin/authenticate.ts';
 import type { AdminParts } from '../../administrators/admin/parts.ts';
 import { validationFailed } from '../../lib/errors.ts';
@@ -16,7 +16,7 @@ import { isLineId, isStatementId, type KeptLine, type KeptStatement, LINE_STATES
 import { findLine, listLines, listStatements } from '../line-queries.ts';
 import { bankLine } from '../matching/line-evidence.ts';
 import { readBeside } from '../read-beside.ts';
-import { rememberedLayouts } from '../remembered.ts';
+import { readingOptions } from '../remembered.ts';
 
 const TEXT_MAXIMUM = 255;
 const DIRECTIONS = ['credit', 'debit'] as const;
@@ -78,6 +78,7 @@ export const importAnswerSchema = z.strictObject({
       }),
     ),
     faults: z.array(faultSchema).describe('What was wrong, with `despite_faults`.'),
+    notes: z.array(faultSchema).describe('What a person should know although nothing was wrong.'),
   }),
 });
 
@@ -158,13 +159,20 @@ export function addStatementImport(
       choices = read;
       return undefined;
     });
+    const isConfirmed = reader.oneOf('confirm', ['true', 'false']) === 'true';
+    const encoding = reader.oneOf('encoding', ENCODINGS);
     reader.refuseOthers();
     reader.end();
-    const remembered = await rememberedLayouts(database);
-    const csv = { remembered, ...(choices && { choices }), ...(account !== undefined && { account }) };
+    const known = await readingOptions(database, offer.settings);
+    const csv = {
+      ...known,
+      ...(encoding && { encoding }),
+      ...(choices && { choices }),
+      ...(account !== undefined && { account }),
+    };
     const read = await readBeside(bodyOf(request), name, csv);
-    const checked = checkFile(read, offer.settings);
-    if (choices) checked.confirmed = layoutsOf(read, checked.statements);
+    const checked = checkFile(read, offer.settings, isConfirmed);
+    if (isConfirmed) checked.confirmed = layoutsOf(read, checked.statements);
     const imported = await importFile(journal, checked, administratorActOf(request), {
       despiteFaults,
       dryRun: false,
@@ -174,7 +182,9 @@ export function addStatementImport(
       ...{ id, account, added, booked, known },
     }));
     reply.code(201);
-    return JSON.stringify({ data: { object: 'statement_import', statements, faults: checked.faults } });
+    return JSON.stringify({
+      data: { object: 'statement_import', statements, faults: checked.faults, notes: checked.notes },
+    });
   });
 }
 

@@ -1,13 +1,16 @@
 // What the form of a CSV preview sends: the file itself, packed, and how the bookkeeper says it is read.
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { CsvOptions, CsvSeen } from '#bank-statements';
+import type { CsvSeen, ReadOptions } from '#bank-statements';
 import {
   CSV_CHOICES,
   CSV_ROLES,
+  CSV_STATUSES,
   type CsvChoice,
   type CsvColumns,
   type CsvRole,
+  type CsvStatus,
+  ENCODINGS,
   FILE_BYTES_MAXIMUM,
   type PartialLayout,
 } from '#bank-statements';
@@ -18,7 +21,7 @@ export interface Upload {
   name: string;
   bytes: Uint8Array;
   /** What the bookkeeper said about it; undefined for a file that was chosen just now. */
-  said: Pick<CsvOptions, 'account' | 'choices'> | undefined;
+  said: Pick<ReadOptions, 'account' | 'choices' | 'encoding'> | undefined;
 }
 
 /** CSV files in one form. */
@@ -67,10 +70,28 @@ function saidOf(form: URLSearchParams, index: number): NonNullable<Upload['said'
   for (const [key, words] of Object.entries(CSV_CHOICES) as [CsvChoice, object][])
     if (Object.hasOwn(words, value(key))) Object.assign(choices, { [key]: value(key) });
   if (/^[A-Z]{3}$/.test(value('currency'))) choices.currency = value('currency');
+  const statuses = statusesOf(form, index);
+  if (Object.keys(statuses).length > 0) choices.statuses = statuses;
+  const encoding = ENCODINGS.find((one) => one === value('encoding'));
   // With another delimiter there are other columns.
   if (value('delimiter') !== value('delimiter-before') || value('quote') !== value('quote-before'))
     choices.columns = {};
-  return { choices, ...(value('account') !== '' && { account: value('account') }) };
+  return {
+    choices,
+    ...(encoding && { encoding }),
+    ...(value('account') !== '' && { account: value('account') }),
+  };
+}
+
+/** What words of the status mean, by fields of the words. */
+function statusesOf(form: URLSearchParams, index: number): NonNullable<PartialLayout['statuses']> {
+  const prefix = csvField(index, 'status-');
+  const meanings = [...form].flatMap(([field, value]) =>
+    field.startsWith(prefix) && Object.hasOwn(CSV_STATUSES, value)
+      ? [[field.slice(prefix.length), value as CsvStatus] as const]
+      : [],
+  );
+  return Object.fromEntries(meanings);
 }
 
 /** Every role, without columns where the form gives it none. */

@@ -1,9 +1,22 @@
 // The preview of CSV files: how each was read, its first lines, and fields that say it otherwise.
 
-import type { CsvSeen, ReadStatements, StatementLine } from '#bank-statements';
-import { CSV_CHOICES, CSV_ROLES, type CsvChoice, type CsvRole, thousandsMark } from '#bank-statements';
+import {
+  CSV_CHOICES,
+  CSV_ROLES,
+  CSV_STATUSES,
+  type CsvChoice,
+  type CsvRole,
+  type CsvSeen,
+  ENCODINGS,
+  overviewOf,
+  type ReadStatements,
+  type Statement,
+  type StatementLine,
+  thousandsMark,
+} from '#bank-statements';
 import { filterChoice, filterField } from '../../administrators/pages/filters.ts';
 import { type Faults, literal, notice, said } from '../../administrators/pages/parts.ts';
+import { counted } from '../../lib/counted.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { records } from '../../web/markup/table.ts';
 import type { StatementContext } from './context.ts';
@@ -16,8 +29,6 @@ export interface CsvPreview extends Upload {
   content: string;
 }
 
-/** Lines of each file that are shown. */
-const LINES_SHOWN = 5;
 const FAULTS_SHOWN = 10;
 const LABELS: Record<CsvChoice, string> = {
   dates: 'Days are written',
@@ -66,7 +77,7 @@ function previewOf(context: StatementContext, preview: CsvPreview, index: number
     const words = Object.entries(CSV_CHOICES[key]);
     return filterChoice(id, LABELS[key], words, chosen, faults[id], id, chosen === undefined ? none : null);
   };
-  const lines = read.statements.flatMap((one) => one.lines);
+  const count = read.statements.reduce((sum, one) => sum + one.lines.length, 0);
   return html`<section class="block" aria-labelledby="${field('heading')}"><h2 id="${field('heading')}">${literal(name)}</h2>
 ${Object.entries(hidden).map(
   ([what, value]) => html`<input${attributes({ type: 'hidden', name: field(what), value })}>`,
@@ -78,10 +89,10 @@ ${Object.entries(hidden).map(
     faults[field('currency')],
     { maxlength: '3', autocapitalize: 'characters' },
     field('currency'),
-  )}${choice('delimiter')}${choice('quote')}</div></div>
+  )}${choice('delimiter')}${choice('quote')}${statusChoices(preview, index, faults)}${encodingChoice(preview, index)}</div></div>
 ${columnTable(seen, index, faults)}
 <h3>How its lines are read</h3>
-${lines.length === 0 ? html`<p>${noLines(seen)}</p>` : lineTable(context, lines)}
+${count === 0 ? html`<p>${noLines(seen)}</p>` : read.statements.map((one) => lineTable(context, one))}
 ${faultList(read)}</section>
 `;
 }
@@ -153,25 +164,48 @@ function roleSelect(id: string, column: string, role: string | undefined): Html 
   return html`<select${attributes({ name: id, 'aria-label': `What ${column} holds` })}><option value="">Not read</option>${options}</select>`;
 }
 
-function lineTable({ money }: StatementContext, lines: readonly StatementLine[]): Html {
+/** A field for each word of the status that is not known. */
+function statusChoices(preview: CsvPreview, index: number, faults: Faults): Html {
+  const { questions, layout } = seenOf(preview);
+  const words = questions.find(({ key }) => key === 'status')?.words ?? [];
+  const fields = [...new Set([...words, ...Object.keys(layout.statuses ?? {})])].map((word, place) => {
+    const id = csvField(index, place === 0 ? 'status' : `status-${place}`);
+    const options = Object.entries(CSV_STATUSES);
+    const name = csvField(index, `status-${word}`);
+    return filterChoice(name, `“${word}” means`, options, layout.statuses?.[word], faults[id], id, 'Choose');
+  });
+  return html`${fields}`;
+}
+
+function encodingChoice({ said }: CsvPreview, index: number): Html {
+  const id = csvField(index, 'encoding');
+  const options = ENCODINGS.map((one) => [one, one] as const);
+  return filterChoice(id, 'Encoding', options, said?.encoding, undefined, id, 'As the file tells');
+}
+
+/** Sums, and the first, last and largest line: what shows at a glance that something is read wrongly. */
+function lineTable({ money }: StatementContext, statement: Statement): Html {
+  const { lines, pending, creditMinor, debitMinor, reachedMinor, shown } = overviewOf(statement);
+  const { account, closing } = statement;
+  const currency = account.currency ?? statement.lines[0]?.currency ?? '';
+  const sum = (minor: bigint) =>
+    html`<bdi>${minor < 0n && '−'}${money(Number(minor < 0n ? -minor : minor), currency)}</bdi>`;
   const day = ({ bookingDay, valueDay }: StatementLine) => bookingDay ?? valueDay ?? '–';
   const amount = ({ direction, amountMinor, currency }: StatementLine) =>
     html`<bdi>${direction === 'debit' && '−'}${money(amountMinor, currency)}</bdi>`;
-  const pending = lines.filter(({ status }) => status === 'pending').length;
-  const counts = [
-    `${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`,
-    pending > 0 && `${pending} pending`,
-  ];
-  const more = lines.length > LINES_SHOWN && `, of which the first ${LINES_SHOWN} are shown`;
-  return html`<p>${counts.filter(Boolean).join(', ')}${more}.</p>
-${records<StatementLine>(
+  const closingText =
+    closing &&
+    html`, closing balance ${sum(BigInt(closing.minor))}${reachedMinor === BigInt(closing.minor) && ', which the lines come to'}`;
+  return html`<p>${counted(lines, 'line')}${pending > 0 && `, ${pending} pending`}: money in ${sum(creditMinor)}, money out ${sum(debitMinor)}${closingText}.</p>
+${records<(typeof shown)[number]>(
   [
-    ['Day', day],
-    ['Amount', amount, 'number'],
-    ['Other side', ({ counterparty }) => said(counterparty.name ?? counterparty.account ?? '–')],
-    ['Text', ({ text }) => said(text === '' ? '–' : text)],
+    ['Line', ({ what }) => what],
+    ['Day', ({ line }) => day(line)],
+    ['Amount', ({ line }) => amount(line), 'number'],
+    ['Other side', ({ line: { counterparty } }) => said(counterparty.name ?? counterparty.account ?? '–')],
+    ['Text', ({ line: { text } }) => said(text === '' ? '–' : text)],
   ],
-  lines.slice(0, LINES_SHOWN),
+  shown,
 )}`;
 }
 

@@ -8,7 +8,7 @@ import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
 import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
 import { readBeside } from '../read-beside.ts';
-import { rememberedLayouts } from '../remembered.ts';
+import { readingOptions } from '../remembered.ts';
 import type { StatementContext } from './context.ts';
 import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
@@ -19,6 +19,7 @@ interface FileOutcome {
   file: string;
   imported: Imported[] | undefined;
   faults: FileFault[];
+  notes: FileFault[];
 }
 
 /** Faults of one file that are shown. */
@@ -74,7 +75,7 @@ multiple${described}${isFirst && html` autofocus`}></div>
 `;
 }
 
-function outcomeShown({ file, imported, faults }: FileOutcome): Html {
+function outcomeShown({ file, imported, faults, notes }: FileOutcome): Html {
   const shown = faults.slice(0, FAULTS_SHOWN);
   const wrong =
     faults.length > 0 &&
@@ -84,9 +85,17 @@ ${faults.length > shown.length && html`<p>${faults.length - shown.length} more.<
     return notice(html`<p><strong>${literal(file)} was not imported.</strong></p>${wrong}`, 'warn');
   const lines = imported.map((one) => html`<p>${literal(one.account)}: ${importedText(one)}.</p>`);
   return notice(
-    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}`,
+    html`<p><strong>${literal(file)}</strong></p>${lines}${wrong}${notesShown(notes)}`,
     faults.length > 0 ? 'warn' : 'status',
   );
+}
+
+function notesShown(notes: readonly FileFault[]): Html | false {
+  if (notes.length === 0) return false;
+  const shown = notes.slice(0, FAULTS_SHOWN);
+  const more = notes.length - shown.length;
+  return html`<p>To know:</p><ul>${shown.map(({ line, text }) => html`<li>${line > 0 && `Line ${line}: `}${text}</li>\n`)}</ul>
+${more > 0 && html`<p>${more} more.</p>`}`;
 }
 
 export async function takeFiles(context: StatementContext): Promise<Outcome> {
@@ -96,12 +105,12 @@ export async function takeFiles(context: StatementContext): Promise<Outcome> {
   for (const file of chosen)
     uploads.push({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()), said: undefined });
   if (uploads.length === 0) return importPage(context, { fault: 'Choose at least one file' });
-  const remembered = await rememberedLayouts(database);
+  const known = await readingOptions(database, context.offer.settings);
   const outcomes: FileOutcome[] = [];
   const previews: CsvPreview[] = [];
   for (const upload of uploads) {
     const { name, bytes, said } = upload;
-    const read = await readBeside(bytes, name, { ...said, remembered });
+    const read = await readBeside(bytes, name, { ...said, ...known });
     const seen = read.csv?.find(({ file }) => file === name);
     const isLook = form.get('act') === 'look' || (seen && mustBeLookedAt(seen, said));
     const outcome = seen && isLook ? undefined : await importOne(context, read, upload);
@@ -117,8 +126,9 @@ async function importOne(
   { name, said }: Upload,
 ): Promise<FileOutcome> {
   const { form, journal, act, offer } = context;
-  const checked = checkFile(read, offer.settings);
+  const checked = checkFile(read, offer.settings, said !== undefined);
   if (said) checked.confirmed = layoutsOf(read, checked.statements);
   const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
-  return { file: name, imported: await importFile(journal, checked, act, options), faults: checked.faults };
+  const { faults, notes } = checked;
+  return { file: name, imported: await importFile(journal, checked, act, options), faults, notes };
 }

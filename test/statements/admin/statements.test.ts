@@ -121,12 +121,16 @@ describe('statements under /admin', () => {
     assert.equal(asked.status, 422);
     assert.match(JSON.stringify(asked.json.error.details), /"line 1":"Say the order of day, month and year/);
     const answers = (dates: string) =>
-      `&csv=${encodeURIComponent(`dates=${dates}|sign=signed|currency=EUR`)}`;
+      `&csv=${encodeURIComponent(`dates=${dates}|sign=signed|currency=EUR`)}&confirm=true`;
     const days = async () =>
       (await get(`/admin/statement_lines?account=${ACCOUNT}`)).json.data
         .filter(({ text }: { text: string }) => text === 'CSV')
         .map(({ day, amount }: { day: string; amount: number }) => `${day} ${amount}`)
         .sort();
+    const unseen = query(answers('dmy').replace('&confirm=true', ''));
+    assert.match((await send(csv('1.00'), unseen)).text, /look how it is read before it is imported/);
+    const despite = await send(csv('1.00'), `${unseen}&despite_faults=true`);
+    assert.deepEqual(despite.json.data.statements, [], 'nothing is imported unseen');
     assert.equal((await send(csv('1.00'), query(answers('dmy')))).status, 201);
     assert.equal((await send(csv('2.00'), query(''))).status, 201, 'remembered');
     assert.equal((await send(csv('3.00'), query(answers('mdy')))).status, 201);

@@ -4,10 +4,11 @@ import type { ReadStatements } from '../../src/read.ts';
 import type { Statement, StatementLine } from '../../src/statement.ts';
 
 /** Everything that was read, without positions and fingerprints. */
-export function statementText({ statements, faults }: ReadStatements): string {
+export function statementText({ statements, faults, notes = [] }: ReadStatements): string {
   return [
     ...statements.flatMap(statementRows),
     ...faults.map(({ line, text }) => `fault @${line} ${text}`),
+    ...notes.map(({ file, text }) => `note ${file} ${text}`),
     '',
   ].join('\n');
 }
@@ -22,6 +23,7 @@ function statementRows({
   closing,
   lines,
   faults,
+  notes = [],
 }: Statement): string[] {
   const days = from === undefined && to === undefined ? 'none' : `${from ?? ''}..${to ?? ''}`;
   const head = [
@@ -31,7 +33,12 @@ function statementRows({
     ...(opening ? [`opening ${signedAmount(opening.minor)}`] : []),
     ...(closing ? [`closing ${signedAmount(closing.minor)}`] : []),
   ];
-  return [head.join(' '), ...lines.map(lineRow), ...faults.map(({ line, text }) => `fault @${line} ${text}`)];
+  return [
+    head.join(' '),
+    ...lines.map(lineRow),
+    ...faults.map(({ line, text }) => `fault @${line} ${text}`),
+    ...notes.map(({ line, text }) => `note @${line} ${text}`),
+  ];
 }
 
 function lineRow(line: StatementLine): string {

@@ -1,0 +1,123 @@
+// Reads the rows of a CSV table in their order: entries with the rows that go on with them, balances, footers, and what is wrong.
+import type { CsvLayout } from './csv-layout.ts';
+import { CSV_MARKS } from './csv-layout.ts';
+import { type RowRead, rowReader } from './csv-line.ts';
+import type { CsvRow } from './csv-rows.ts';
+import type { CsvTable } from './csv-table.ts';
+import type { LineRead } from './fingerprint.ts';
+import type { StatementFault } from './statement.ts';
+
+type More = Extract<RowRead, { kind: 'more' }> & { at: number };
+
+/** A row with a day and an amount, and the rows below that go on with it. */
+export type CsvEntry = Extract<RowRead, { kind: 'line' }> & { more: More[] };
+
+export interface CsvEntries {
+  lines: CsvEntry[];
+  faults: StatementFault[];
+  notes: StatementFault[];
+  /** Balances in rows of their own, in hundredths. */
+  told: Partial<Record<'opening' | 'closing', number>>;
+}
+
+/** Everything that the rows of a table say. */
+export function rowsRead(table: CsvTable, layout: CsvLayout): CsvEntries {
+  const read = rowReader(layout, table.names);
+  const found: CsvEntries = { lines: [], faults: [], notes: [], told: {} };
+  const voided = new Map<string, number>();
+  /** Words that are a footer unless a line follows. */
+  let words: StatementFault[] = [];
+  /** The entry that the next row may go on with. */
+  let open: CsvEntry | undefined;
+  for (const row of table.rows) {
+    const one = read(row);
+    if (one.kind === 'line') {
+      open = { ...one, more: [] };
+      found.lines.push(open);
+      found.faults.push(...words.map(leftOut));
+      words = [];
+    } else if (one.kind === 'more' && open) open.more.push({ ...one, at: row.line });
+    else {
+      open = undefined;
+      if (one.kind === 'fault') found.faults.push({ line: row.line, text: one.text });
+      else if (one.kind === 'balance' && one.minor !== undefined) found.told[one.which] = one.minor;
+      else if (one.kind === 'void') voided.set(one.status, (voided.get(one.status) ?? 0) + 1);
+      else if (one.kind === 'words' || one.kind === 'more') words.push({ line: row.line, text: one.text });
+    }
+    found.faults.push(...swallowed(row, table, layout, read));
+  }
+  if (words.length > 0 && found.lines.length > 0) found.notes.push(footer(words));
+  else found.faults.push(...words.map(leftOut));
+  for (const [status, count] of voided)
+    found.notes.push({
+      line: 0,
+      text: `Rows that moved no money are left out: ${count} with the status "${status}".`,
+    });
+  return found;
+}
+
+/** Characters of a text that is shown. */
+const SHOWN = 60;
+
+const leftOut = ({ line, text }: StatementFault): StatementFault => ({
+  line,
+  text: `This row is left out: "${text.slice(0, SHOWN)}" cannot be read as a day and an amount.`,
+});
+
+function footer(words: readonly StatementFault[]): StatementFault {
+  const [first] = words;
+  const rows = words.length === 1 ? 'The last row is' : `The last ${words.length} rows are`;
+  return { line: first!.line, text: `${rows} no lines of the account: "${first!.text.slice(0, SHOWN)}".` };
+}
+
+/** A fault for each line of text inside a row that would be a row of its own but for a quotation mark before it. */
+function swallowed(
+  { inner, line }: CsvRow,
+  { names, delimiter, quote }: CsvTable,
+  layout: CsvLayout,
+  read: (row: CsvRow) => RowRead,
+): StatementFault[] {
+  if (!inner || layout.delimiter !== delimiter) return [];
+  return inner.slice(1).flatMap((text, place) => {
+    const cells = text
+      .split(CSV_MARKS.delimiter[delimiter])
+      .map((cell) => cell.replaceAll(CSV_MARKS.quote[quote], '').trim());
+    const at = line + 1 + place;
+    const isRow =
+      cells.length >= names.length - 1 &&
+      read({ cells: cells.slice(0, names.length), line: at }).kind === 'line';
+    return isRow
+      ? [
+          {
+            line: at,
+            text: 'This row stands inside quotation marks that begin in a row above, so it is left out.',
+          },
+        ]
+      : [];
+  });
+}
+
+/** The lines of an entry: its parts if they come to its amount, else itself with the texts of the rows below. */
+export function partsOf({ line, more }: CsvEntry, notes: StatementFault[]): LineRead[] {
+  if (more.length === 0) return [line];
+  const parts = more.filter(({ minor }) => minor !== undefined);
+  const sum = parts.reduce((all, { minor }) => all + Math.abs(minor!), 0);
+  if (parts.length > 1 && sum === line.amountMinor)
+    return parts.map(({ at, minor, text, words }) => ({
+      ...line,
+      at,
+      amountMinor: Math.abs(minor!),
+      references: { ...line.references, ...words.references },
+      text: text === '' ? line.text : text,
+      counterparty: words.counterparty.name === undefined ? line.counterparty : words.counterparty,
+      partOf: { minor: line.amountMinor, lines: parts.length },
+    }));
+  if (parts.length > 1)
+    notes.push({
+      line: line.at,
+      text: 'The parts below this row do not come to its amount, so it stays one line.',
+    });
+  return [
+    { ...line, text: [line.text, ...more.map(({ text }) => text)].filter((text) => text !== '').join('\n') },
+  ];
+}
