@@ -2,9 +2,8 @@
 #   docker build -t counterfoil .
 # compose.yaml runs it; docs/operating/install.md says how.
 
-# Both on one release of Debian, so that the tools of the one run on the libc of the other. compose.yaml sets them; .env pins them by digest.
+# compose.yaml sets it; .env pins it by digest.
 ARG NODE_IMAGE=node:26-trixie-slim
-ARG POSTGRES_IMAGE=postgres:18-trixie
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
@@ -13,13 +12,6 @@ COPY packages/bank-statements/package.json ./packages/bank-statements/
 # No package's own script runs, and the image's own Node serves.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/.bin
-
-# What counterfoil backup and restore run, of the same version as the database: pg_dump and pg_restore with the libraries that they load.
-FROM ${POSTGRES_IMAGE} AS database-tools
-RUN mkdir -p /tools/bin /tools/lib \
- && cp /usr/lib/postgresql/*/bin/pg_dump /usr/lib/postgresql/*/bin/pg_restore /tools/bin/ \
- && ldd /tools/bin/* | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | grep -vE '/lib(c|m)\.so\.' | sort -u \
-  | xargs cp --dereference --target-directory=/tools/lib
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Counterfoil" \
@@ -32,10 +24,6 @@ RUN groupadd --gid 10001 counterfoil \
  && install -d -m 0700 -o 10001 -g 10001 /var/lib/counterfoil /etc/counterfoil /var/backups/counterfoil \
  && rm -rf /usr/local/lib/node_modules /opt/yarn-* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
     /usr/local/bin/yarn /usr/local/bin/yarnpkg
-
-COPY --from=database-tools /tools/bin /usr/local/bin
-COPY --from=database-tools /tools/lib /usr/local/lib
-RUN ldconfig && pg_dump --version && pg_restore --version
 
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules

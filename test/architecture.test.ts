@@ -156,7 +156,7 @@ test('only pages and APIs, web/ and operate/ know Fastify', () => {
 
 test('only store/ knows pg and node:sqlite', () => {
   const knowing = sources.filter((file) => importsOf(file).some((name) => /^(pg|node:sqlite)$/.test(name)));
-  assert.equal(knowing.length, 6);
+  assert.equal(knowing.length, 5);
   assert.deepEqual(
     knowing.filter((file) => partOf(file) !== 'store'),
     [],

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sha256 } from '../lib/secrets.ts';
 import { type Database, DatabaseError, type Queryable } from './database.ts';
-import { refuseUnfinishedMove } from './unfinished-move.ts';
+import { refuseUnfinishedCarry } from './unfinished-carry.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
@@ -68,7 +68,7 @@ export class SchemaTooNew extends Error {
 
 /**
  * Applies what is missing and returns the names applied. Several nodes may start at once: they take turns.
- * Throws `SchemaTooNew` when the database was made by a newer program, `MoveUnfinished`, and `DatabaseError`.
+ * Throws `SchemaTooNew` when the database was made by a newer program, `CarryUnfinished`, and `DatabaseError`.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = knownMigrations();
@@ -77,7 +77,7 @@ export async function migrate(database: Database): Promise<string[]> {
   for (let missing: Migration | undefined = migrations[0]; missing; ) {
     missing = await stepAside(database, async (transaction) => {
       if (database.engine === 'postgres') await database.script(MIGRATING_LOCK);
-      await refuseUnfinishedMove(transaction, database.engine);
+      await refuseUnfinishedCarry(transaction, database.engine);
       await database.script(MIGRATIONS_TABLE);
       const [newest] = await transaction.query<{ version: number | null }>(
         'select max(version) as version from schema_migrations',
@@ -116,9 +116,9 @@ async function stepAside<T>(database: Database, work: (transaction: Queryable) =
   }
 }
 
-/** How many of the known migrations a database lacks. Changes nothing. Throws `SchemaTooNew`, `MoveUnfinished`, `DatabaseError`. */
+/** How many of the known migrations a database lacks. Changes nothing. Throws `SchemaTooNew`, `CarryUnfinished`, `DatabaseError`. */
 export async function missingMigrations(database: Database): Promise<number> {
-  await refuseUnfinishedMove(database, database.engine);
+  await refuseUnfinishedCarry(database, database.engine);
   const known = knownMigrations().length;
   const [newest] = await database
     .query<{ version: number | null }>('select max(version) as version from schema_migrations')

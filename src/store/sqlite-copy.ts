@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
+import { openSqlite } from './sqlite.ts';
 import { Connection } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
 
@@ -37,6 +38,25 @@ export async function copySqlite(
     copy?.close();
     source?.close();
   }
+}
+
+/**
+ * Makes the SQLite database `file`, for its owner alone, lends it to `fill`, and leaves one file with nothing beside it, on the disk.
+ * Throws `DatabaseError`, and what `fill` throws.
+ */
+export async function fillSqlite(file: string, fill: (target: Database) => Promise<unknown>): Promise<void> {
+  closeSync(openSync(file, 'wx', 0o600));
+  const target = openSqlite(file, (error) => {
+    throw error;
+  });
+  try {
+    await fill(target);
+  } finally {
+    await target.close();
+  }
+  const filled = new DatabaseSync(file);
+  filled.exec('pragma journal_mode = delete'); // else a reader creates files beside it
+  filled.close();
 }
 
 /** A database file without writers. */

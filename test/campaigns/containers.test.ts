@@ -114,7 +114,7 @@ describe('the image', { skip: whyNot() }, () => {
     });
     after(() => postgres.stop());
 
-    test('it does so with the client tools that it has', async (t) => {
+    test('it does so too', async (t) => {
       const site = new Installation('postgres', await freePort());
       t.after(() => site.remove());
       const DATABASE_URL = await postgres.createDatabase('served');

@@ -3,25 +3,18 @@
 // Longer: COUNTERFOIL_RUNS=50 npm test -- test/campaigns/move.test.ts
 // Again:  COUNTERFOIL_SEED=(as printed), with the same COUNTERFOIL_RUNS.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
 import { seed } from '../../bench/seed.ts';
 import { COMMAND, run, start, temporaryFolder } from '../support/command.ts';
 import { contentsOf } from '../support/contents.ts';
-import { freePort } from '../support/free-ports.ts';
-import { KEY } from '../support/harness.ts';
-import { loadClient } from '../support/load-client.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
-import { startServerProcess } from '../support/server-process.ts';
 import { type Store, temporaryStore } from '../support/stores.ts';
 
 const KILLS = Number(process.env.COUNTERFOIL_RUNS) || 3;
-/** From so many on it is the long form. */
-const LONG = 20;
 const PAYMENTS = 3000;
 /** A move meets so many kills at most before it may end; then it begins anew, the other way. */
 const KILLS_OF_ONE = 4;
@@ -45,7 +38,6 @@ after(() => {
 interface Tally {
   kills: number;
   /** Kills after which rows were kept and gone on from. */
-  resumed: number;
   moves: number;
   /** Moves that had ended before their kill came. */
   spared: number;
@@ -83,9 +75,7 @@ async function moveUnderKills(way: Way, kills: number, wholeMs: number, tally: T
     assert.deepEqual([code, running.stderr], [0, ''], `seed ${random.seed}`);
     if (left > 0) tally.spared++;
     tally.moves++;
-    const { moved, resumed } = JSON.parse(running.stdout);
-    assert.equal(moved, true);
-    if (resumed) tally.resumed++;
+    assert.equal(JSON.parse(running.stdout).moved, true);
     return performance.now() - begun;
   }
 }
@@ -93,15 +83,14 @@ async function moveUnderKills(way: Way, kills: number, wholeMs: number, tally: T
 test(`a move that is killed ${KILLS} times ends with every row, verified`, {
   timeout: Infinity,
 }, async (context) => {
-  const tally: Tally = { kills: 0, resumed: 0, moves: 0, spared: 0 };
+  const tally: Tally = { kills: 0, moves: 0, spared: 0 };
   const original = await contentsOf({ storage: first, database_url: null });
   // How long one takes is learnt by the first that ends.
   let wholeMs = 1500;
   while (tally.kills < KILLS) wholeMs = await upAndBack(original, wholeMs, tally);
   context.diagnostic(
-    `${tally.kills} kills, ${tally.moves} moves that ended (${tally.resumed} went on where one was killed), ${tally.spared} ended before their kill`,
+    `${tally.kills} kills, ${tally.moves} moves that ended, ${tally.spared} ended before their kill`,
   );
-  if (KILLS >= LONG) assert.ok(tally.resumed > 0, 'no kill left anything to go on from');
 });
 
 /** Moves to PostgreSQL and back again under kills. Returns how long a whole move took so far at most. */
@@ -131,71 +120,4 @@ async function upAndBack(
     await postgres.drop();
     await fresh.drop();
   }
-}
-
-const longOnly =
-  KILLS < LONG && 'only in the long form: the suite holds it by test/operate/commands/move.test.ts';
-
-test('what a killed move has put there is gone on from', { skip: longOnly, timeout: Infinity }, async () => {
-  const postgres = await temporaryStore('postgres');
-  const way = { to: 'postgres', storage: first, url: postgres.database_url! } as const;
-  try {
-    await killUnderWay(way);
-    const again = begin(way);
-    assert.deepEqual([(await again.ended).code, again.stderr], [0, '']);
-    assert.equal(JSON.parse(again.stdout).resumed, true);
-    const moved = await contentsOf({ storage: first, database_url: way.url });
-    assert.deepEqual(moved, await contentsOf({ storage: first, database_url: null }));
-  } finally {
-    await postgres.drop();
-  }
-});
-
-test('a source that was written to after the kill is moved only with --restart', {
-  skip: longOnly,
-  timeout: Infinity,
-}, async () => {
-  const postgres = await temporaryStore('postgres');
-  const source = await temporaryStore('sqlite');
-  const way = { to: 'postgres', storage: source.storage, url: postgres.database_url! } as const;
-  const moved = { storage: source.storage, database_url: way.url };
-  try {
-    cpSync(first, source.storage, { recursive: true });
-    await killUnderWay(way);
-    const server = await startServerProcess({
-      ...{ config: folder.config, port: await freePort(), storage: source.storage },
-    });
-    const client = loadClient(server.origin, KEY, 1);
-    assert.equal((await client.post('/v1/payments', { amount: 10 }))?.status, 201);
-    client.close();
-    assert.equal(await server.end('SIGTERM'), 0);
-    const refused = begin(way);
-    assert.equal((await refused.ended).code, 1);
-    assert.match(refused.stderr, /the source has changed since the unfinished move began: .* --restart/);
-    const again = begin(way, '--restart');
-    assert.deepEqual([(await again.ended).code, again.stderr], [0, '']);
-    assert.equal(JSON.parse(again.stdout).resumed, false);
-    assert.deepEqual(await contentsOf(moved), await contentsOf({ ...moved, database_url: null }));
-  } finally {
-    await postgres.drop();
-    await source.drop();
-  }
-});
-
-/** Kills a move to PostgreSQL as soon as it has put rows there, long before its end. */
-async function killUnderWay(way: Way): Promise<void> {
-  const looking = new pg.Client(way.url);
-  await looking.connect();
-  const { child, ended } = begin(way);
-  try {
-    for (let rows = 0; rows === 0; ) {
-      assert.equal(child.exitCode, null, 'it ended before it could be killed');
-      const found = await looking.query('select 1 from audit_entries limit 1').catch(() => undefined);
-      rows = found?.rows.length ?? 0; // there is no such table yet, or nothing in it
-    }
-  } finally {
-    child.kill('SIGKILL');
-    await looking.end();
-  }
-  assert.equal((await ended).signal, 'SIGKILL');
 }

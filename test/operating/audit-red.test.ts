@@ -1,14 +1,14 @@
 // The runbook's entry on a red audit verify, walked with its own lines on both engines: from the edits to green.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { addPerson, post, sentForReview } from '../support/admin.ts';
-import { backupPlace } from '../support/backups.ts';
-import { plainEnvironment } from '../support/command.ts';
+import { type BackupPlace, backupPlace } from '../support/backups.ts';
+import { COMMAND, plainEnvironment } from '../support/command.ts';
 import {
   type DebianPostgres,
   debianPostgres,
@@ -33,7 +33,7 @@ for (const engine of ENGINES) {
   const skip =
     engine === 'postgres' &&
     !debianPostgres &&
-    "no PostgreSQL of the machine's packages, whose pg_restore is needed";
+    "no PostgreSQL of the machine's packages, whose createdb and psql are needed";
   describe(`on ${engine}`, { skip }, () => {
     test('what was changed is saved, found, put right or acknowledged, and all is green again', async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'counterfoil-red-'));
@@ -101,7 +101,7 @@ for (const engine of ENGINES) {
         [approved],
       );
       await harness.stop();
-      for (const id of [changed, gone]) putBack(harness, folder, good, id);
+      for (const id of [changed, gone]) putBack(harness, place, folder, good, id);
       await harness.start();
       const edit = (sql: string) => editOutside(harness.store, sql);
       await edit(`delete from payments where id = '${forged}'`);
@@ -154,15 +154,30 @@ async function storeOn(server: DebianPostgres): Promise<Store> {
 }
 
 /** Puts the row of a backup in the place of the one that is there, with the lines of the runbook. */
-function putBack({ store }: Harness, folder: string, backup: string, id: string): void {
+function putBack(
+  { store }: Harness,
+  { config }: BackupPlace,
+  folder: string,
+  backup: string,
+  id: string,
+): void {
   if (store.database_url !== null) {
     const { hostname, port, username } = new URL(store.database_url);
     const again = 'dropdb --if-exists counterfoil_old\n';
     const lines = (again + RESTORE_OLD + COPY_BACK)
       .replaceAll('pay_…', id)
-      .replace(/\/var\/backups\/counterfoil\/\S+Z\//, `${backup}/`);
+      .replace(/\/var\/backups\/counterfoil\/\S+Z/, backup)
+      .replace('/var/tmp/counterfoil-old', join(folder, `storage-${id}`))
+      .replace(
+        'postgres:///counterfoil_old',
+        store.database_url.replace(/\/counterfoil$/, '/counterfoil_old'),
+      );
+    writeFileSync(join(folder, 'counterfoil'), `#!/bin/sh\nexec ${process.execPath} ${COMMAND} "$@"\n`, {
+      mode: 0o755,
+    });
     const env = plainEnvironment({
-      PATH,
+      PATH: `${folder}${delimiter}${PATH}`,
+      COUNTERFOIL_CONFIG: config,
       PGHOST: hostname,
       PGPORT: port,
       PGUSER: decodeURIComponent(username),

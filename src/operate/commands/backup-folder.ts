@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { CHECKPOINT_FILES, PRIVATE_KEY_FILE } from '../../journal/checkpoint.ts';
+import { CHECKPOINT_FILES } from '../../journal/checkpoint.ts';
 import { type FileDigest, sync, writeDurably } from '../../lib/durable-files.ts';
 import { formatTimestamp, HOUR_MS, systemClock } from '../../lib/time.ts';
 import { existing } from '../checks/folders.ts';
@@ -19,14 +19,15 @@ const ABANDONED_AFTER_MS = 12 * HOUR_MS;
 const NAME_PAUSE_MS = 100;
 const FINISHED = /^\d{4}-\d\d-\d\dT\d{6}Z$/;
 
-/** The file of a backup that holds the database, on each engine. */
-export const DATABASE_FILE = { sqlite: 'counterfoil.sqlite', postgres: 'counterfoil.dump' } as const;
+/** The file of a backup that holds the rows of the store: a SQLite database, whatever engine they come from. */
+export const DATABASE_FILE = 'counterfoil.sqlite';
 
 const listSchema = z.object({
   /** `2026-11-21T04:17:00+00:00` */
   made_at: z.string(),
   /** Of the program that made it. */
   version: z.string(),
+  /** That the store was on. Either can be restored from it. */
   engine: z.enum(['sqlite', 'postgres']),
   /** Of the storage whose backup it is. */
   storage: z.string(),
@@ -40,14 +41,14 @@ const listSchema = z.object({
   first_seal: z.string().nullable(),
   /** The hash of the newest seal, or null. It vouches for all before it. */
   newest_seal: z.string().nullable(),
-  /** The names of the keys that what it restores needs. Undefined in backups that hold the checkpoint key themselves. */
-  keys: z.object({ checkpoint: z.string().nullable(), secrets: z.array(z.string()).default([]) }).optional(),
+  /** The names of the keys that what it restores needs. */
+  keys: z.object({ checkpoint: z.string().nullable(), secrets: z.array(z.string()) }),
   /** What was found wrong with it. Undefined if it was verified. */
   unverified: z.string().optional(),
-  /** How many faults of the store an operator had acknowledged; backups of earlier versions do not say. */
+  /** How many faults of the store an operator had acknowledged; undefined if it was not verified. */
   acknowledged: z.int().optional(),
   files: z.partialRecord(
-    z.enum([...Object.values(DATABASE_FILE), ...CHECKPOINT_FILES, PRIVATE_KEY_FILE]),
+    z.enum([DATABASE_FILE, ...CHECKPOINT_FILES]),
     z.object({ bytes: z.int(), sha256: z.string() }),
   ),
 });

@@ -8,7 +8,6 @@ import { counted } from '../../lib/counted.ts';
 import { monotonicMs, SECOND_MS } from '../../lib/time.ts';
 import { DatabaseError } from '../../store/database.ts';
 import { prepareStorage } from '../../store/open.ts';
-import { endPostgresTools } from '../../store/postgres-dump.ts';
 import { lockStore } from '../../store/store-lock.ts';
 import type { Configuration } from '../config.ts';
 import { parseFolder } from './arguments.ts';
@@ -81,7 +80,6 @@ async function backUp(folder: string, options: Options): Promise<void> {
     const { path, list } = await tellInterrupted(
       'nothing of it counts; a backup that is made half a day from now, or later, removes what it left',
       () => makeBackup(parent, configuration, { unverified }),
-      endPostgresTools,
     );
     const deleted = keep === undefined ? [] : await deleteOldest(parent, keep, basename(path));
     warnOfTimeToCome(parent, basename(path));

@@ -6,8 +6,7 @@ import { VERSION } from '../../lib/version.ts';
 import { DatabaseError, StoreUnfit } from '../../store/database.ts';
 import { SchemaTooNew } from '../../store/migrate.ts';
 import { RestoreUnfinished, StorageExposed } from '../../store/open.ts';
-import { PostgresToolFailed } from '../../store/postgres-tool-failed.ts';
-import { MoveUnfinished } from '../../store/unfinished-move.ts';
+import { CarryUnfinished } from '../../store/unfinished-carry.ts';
 import { StartRefused } from '../checks/check.ts';
 import { ConfigurationError, EXIT_CONFIGURATION } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
@@ -23,7 +22,7 @@ const UNFIT = [
   StartRefused,
   StorageExposed,
   SchemaTooNew,
-  MoveUnfinished,
+  CarryUnfinished,
   RestoreUnfinished,
   SecretKeysUnfit,
 ];
@@ -120,13 +119,7 @@ function report(error: unknown): number {
 
 /** The line that tells an operator what failed; nothing for what no operator can fix. */
 function told(error: unknown): string | undefined {
-  if (
-    UNFIT.some((one) => error instanceof one) ||
-    error instanceof Failure ||
-    error instanceof PostgresToolFailed
-  ) {
-    return (error as Error).message;
-  }
+  if (UNFIT.some((one) => error instanceof one) || error instanceof Failure) return (error as Error).message;
   if (error instanceof DatabaseError) {
     // A name with several addresses fails with one error for each and no message of its own.
     const inner = (error.cause as AggregateError | undefined)?.errors?.[0] as Error | undefined;

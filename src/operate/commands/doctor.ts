@@ -12,7 +12,7 @@ import {
   StorageExposed,
   storeExists,
 } from '../../store/open.ts';
-import { MoveUnfinished, refuseUnfinishedMove } from '../../store/unfinished-move.ts';
+import { CarryUnfinished, refuseUnfinishedCarry } from '../../store/unfinished-carry.ts';
 import {
   type Check,
   type CheckOutcome,
@@ -117,13 +117,13 @@ async function storeOf(configuration: Configuration): Promise<Subject['store']> 
     database = await openDatabase(configuration, (error) => {
       throw error;
     });
-    await refuseUnfinishedMove(database, database.engine);
+    await refuseUnfinishedCarry(database, database.engine);
     return { database };
   } catch (error) {
     await database?.close();
-    if (error instanceof MoveUnfinished) {
-      const fix = 'run the same counterfoil move again, which goes on where it was';
-      return { none: failed('A move into this store is unfinished', fix) };
+    if (error instanceof CarryUnfinished) {
+      const fix = 'run the same counterfoil move or restore again, which begins anew';
+      return { none: failed('A move or a restore into this database is unfinished', fix) };
     }
     if (error instanceof StorageExposed)
       return { none: skipped('The store is not opened while others can read it') };

@@ -9,13 +9,13 @@ import { HistoryBroken, type Verification, verifyHistory } from '../../journal/v
 import { copyDurably, digestFile } from '../../lib/durable-files.ts';
 import { formatTimestamp, systemClock } from '../../lib/time.ts';
 import { VERSION } from '../../lib/version.ts';
+import { CarryRefused, carry, waitIdle } from '../../store/carry.ts';
 import { DatabaseError, type Reader } from '../../store/database.ts';
 import { knownMigrations } from '../../store/migrate.ts';
 import { openDatabase, SQLITE_FILE } from '../../store/open.ts';
-import { dumpPostgres } from '../../store/postgres-dump.ts';
-import { copySqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
+import { copySqlite, fillSqlite, readSqliteCopy } from '../../store/sqlite-copy.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
-import { type Configuration, environment } from '../config.ts';
+import type { Configuration } from '../config.ts';
 import {
   type BackupList,
   beginBackup,
@@ -32,7 +32,7 @@ interface BackupOptions {
   unverified: boolean;
 }
 
-/** Makes one backup, whole or not at all. Throws `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors. */
+/** Makes one backup, whole or not at all. Throws `Failure`, `DatabaseError`, the system's errors. */
 export async function makeBackup(
   folder: string,
   configuration: Configuration,
@@ -51,8 +51,7 @@ export async function makeBackup(
       checkpoint: readCheckpoints(unfinished).key ?? null,
       secrets: secrets ?? secretsKeyIds(configuration),
     };
-    const file = DATABASE_FILE[engine];
-    files[file] = await digestFile(join(unfinished, file));
+    files[DATABASE_FILE] = await digestFile(join(unfinished, DATABASE_FILE));
     const list: BackupList = {
       made_at: formatTimestamp(systemClock.now()),
       version: VERSION,
@@ -77,40 +76,52 @@ type HistoryFacts = Pick<
 /** What is known of a copy. `secrets`: the ids of the keys that the store counts; undefined if it cannot be read. */
 type Examined = HistoryFacts & Pick<BackupList, 'unverified' | 'acknowledged'> & { secrets?: string[] };
 
+/** Copies the store as it is at one moment into a SQLite file, and verifies that. */
 async function copyDatabase(
   configuration: Configuration,
   unfinished: string,
   options: BackupOptions,
 ): Promise<{ engine: 'sqlite' | 'postgres' } & Examined> {
   const { database_url, storage } = configuration;
-  if (database_url !== null) {
-    const examined = await dumpDatabase(configuration, database_url, unfinished, options);
-    return { engine: 'postgres', ...examined };
-  }
   const source = join(storage, SQLITE_FILE);
-  const copy = join(unfinished, DATABASE_FILE.sqlite);
-  await requireRoom(unfinished, [source, `${source}-wal`]);
-  await withProgressBar('copying', (told) => copySqlite(source, copy, told));
-  const examined = await readSqliteCopy(copy, async (view) => {
+  if (database_url === null) await requireRoom(unfinished, [source, `${source}-wal`]);
+  await withProgressBar('copying', (told) =>
+    database_url === null
+      ? copySqlite(source, join(unfinished, DATABASE_FILE), told)
+      : carryOut(configuration, unfinished, told),
+  );
+  const examined = await readSqliteCopy(join(unfinished, DATABASE_FILE), async (view) => {
     const damage = await view.damage();
-    return view.snapshot((state) => examine(state, 'sqlite', unfinished, options, damage));
+    return view.snapshot((state) => examine(state, unfinished, options, damage));
   });
-  return { engine: 'sqlite', ...examined };
+  return { engine: database_url === null ? 'sqlite' : 'postgres', ...examined };
 }
 
-/** What is dumped is the very state that is verified. */
-async function dumpDatabase(
+/** Carries the rows of a store on PostgreSQL, as one snapshot shows them, into a new SQLite file. */
+async function carryOut(
   configuration: Configuration,
-  url: string,
   unfinished: string,
-  options: BackupOptions,
-): Promise<Examined> {
+  told: (done: number, total: number) => void,
+): Promise<void> {
   const database = await openDatabase(configuration, () => {});
   try {
-    return await database.snapshot(async (view) => {
-      await dumpPostgres({ url, environment }, view, join(unfinished, DATABASE_FILE.postgres));
-      return examine(view, 'postgres', unfinished, options);
+    await database.snapshot(async (view) => {
+      await schemaVersion(view);
+      await waitIdle(view);
+      const total = 2 * ((await newestSeal(view))?.last_entry ?? 0); // about as many as there are rows
+      let done = 0;
+      await fillSqlite(join(unfinished, DATABASE_FILE), (target) =>
+        carry(view, target, {
+          onRows(rows) {
+            done += rows;
+            told(Math.min(done, total), total);
+          },
+          judge: async () => {},
+        }),
+      );
     });
+  } catch (error) {
+    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     await database.close();
   }
@@ -122,7 +133,6 @@ async function dumpDatabase(
  */
 async function examine(
   view: Reader,
-  engine: 'sqlite' | 'postgres',
   unfinished: string,
   { unverified }: BackupOptions,
   damage?: string,
@@ -130,7 +140,7 @@ async function examine(
   try {
     const facts = await readFacts(view);
     if (damage) throw new Failure(`the database is damaged, and so is its copy: ${damage}`);
-    const { acknowledged } = await requireVerified(view, engine, unfinished);
+    const { acknowledged } = await requireVerified(view, unfinished);
     return { ...facts, acknowledged };
   } catch (error) {
     const isFault = error instanceof Failure || error instanceof DatabaseError;
@@ -144,14 +154,13 @@ async function examine(
 }
 
 /** Returns what was verified. Throws `Failure` if the history is not as it was written, `DatabaseError`. */
-async function requireVerified(
-  view: Reader,
-  engine: 'sqlite' | 'postgres',
-  unfinished: string,
-): Promise<Verification> {
+async function requireVerified(view: Reader, unfinished: string): Promise<Verification> {
   try {
     const reading = readCheckpoints(unfinished);
-    const database = { engine, snapshot: <T>(work: (state: Reader) => Promise<T>) => work(view) };
+    const database = {
+      engine: 'sqlite' as const,
+      snapshot: <T>(work: (state: Reader) => Promise<T>) => work(view),
+    };
     return await withProgressBar('verifying', (onProgress) =>
       verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
     );

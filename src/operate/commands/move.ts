@@ -7,9 +7,9 @@ import { lostKey } from '../../journal/checkpoint-signer.ts';
 import { type Moved, moveStore, requireUnused } from '../../journal/move.ts';
 import { withKnown } from '../../journal/row-fault.ts';
 import { counted } from '../../lib/counted.ts';
+import { asMover, CarryRefused, lookAtTarget } from '../../store/carry.ts';
 import { hostsFault } from '../../store/connection-string.ts';
 import { type Database, DatabaseError } from '../../store/database.ts';
-import { asMover, lookAtTarget, MoveRefused } from '../../store/move.ts';
 import { holdStore, openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
 import { missingRight } from '../../store/rights.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
@@ -20,7 +20,6 @@ import { CONFIG_OPTION } from './usage.ts';
 
 interface MoveOptions {
   to: string;
-  restart?: boolean;
   config?: string;
   json?: boolean;
 }
@@ -34,7 +33,6 @@ export function moveCommand(): Command {
       '--to <where>',
       'postgres: into the empty database that database_url or DATABASE_URL names, or the address of one without a password; sqlite: from there into the storage directory',
     )
-    .option('--restart', 'remove what an unfinished move has put there, and begin anew')
     .option(...CONFIG_OPTION)
     .option('--json', 'print one JSON document at the end')
     .addHelpText(
@@ -47,7 +45,7 @@ Examples:
   counterfoil move --to sqlite                       PostgreSQL of database_url → SQLite in storage
 
 A password on a command line is seen by everybody on the machine: leave it to the configuration or to DATABASE_URL. The source
-stays as it is. Cut in the middle, the same command goes on where it was; until it has ended, nothing takes the target for a store.`,
+stays as it is. Cut in the middle, the same command begins anew; until it has ended, nothing takes the target for a store.`,
     )
     .action(move);
 }
@@ -61,7 +59,7 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
   const release = hold(configuration);
   try {
     const moved = await tellInterrupted(
-      `${again(options)}; until it has ended, nothing takes the target for a store`,
+      'the same command begins anew; until it has ended, nothing takes the target for a store',
       () => between(configuration, url, options),
     );
     console.log(
@@ -73,9 +71,6 @@ async function move(options: MoveOptions, command: Command): Promise<void> {
     release();
   }
 }
-
-const again = ({ restart }: MoveOptions) =>
-  `the same command${restart ? ' without --restart' : ''} goes on where it was`;
 
 /** The PostgreSQL of a move, whichever side it is. Throws `Failure`. */
 function urlOf(to: string, { database_url: configured }: Configuration): string {
@@ -98,9 +93,9 @@ function hold(configuration: Configuration): () => void {
   return holdStore({ ...configuration, database_url: null });
 }
 
-/** Opens both sides, looks at them, and moves. Throws `Failure`, `MoveUnfinished`, `DatabaseError`. */
+/** Opens both sides, looks at them, and moves. Throws `Failure`, `CarryUnfinished`, `DatabaseError`. */
 async function between({ storage }: Configuration, url: string, options: MoveOptions): Promise<Moved> {
-  const { to, restart = false } = options;
+  const { to } = options;
   const sqlite = { storage, database_url: null };
   const postgres = { storage, database_url: asMover(url) };
   const [from, into] = to === 'sqlite' ? [postgres, sqlite] : [sqlite, postgres];
@@ -122,29 +117,31 @@ async function between({ storage }: Configuration, url: string, options: MoveOpt
     await requireTarget(target);
     return await withProgressBar('moving', (told) =>
       moveStore({
-        ...{ source, target, restart },
+        source,
+        target,
         reading: readCheckpoints(storage),
         rowChecks: ROW_CHECKS,
         onProgress: (stage, done, total) => told(done, total, stage),
       }).catch((error) => {
-        throw cutOff(error, options);
+        throw cutOff(error);
       }),
     );
   } catch (error) {
-    throw error instanceof MoveRefused ? new Failure(error.message) : error;
+    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     const target = makesFile ? opened[1] : undefined;
     const found = target && (await lookAtTarget(target, 'sqlite').catch(() => 'what cannot be read'));
     for (const database of opened) await database.close();
-    if (found === 'nothing') for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+    if (found === 'nothing' || found === 'unfinished')
+      for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
   }
 }
 
-/** Tells how to go on where PostgreSQL was lost in the middle of a move. Returns other errors unchanged. */
-function cutOff(error: unknown, options: MoveOptions): unknown {
+/** Says what to do where PostgreSQL was lost in the middle of a move. Returns other errors unchanged. */
+function cutOff(error: unknown): unknown {
   if (!(error instanceof DatabaseError && ['unavailable', 'unknown'].includes(error.failure))) return error;
   return new Failure(
-    `the move is unfinished, because a database was lost (${error.message}): see that it runs and has room; then ${again(options)}`,
+    `the move is unfinished, because a database was lost (${error.message}): see that it runs and has room; then the same command begins anew`,
   );
 }
 
@@ -162,14 +159,14 @@ async function requireTarget(target: Database): Promise<void> {
 const engines = ({ to }: MoveOptions) =>
   to === 'sqlite' ? (['postgres', 'sqlite'] as const) : (['sqlite', 'postgres'] as const);
 
-function document(options: MoveOptions, { rows, verification, resumed, moved_before }: Moved): object {
+function document(options: MoveOptions, { rows, verification }: Moved): object {
   const [from, to] = engines(options);
-  return { moved: true, from, to, resumed, moved_before, rows, verification };
+  return { moved: true, from, to, rows, verification };
 }
 
 /** What was moved, and what is to be done now. */
 function told(options: MoveOptions, configuration: Configuration, moved: Moved): string {
-  const { rows, verification, moved_before } = moved;
+  const { rows, verification } = moved;
   const [from, to] = engines(options);
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const { entries, seals, payments, checkpoints, acknowledged } = verification;
@@ -180,10 +177,7 @@ function told(options: MoveOptions, configuration: Configuration, moved: Moved):
     counted(checkpoints, 'checkpoint'),
   ];
   const way = `from ${NAMES[from]} to ${NAMES[to]}`;
-  const done = moved_before
-    ? `The store was moved ${way} before: nothing was written, ${amount} were compared again.`
-    : `Moved ${amount} ${way}, every one compared.`;
-  return `${done}
+  return `Moved ${amount} ${way}, every one read back.
 Verified on both sides: ${held.join(', ')}${withKnown(acknowledged)}.
 
 Next:

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { CHECKPOINT_FILES, PRIVATE_KEY_FILE, readCheckpoints } from '../../journal/checkpoint.ts';
 import { appliedMigrations, newestSeal } from '../../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
-import { copyDurably, digestFile, sync } from '../../lib/durable-files.ts';
+import { copyDurably, sync } from '../../lib/durable-files.ts';
+import { CarryRefused, carry, lookAtTarget } from '../../store/carry.ts';
 import type { Database } from '../../store/database.ts';
 import { migrate } from '../../store/migrate.ts';
 import {
@@ -15,12 +16,10 @@ import {
   SQLITE_FILE,
   type StoreSettings,
 } from '../../store/open.ts';
-import { restorePostgres } from '../../store/postgres-dump.ts';
-import { readSchema } from '../../store/schema.ts';
+import { openSqlite } from '../../store/sqlite.ts';
 import { readSqliteCopy } from '../../store/sqlite-copy.ts';
-import { strangeTables } from '../../store/strange-tables.ts';
 import { ROW_CHECKS } from '../checks/row-checks.ts';
-import { type Configuration, environment } from '../config.ts';
+import type { Configuration } from '../config.ts';
 import {
   type BackupList,
   DATABASE_FILE,
@@ -38,7 +37,7 @@ const STORE_FILES = [
   `${SQLITE_FILE}-wal`,
   `${SQLITE_FILE}-shm`,
   ...CHECKPOINT_FILES,
-  PRIVATE_KEY_FILE, // in backups of earlier versions
+  PRIVATE_KEY_FILE,
 ];
 
 /** The files of a store that are in `storage`. */
@@ -49,18 +48,16 @@ function storeFiles(storage: string): string[] {
 /** The files in `storage` that a backup takes the place of. The private key stays if the backup needs that one and has none. */
 export function displacedFiles(configuration: Configuration, list: BackupList): string[] {
   const { storage } = configuration;
-  const holdsKey = list.files[PRIVATE_KEY_FILE] !== undefined;
-  const stays =
-    !holdsKey &&
-    list.keys !== undefined &&
-    neededKeys(list, configuration).every(({ name, is_there }) => is_there || name !== CHECKPOINT_KEY);
+  const stays = neededKeys(list, configuration).every(
+    ({ name, is_there }) => is_there || name !== CHECKPOINT_KEY,
+  );
   return storeFiles(storage).filter((name) => !(stays && name === PRIVATE_KEY_FILE));
 }
 
 /**
  * Puts a backup in the place of a store whose storage is held: copied, brought up to date and verified before anything that is there
  * moves. Cut short at any moment it leaves what was there, or what a start refuses (`RestoreUnfinished`), or all of the backup.
- * Returns where the old files are, if there were any. Throws `Failure`, `DatabaseError`, `PostgresToolFailed`, the system's errors.
+ * Returns where the old files are, if there were any. Throws `Failure`, `DatabaseError`, the system's errors.
  */
 export async function placeBackup(
   backup: string,
@@ -75,15 +72,14 @@ export async function placeBackup(
     for (const left of readdirSync(unfinished)) await rm(join(unfinished, left), { recursive: true });
     await sync(storage);
     await copyFiles(backup, list, unfinished);
-    const settings = { ...configuration, storage: unfinished };
-    if (list.engine === 'postgres') {
-      await requireEmptyOrOurs(settings, list, async () => {
-        mayGiveUp = false; // the database may be filled from now on, and nothing here vouches for it yet
-        const target = { url: configuration.database_url!, environment };
-        await restorePostgres(target, join(backup, DATABASE_FILE.postgres));
-      });
+    const copy = join(unfinished, DATABASE_FILE);
+    if (list.unverified === undefined) await bringUpToDate(copy, unfinished);
+    if (configuration.database_url !== null) {
+      await fillPostgres(copy, list, { ...configuration, storage: unfinished });
+      for (const name of readdirSync(unfinished))
+        if (name.startsWith(DATABASE_FILE)) await rm(join(unfinished, name));
+      mayGiveUp = false; // the database is a store from now on, and nothing beside it vouches for it yet
     }
-    if (list.unverified === undefined) await bringUpToDate(settings, list.engine);
   } catch (error) {
     if (mayGiveUp) await rm(unfinished, { recursive: true, force: true });
     throw error;
@@ -104,37 +100,47 @@ async function copyFiles(backup: string, list: BackupList, unfinished: string): 
       told(done, total);
     };
     return requireFiles(backup, list, (name) =>
-      name === DATABASE_FILE.postgres
-        ? digestFile(join(backup, name), onBytes)
-        : copyDurably(join(backup, name), join(unfinished, name), onBytes),
+      copyDurably(join(backup, name), join(unfinished, name), onBytes),
     );
   });
-  if (list.engine === 'postgres' || list.unverified !== undefined) return;
+  if (list.unverified !== undefined) return;
   const damage = await readSqliteCopy(join(unfinished, SQLITE_FILE), (copy) => copy.damage());
   if (damage) throw damaged(backup, damage);
 }
 
-/** Fills an empty database; leaves one that a restore of the same backup has filled. Throws `Failure` where it is neither. */
-async function requireEmptyOrOurs(
-  settings: StoreSettings,
-  list: BackupList,
-  fill: () => Promise<void>,
-): Promise<void> {
+/**
+ * Carries the rows of a backup's copy into the empty database of `database_url`; leaves one that a restore of the same backup has filled.
+ * Throws `Failure` where it is neither.
+ */
+async function fillPostgres(copy: string, list: BackupList, settings: StoreSettings): Promise<void> {
   const database = await openDatabase(settings, () => {});
   try {
-    const found = await database.snapshot((view) => readSchema(view, 'postgres'));
-    if (found.length > 0) {
+    if ((await lookAtTarget(database, 'postgres')) === 'store') {
       if (await holdsStore(database, list).catch(() => false)) return; // where tables of that name are others'
       throw new Failure(
         'the database of database_url is not empty, and nothing in it is replaced: make another, and name that one',
       );
     }
-    const strange = await strangeTables(database);
-    if (strange) throw new Failure(strange);
+    const total = 2 * list.entries; // about as many as there are rows
+    let done = 0;
+    await withProgressBar('restoring', (told) =>
+      readSqliteCopy(copy, ({ snapshot }) =>
+        snapshot((view) =>
+          carry(view, database, {
+            onRows(rows) {
+              done += rows;
+              told(Math.min(done, total), total);
+            },
+            judge: async () => {},
+          }),
+        ),
+      ),
+    );
+  } catch (error) {
+    throw error instanceof CarryRefused ? new Failure(error.message) : error;
   } finally {
     await database.close();
   }
-  await fill();
 }
 
 /** Whether it is the store of the backup, as far as its seals tell. One without seals has no entries. Throws `DatabaseError`. */
@@ -143,22 +149,19 @@ async function holdsStore(database: Database, { newest_seal }: BackupList): Prom
   return (newest?.hash ?? null) === newest_seal && (await appliedMigrations(database)).length > 0;
 }
 
-/** Brings what is about to be put in place up to date, and verifies it. */
-async function bringUpToDate(settings: StoreSettings, engine: BackupList['engine']): Promise<void> {
-  const database = await openDatabase(settings, () => {});
+/** Brings the copy of a backup up to date, and verifies it against its checkpoints in `folder`. */
+async function bringUpToDate(copy: string, folder: string): Promise<void> {
+  const database = openSqlite(copy, () => {});
   try {
     await migrate(database);
-    const reading = readCheckpoints(settings.storage);
     await withProgressBar('verifying', (onProgress) =>
-      verifyHistory(database, reading, ROW_CHECKS, { onProgress }),
+      verifyHistory(database, readCheckpoints(folder), ROW_CHECKS, { onProgress }),
     );
   } catch (error) {
     if (!(error instanceof HistoryBroken)) throw error;
-    const where =
-      engine === 'postgres'
-        ? 'the database that was empty holds it now: drop it, and take another backup'
-        : 'take another backup; nothing was changed';
-    throw new Failure(`the backup's history is not as it was written: ${error.message}; ${where}`);
+    throw new Failure(
+      `the backup's history is not as it was written: ${error.message}; take another backup; nothing was changed`,
+    );
   } finally {
     await database.close();
   }

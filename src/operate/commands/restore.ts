@@ -7,7 +7,6 @@ import { counted } from '../../lib/counted.ts';
 import { databaseName } from '../../store/connection-string.ts';
 import { knownMigrations } from '../../store/migrate.ts';
 import { holdStorage, isRestoreUnfinished, type StoreSettings } from '../../store/open.ts';
-import { endPostgresTools } from '../../store/postgres-dump.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { parseFolder } from './arguments.ts';
 import { type BackupList, readList } from './backup-folder.ts';
@@ -41,7 +40,8 @@ Examples:
   counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z
   counterfoil restore /var/backups/counterfoil/2026-11-21T041700Z --replace
 
-On PostgreSQL, first make an empty database and name that in database_url, or by DATABASE_URL. --replace moves aside only what lies in
+A backup is restored into either engine, whichever it is of. On PostgreSQL, first make an empty database and name that in database_url,
+or by DATABASE_URL. --replace moves aside only what lies in
 the storage directory, checkpoints above all: the database that held the store stays as it is, under its own name.`,
     )
     .action(restore);
@@ -51,7 +51,7 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
   const { replace = false, unverified = false, config, json } = options;
   const configuration = readConfiguration(configurationFile(config));
   const list = readList(backup);
-  requireFit(list, configuration);
+  requireFit(list);
   if (list.unverified !== undefined && !unverified)
     throw new Failure(
       `${shownPath(backup)} was not verified when it was made: ${list.unverified}. Take one that was; --unverified puts this one in place as it is, faults included`,
@@ -62,10 +62,8 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
   try {
     requirePlace(list, configuration, replace); // a server may have begun and ended meanwhile
     const reached = readCheckpoints(configuration.storage).checkpoints.at(-1)?.last_entry ?? 0;
-    const aside = await tellInterrupted(
-      'the same command begins anew',
-      () => placeBackup(backup, list, configuration),
-      endPostgresTools,
+    const aside = await tellInterrupted('the same command begins anew', () =>
+      placeBackup(backup, list, configuration),
     );
     tell(list, { ...configuration, backup, aside, reached, keys: neededKeys(list, configuration) }, json);
   } finally {
@@ -73,12 +71,8 @@ async function restore(backup: string, options: RestoreOptions): Promise<void> {
   }
 }
 
-/** Throws `Failure` where the configuration, or this program, is not for such a backup. */
-function requireFit({ engine, schema, version }: BackupList, { database_url }: Configuration): void {
-  if (engine === 'postgres' && database_url === null)
-    throw new Failure('this is a backup of a PostgreSQL database: name an empty one in database_url');
-  if (engine === 'sqlite' && database_url !== null)
-    throw new Failure('this is a backup of SQLite: restore it with a configuration without database_url');
+/** Throws `Failure` where this program is not for such a backup. */
+function requireFit({ schema, version }: BackupList): void {
   const known = knownMigrations().length;
   if (schema > known)
     throw new Failure(

@@ -145,12 +145,11 @@ const SIGNALLED = 128;
  * Has `line` said on standard error where a signal ends the process while `use` is at work, which ends as it would have without;
  * `onEnd` is called before. `use` gives turns: what it does in one piece is ended after it.
  */
-export async function tellInterrupted<T>(line: string, use: () => Promise<T>, onEnd = () => {}): Promise<T> {
+export async function tellInterrupted<T>(line: string, use: () => Promise<T>): Promise<T> {
   const stop = () => INTERRUPTIONS.forEach((signal) => void process.off(signal, end));
   const end = (signal: NodeJS.Signals) => {
     stop(); // without a listener it ends the process
     console.error(`${drawn ? '\n' : ''}counterfoil: interrupted: ${line}`);
-    onEnd();
     process.kill(process.pid, signal);
     // Still running: as process 1, which gets no signal without a handler.
     process.exit(SIGNALLED + constants.signals[signal]);

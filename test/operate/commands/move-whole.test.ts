@@ -245,7 +245,7 @@ describe('a moved store', () => {
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
       stdout,
-      /^Moved [\d,]+ rows of \d+ tables from SQLite to PostgreSQL, every one compared\.\nVerified on both sides: /,
+      /^Moved [\d,]+ rows of \d+ tables from SQLite to PostgreSQL, every one read back\.\nVerified on both sides: /,
     );
     assert.match(stdout, /, \d+ checkpoints?, with 3 acknowledged faults\.\n/);
     assert.match(stdout, /\nNext:\n {2}1\. write database_url into .*counterfoil\.yaml/);

@@ -1,7 +1,7 @@
-// counterfoil move: what it refuses, that it changes nothing of the source, and that what was cut goes on and is no store before its end.
+// counterfoil move: what it refuses, that it changes nothing of the source, and that what was cut begins anew and is no store before its end.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -14,13 +14,13 @@ import { auditCommand } from '../../../src/operate/commands/audit.ts';
 import { moveCommand } from '../../../src/operate/commands/move.ts';
 import { readConfiguration } from '../../../src/operate/config.ts';
 import { startService } from '../../../src/operate/main.ts';
+import { asMover, CarryRefused, carriedTables, holdStill, sessionsOpen } from '../../../src/store/carry.ts';
 import { countFailures } from '../../../src/store/count-failures.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { MIGRATING_LOCK, migrate, missingMigrations } from '../../../src/store/migrate.ts';
-import { asMover, holdStill, MoveRefused, movedTables, sessionsOpen } from '../../../src/store/move.ts';
 import { openDatabase, SQLITE_FILE } from '../../../src/store/open.ts';
-import { MoveUnfinished } from '../../../src/store/unfinished-move.ts';
-import { COMMAND, run, start, temporaryFolder } from '../../support/command.ts';
+import { CarryUnfinished } from '../../../src/store/unfinished-carry.ts';
+import { COMMAND, DEVELOPMENT, run, start, temporaryFolder } from '../../support/command.ts';
 import { contentsOf, tablesOf } from '../../support/contents.ts';
 import { type Harness, startHarness, writeConfiguration } from '../../support/harness.ts';
 import { ENGINES, type Engine, type Store, temporaryStore } from '../../support/stores.ts';
@@ -45,7 +45,7 @@ for (const engine of ENGINES) {
     const database = await openDatabase(store, onBroken);
     try {
       await migrate(database);
-      const tables = movedTables();
+      const tables = carriedTables();
       assert.deepEqual(tables.map(({ name }) => name).sort(), await tablesOf(database));
       assert.equal(
         tables.at(-1)!.name,
@@ -122,11 +122,7 @@ for (const from of ENGINES) {
       raw.close();
     }
     /** Moves in this process; told to, it ends as if killed as soon as `cutAt` is under way. `meanwhile` comes before each write. */
-    async function moveHere({
-      restart = false,
-      cutAt = '',
-      meanwhile = async () => {},
-    } = {}): Promise<Moved> {
+    async function moveHere({ cutAt = '', meanwhile = async () => {} } = {}): Promise<Moved> {
       const { storage, database_url } = source;
       const from = await openDatabase(
         { storage, database_url: database_url && asMover(database_url) },
@@ -139,7 +135,8 @@ for (const from of ENGINES) {
       };
       try {
         return await moveStore({
-          ...{ source: from, target: { ...countFailures(into, () => {}), transaction }, restart },
+          source: from,
+          target: { ...countFailures(into, () => {}), transaction },
           reading: readCheckpoints(source.storage),
           rowChecks: ROW_CHECKS,
           onProgress(what) {
@@ -161,7 +158,7 @@ for (const from of ENGINES) {
       }
     }
     const requireSame = async () => assert.deepEqual(await contentsOf(target), await contentsOf(source));
-    const refusal = (message: RegExp) => ({ name: MoveRefused.name, message });
+    const refusal = (message: RegExp) => ({ name: CarryRefused.name, message });
 
     test('every row arrives, the source stays as it was, and --json tells it in one document', async () => {
       const before = await contentsOf(source);
@@ -171,40 +168,15 @@ for (const from of ENGINES) {
       assert.equal(await sourceDigest(), digest);
       assert.deepEqual(await contentsOf(target), before);
       const { rows, verification, ...rest } = JSON.parse(stdout);
-      assert.deepEqual(rest, { moved: true, from, to, resumed: false, moved_before: false });
+      assert.deepEqual(rest, { moved: true, from, to });
       assert.deepEqual(
         rows,
         Object.fromEntries(Object.entries(before).map(([name, all]) => [name, all.length])),
       );
       assert.equal(verification.payments, 2);
       assert.equal(verification.checkpoints, 1);
-      // Whoever was cut off before it could be told asks again.
-      const again = { rows, verification, resumed: true, moved_before: true };
-      assert.deepEqual(await moveHere(), again);
-      const key = join(source.storage, 'checkpoint-key.pem');
-      renameSync(key, `${key}.aside`);
-      const repeated = await move();
-      renameSync(`${key}.aside`, key);
-      assert.match(
-        repeated.stderr,
-        /^counterfoil: no server will start on what was moved: \S+ is missing .*\n$/,
-      );
-      assert.match(
-        repeated.stdout,
-        /^The store was moved from \w+ to \w+ before: nothing was written, [\d,]+ rows of /,
-      );
+      await assert.rejects(moveHere(), refusal(/^the target holds a store already/));
       assert.deepEqual(await contentsOf(target), before);
-      // Served since: a store of its own.
-      await edit('target', 'update api_key_uses set used_at = used_at + 60000');
-      for (const restart of [false, true])
-        await assert.rejects(moveHere({ restart }), refusal(/^the target holds a store already/));
-    });
-
-    test('cut while it still verifies the source, it has made no store, and goes on', async () => {
-      await cut('verifying the source');
-      await assert.rejects(onTarget(migrate), MoveUnfinished);
-      assert.equal((await moveHere()).resumed, true);
-      await requireSame();
     });
 
     test('a source that is served is refused', async () => {
@@ -251,13 +223,13 @@ for (const from of ENGINES) {
         } finally {
           await node.end();
         }
-        await assert.rejects(onTarget(migrate), MoveUnfinished);
-        assert.equal((await moveHere()).resumed, true);
+        await assert.rejects(onTarget(migrate), CarryUnfinished);
+        await moveHere();
         await requireSame();
       });
 
     if (to === 'postgres')
-      test('one that is interrupted says that the same command goes on, and ends as the signal has it', async () => {
+      test('one that is interrupted says that the same command begins anew, and ends as the signal has it', async () => {
         const holder = new pg.Client(url());
         await holder.connect();
         await holder.query(MIGRATING_LOCK.replace('_xact', ''));
@@ -267,31 +239,51 @@ for (const from of ENGINES) {
         while ((await holder.query(waiting)).rowCount === 0) assert.equal(moving.child.exitCode, null);
         moving.child.kill('SIGINT');
         assert.deepEqual(await moving.ended, { code: null, signal: 'SIGINT' });
-        assert.match(moving.stderr, /^counterfoil: interrupted: the same command goes on .* for a store\n$/);
+        assert.match(
+          moving.stderr,
+          /^counterfoil: interrupted: the same command begins anew; .* for a store\n$/,
+        );
         await holder.end();
         await moveHere();
       });
 
     if (to === 'postgres')
-      test('nobody writes to a source that is being moved', async () => {
-        const database = await openDatabase(source, onBroken);
-        const write = 'update journal_head set entries = entries';
-        await holdStill(database, async (view) => {
-          assert.equal((await view.query('select id from payments')).length, 2);
-          if (from === 'postgres') {
-            const [idle] = await view.query(
-              "select current_setting('idle_in_transaction_session_timeout') as ms",
-            );
-            assert.deepEqual(idle, { ms: '0' }, 'it may be silent for as long as the target is verified');
-            await assert.rejects(query(url(), "set lock_timeout = '50ms'", write), /lock timeout/);
-          } else {
-            const raw = new DatabaseSync(join(source.storage, 'counterfoil.sqlite'), { timeout: 0 });
-            assert.throws(() => raw.exec(write), /database is locked/);
-            raw.close();
-          }
-        });
-        await database.close();
+      test('one that loses PostgreSQL says that the same command begins anew', async () => {
+        const holder = new pg.Client(url());
+        await holder.connect();
+        await holder.query(MIGRATING_LOCK.replace('_xact', ''));
+        const moving = start(process.execPath, [COMMAND, 'move', '--to', to, '--config', config]);
+        const end = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        while ((await holder.query(end)).rowCount === 0) assert.equal(moving.child.exitCode, null);
+        assert.deepEqual(await moving.ended, { code: 1, signal: null });
+        assert.match(
+          moving.stderr,
+          /^counterfoil: the move is unfinished, because a database was lost \(.+\): .* then the same command begins anew\n$/,
+        );
+        await holder.end();
+        await moveHere();
       });
+
+    test('nobody writes to a source that is being moved', async () => {
+      const database = await openDatabase(source, onBroken);
+      const write = 'update journal_head set entries = entries';
+      await holdStill(database, async (view) => {
+        assert.equal((await view.query('select id from payments')).length, 2);
+        if (from === 'postgres') {
+          const [idle] = await view.query(
+            "select current_setting('idle_in_transaction_session_timeout') as ms",
+          );
+          assert.deepEqual(idle, { ms: '0' }, 'it may be silent for as long as the target is verified');
+          await assert.rejects(query(url(), "set lock_timeout = '50ms'", write), /lock timeout/);
+        } else {
+          const raw = new DatabaseSync(join(source.storage, 'counterfoil.sqlite'), { timeout: 0 });
+          assert.throws(() => raw.exec(write), /database is locked/);
+          raw.close();
+        }
+      });
+      await database.close();
+    });
 
     test('a source that does not verify is refused, its entry named, before anything is copied', async () => {
       const set = (minor: number) =>
@@ -313,8 +305,7 @@ for (const from of ENGINES) {
     test('a target with a store in it is refused, and left alone', async () => {
       await onTarget(migrate);
       const before = await contentsOf(target);
-      for (const restart of [false, true])
-        await assert.rejects(moveHere({ restart }), refusal(/^the target holds a store already/));
+      await assert.rejects(moveHere(), refusal(/^the target holds a store already/));
       assert.deepEqual(await contentsOf(target), before);
     });
 
@@ -330,18 +321,18 @@ for (const from of ENGINES) {
         );
         await query(url(), 'create table users ()', 'create table visits ()', 'create table x ()');
         const named = /something else \(orders, users, visits …\): /;
-        for (const restart of [false, true]) await assert.rejects(moveHere({ restart }), refusal(named));
+        await assert.rejects(moveHere(), refusal(named));
         await query(url(), 'drop view orders', 'drop table users, visits, x');
-        assert.equal((await moveHere()).resumed, false);
+        await moveHere();
       });
 
-    test('an unfinished target is taken for a store by nobody, and the same move finishes it', async () => {
+    test('an unfinished target is taken for a store by nobody, and the same move begins anew', async () => {
       await cut('verifying the target');
       const onIt = writeConfiguration(service.store, 'development', settings(target.database_url));
       if (to === 'postgres') {
         const { code, stdout, stderr } = await run(['serve', '--config', onIt]);
         assert.deepEqual([code, stdout], [78, '']);
-        assert.match(stderr, /^counterfoil: a move into this store is unfinished: run .*\n$/);
+        assert.match(stderr, /^counterfoil: a move or a restore into this database is unfinished: run .*\n$/);
       }
       const doctor = await run(['doctor', '--json', '--config', onIt]);
       const { findings } = JSON.parse(doctor.stdout) as {
@@ -350,86 +341,41 @@ for (const from of ENGINES) {
       const failed = findings.filter(({ outcome }) => outcome === 'failed');
       assert.deepEqual(
         failed.map(({ fix }) => fix),
-        ['Run the same counterfoil move again, which goes on where it was.'],
+        ['Run the same counterfoil move or restore again, which begins anew.'],
       );
       const log = createLogger('error', { write: () => {} });
       const parts = { log, clock: service.clock, onBroken };
-      await assert.rejects(startService(readConfiguration(onIt, { PORT: '0' }), parts), MoveUnfinished);
+      await assert.rejects(startService(readConfiguration(onIt, { PORT: '0' }), parts), CarryUnfinished);
       const verify = auditCommand().parseAsync(['verify', '--config', onIt], { from: 'user' });
-      await assert.rejects(verify, MoveUnfinished);
+      await assert.rejects(verify, CarryUnfinished);
       for (const look of [migrate, missingMigrations] as ((database: Database) => Promise<unknown>)[])
-        await assert.rejects(onTarget(look), MoveUnfinished);
-      const { resumed, moved_before } = await moveHere();
-      assert.deepEqual([resumed, moved_before], [true, false]);
+        await assert.rejects(onTarget(look), CarryUnfinished);
+      // What an older version has left had a table less.
+      await edit('target', 'drop table api_key_uses');
+      await moveHere();
       await requireSame();
     });
 
-    test('a source that went on meanwhile is refused until --restart', async () => {
-      await cut('moving');
-      const unfinished = await contentsOf(target);
-      // What the source holds next is what its own service writes.
-      const aside = join(source.storage, 'counterfoil.sqlite');
-      if (to === 'sqlite') renameSync(aside, `${aside}.aside`);
-      await service.start();
-      await service.create();
-      await service.stop();
-      if (to === 'sqlite') renameSync(`${aside}.aside`, aside);
+    test('a row that arrives changed makes no store of the target', async () => {
+      let isDone = false;
+      const meanwhile = async () => {
+        if (
+          isDone ||
+          (await onTarget((database) => database.query('select id from payments').catch(() => []))).length ===
+            0
+        )
+          return;
+        isDone = true;
+        await edit('target', 'update api_key_uses set used_at = used_at + 60000');
+        await edit('target', "update payments set description = 'another' where description is not null");
+      };
       await assert.rejects(
-        moveHere(),
-        refusal(/changed since .* entry 2 then and ends at entry 3 now; .*--restart/),
+        moveHere({ meanwhile }),
+        refusal(/^the table \w+ did not arrive as it was, so the target is no store$/),
       );
-      assert.deepEqual(await contentsOf(target), unfinished);
-      assert.equal((await moveHere({ restart: true })).resumed, false);
+      await assert.rejects(onTarget(migrate), CarryUnfinished);
+      await moveHere();
       await requireSame();
-    });
-
-    test('what another version has begun is told apart: --restart removes what an older one has left', async () => {
-      await cut('comparing');
-      await edit('target', 'update unfinished_move set schema = schema + 1');
-      for (const restart of [false, true])
-        await assert.rejects(moveHere({ restart }), refusal(/begun by a newer version .*: go on with that/));
-      // The older one had a table less.
-      await edit('target', 'update unfinished_move set schema = schema - 2; drop table api_key_uses');
-      await assert.rejects(moveHere(), refusal(/begun by an older version .*: begin anew with --restart/));
-      await assert.rejects(onTarget(migrate), MoveUnfinished);
-      assert.equal((await moveHere({ restart: true })).resumed, false);
-      await requireSame();
-    });
-
-    test('a row that differs, where the history tells nothing of it, makes no store of the target', async () => {
-      await cut('comparing');
-      await edit('source', 'update api_key_uses set used_at = used_at + 60000');
-      const said = /^the table api_key_uses is not the same on both sides, from row 1 on.*--restart$/;
-      await assert.rejects(moveHere(), refusal(said));
-      await assert.rejects(onTarget(migrate), MoveUnfinished);
-      await requireRefused(said);
-      await moveHere({ restart: true });
-      await requireSame();
-    });
-
-    test('a row too few makes no store of the target', async () => {
-      await cut('comparing');
-      // The lowest: a move goes on behind the highest.
-      await edit('target', 'delete from payments where id = (select min(id) from payments)');
-      await assert.rejects(
-        moveHere(),
-        refusal(/the table payments is not the same on both sides, from row 1 on/),
-      );
-    });
-
-    test('a target that does not verify is no store', async () => {
-      await cut('verifying the target');
-      await edit(
-        'target',
-        to === 'sqlite' ? 'drop trigger seals_no_delete' : 'drop trigger seals_append_only on seals',
-      );
-      await assert.rejects(
-        moveHere(),
-        refusal(
-          /^the target does not verify, so it is no store: broken: trigger seals_\w+ is missing.*--restart$/,
-        ),
-      );
-      await assert.rejects(onTarget(migrate), MoveUnfinished);
     });
   });
 }
@@ -485,6 +431,24 @@ test('whoever could write to a source on PostgreSQL is seen, whatever they call 
   });
 });
 
+test('a target where the account may make no tables is refused', async () => {
+  const source = await temporaryStore('sqlite');
+  await makeStore(source.storage);
+  await withStranger(async ({ database_url: url }, stranger) => {
+    await query(url!, 'revoke create on schema public from public');
+    const config = writeConfiguration(
+      source,
+      'development',
+      `storage: ${source.storage}\ndatabase_url: ${stranger}\n`,
+    );
+    await assert.rejects(command('--to', 'postgres', '--config', config), {
+      name: 'Failure',
+      message: /^the account of the target may make no tables in the schema public: let it own the database/,
+    });
+  });
+  await source.drop();
+});
+
 async function makeStore(storage: string): Promise<void> {
   const store = await openDatabase({ storage, database_url: null }, onBroken);
   await migrate(store);
@@ -510,5 +474,17 @@ test('a password is repeated nowhere, however wrong its address is', async () =>
   );
   assert.match(message, /--to must be postgres, sqlite, or an address/);
   assert.ok(!message.includes(PASSWORD), message);
+  folder.remove();
+});
+
+test('without an address, or with two, it says what to name', async () => {
+  const folder = temporaryFolder();
+  const refused = (to: string, message: RegExp) =>
+    assert.rejects(command('--to', to, '--config', folder.config), { name: 'Failure', message });
+  await refused('postgres', /there is no database_url: name the empty database by it/);
+  await refused('sqlite', /the store is on SQLite already/);
+  writeFileSync(folder.config, `${DEVELOPMENT}database_url: postgres://127.0.0.1:1/one\n`, { mode: 0o600 });
+  await refused('postgres://127.0.0.1:1/two', /database_url is set, to another address than --to/);
+  await refused('postgres', /there is no counterfoil\.sqlite in .* to move/);
   folder.remove();
 });

@@ -124,24 +124,6 @@ describe('restore', () => {
     assert.equal(keys[0].is_there, false);
   });
 
-  test('a backup of an earlier version, which holds its key, brings it along', async () => {
-    const key = 'checkpoint-key.pem';
-    const backup = join(dirname(place.folder), 'with-key');
-    cpSync(newer, backup, { recursive: true });
-    cpSync(join(harness.store.storage, key), join(backup, key));
-    edit(backup, (list) => {
-      delete list.keys;
-      Object.assign(list.files, { [key]: digestOf(join(backup, key)) });
-    });
-    const storage = place.freshStorage();
-    const { code, stdout, stderr } = await place.command(['restore', backup], storage);
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.doesNotMatch(stdout, /It needs/);
-    assert.deepEqual(readFileSync(join(storage, key)), readFileSync(join(backup, key)));
-    assert.equal((await place.command(['restore', older, '--replace'], storage)).code, 0);
-    assert.deepEqual(readFileSync(join(storage, key)), readFileSync(join(backup, key)));
-  });
-
   test('while a server holds the store it is refused', async () => {
     const refused = await place.command(['restore', newer, '--replace']);
     assert.equal(refused.code, 1);
