@@ -65,7 +65,7 @@ function transfer(
   ];
   return html`<div class="instructions">
 ${payment.mode === 'test' && html`<p class="notice warn">${words.html('transfer.test')}</p>`}
-<p>${words.html('transfer.lead', { amount })}</p>
+${isAsked(payment) && html`<p>${words.html('transfer.lead', { amount })}</p>`}
 <p class="hint screen">${words.html('transfer.select')}</p>
 <dl class="rows">
 ${rows
@@ -79,6 +79,10 @@ ${rows
 ${quick.map((one) => quickPay(words, one, pictureUrl))}
 </div>`;
 }
+
+/** Not of who said that they sent the money, until it shows that a part is missing: they are told not to send it again. */
+export const isAsked = ({ announced_at, received_minor }: Payment): boolean =>
+  announced_at === null || received_minor !== null;
 
 const folded = (name: string) => name.normalize('NFKC').toLowerCase();
 

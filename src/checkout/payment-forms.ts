@@ -28,6 +28,7 @@ import {
   unoffered,
 } from './payment-parts.ts';
 import { pendingPage } from './pending-page.ts';
+import { typedAddress } from './typed.ts';
 import type { CheckoutVisit } from './visit.ts';
 
 /** Forms are limited within this. */
@@ -131,7 +132,7 @@ export class PaymentForms {
     form: URLSearchParams,
     transfer: Method | undefined,
   ): Promise<PageAnswer> {
-    const { clock, offer } = this.#parts;
+    const { clock, offer, ring } = this.#parts;
     const { words, asked, request } = visit;
     const isPayable = payment.status === 'pending' && (await mayBePaid(this.#parts, payment));
     if (!isPayable && transfer) return this.#announce(visit, payment, form, transfer);
@@ -148,6 +149,8 @@ export class PaymentForms {
       if (isTold) await this.#announce(visit, payment, form, transfer);
       const now = (isTold && (await shownPayment(this.#parts, visit))) || payment;
       const faults = Object.fromEntries(typed.faults.map(({ field }) => [field, true]));
+      const to = typedAddress(visit, ring, payment, method, typed);
+      if (to) return { to, faults };
       const pending = { ...subjectOf(this.#parts, now, visit), methods, method, typed };
       return { status: 422, text: pendingPage(visit, pending), faults };
     }

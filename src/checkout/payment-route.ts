@@ -6,6 +6,7 @@ import { PAYMENT_PAGE } from '../payments/present.ts';
 import type { PageAnswer, PageRoute, SentPage } from '../web/pages/surface.ts';
 import { saysSent, unsavedPage } from './announced.ts';
 import { type Due, dueOf } from './due.ts';
+import { knownContacts, readForm } from './form.ts';
 import { codePicture } from './instructions.ts';
 import { PaymentForms } from './payment-forms.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from './payment-parts.ts';
 import { cancelPage, pendingPage } from './pending-page.ts';
 import { statePage } from './state-page.ts';
+import { typedBefore } from './typed.ts';
 import type { CheckoutVisit, Name } from './visit.ts';
 
 export class PaymentRoute implements PageRoute<Name> {
@@ -52,7 +54,12 @@ export class PaymentRoute implements PageRoute<Name> {
     const method = wanted === undefined ? methods[0] : methods.find(({ id }) => id === wanted);
     if (!method) return unoffered(visit);
     if (view === 'code') return codeOf(payment, method.instructions(payment)) ?? missingPayment(visit);
-    return { text: pendingPage(visit, { ...subject, methods, method }) };
+    const again = typedBefore(visit, this.#parts.ring, payment, method);
+    const known = again && knownContacts(payment, method, visit.asked.edit);
+    const typed = known && readForm(again, method, known, visit.words, payment.merchant_name, subject.now);
+    if (!typed || typed.faults.length === 0)
+      return { text: pendingPage(visit, { ...subject, methods, method }) };
+    return { status: 422, text: pendingPage(visit, { ...subject, methods, method, typed }) };
   }
 
   take(visit: CheckoutVisit, form: URLSearchParams): Promise<PageAnswer> {

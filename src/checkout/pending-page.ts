@@ -10,7 +10,7 @@ import { framedPage } from '../web/pages/framed-page.ts';
 import { faultSummary } from '../web/pages/problem.ts';
 import { CONTACT, type ContactName, fieldPart, knownContacts, type TypedPayment } from './form.ts';
 import { hiddenToken, submitToken } from './form-guard.ts';
-import { instructionsMarkup } from './instructions.ts';
+import { instructionsMarkup, isAsked } from './instructions.ts';
 import { moneyKnown, moneySentences } from './money.ts';
 import { help, nameOfMethod, outTo, type PaymentSubject, payBy, slip, wayOut } from './parts.ts';
 import { takeBack } from './take-back.ts';
@@ -35,8 +35,8 @@ export function pendingPage(visit: CheckoutVisit, pending: Pending): string {
   const { payment, words, methods, method, typed } = pending;
   const { asked } = visit;
   const merchant = payment.merchant_name;
-  const rows = [payBy(pending)];
   const known = moneyKnown(payment);
+  const rows = isAsked(payment) ? [payBy(pending)] : [];
   const money = moneySentences(pending, known);
   // Money that is on its way must not be sent again, although the payment still waits for the form.
   const title = known.known === 'announced' ? 'announced.heading' : 'pending.heading';
@@ -109,8 +109,9 @@ function form(visit: CheckoutVisit, pending: Pending): Html {
   const isFolded = ({ required }: FieldUse) => !required && type !== 'details';
   const part = ({ name }: FieldUse) => fieldPart(words, name, merchant, typed, idPrefix);
   const edit = asked.edit === CONTACT ? CONTACT : undefined;
-  return html`${next && html`<p>${next}</p>`}
-${instructions && instructionsMarkup(pending, instructions, address({ method: id, view: 'code' }))}
+  const isToSend = type !== 'bank_transfer' || isAsked(payment);
+  return html`${next && isToSend && html`<p>${next}</p>`}
+${instructions && isToSend && instructionsMarkup(pending, instructions, address({ method: id, view: 'code' }))}
 <form method="post" action="${address({ method: id, edit })}#errors" novalidate>
 ${hidden({ action: 'submit', token: submitToken(pending.ring, payment, id, shown), shown })}
 ${contacts(visit, id, known)}

@@ -4,7 +4,7 @@ import { isPaymentId } from '../payments/payment.ts';
 import { Languages } from '../web/markup/languages.ts';
 import type { PageSite, PageVisit } from '../web/pages/visit.ts';
 
-export type Name = 'payment_id' | 'method' | 'view' | 'edit';
+export type Name = 'payment_id' | 'method' | 'view' | 'edit' | 'typed';
 export type CheckoutVisit = PageVisit<Name>;
 
 /** `baseUrl`: without a slash at its end. */
@@ -18,6 +18,7 @@ export function checkoutSite(baseUrl: string, timeZone: string): PageSite<Name> 
       method: {},
       view: {},
       edit: {},
+      typed: {},
       theme: {},
     },
     words: { skip: 'skip', refused: 'refused.lead', failed: 'failure.lead', back: 'refused.back' },

@@ -113,6 +113,7 @@ test('pressed with a token that is not right any more it is kept without the ins
   const { id } = await make();
   const answer = await send(await open(service, id), { ...TYPED.transfer, token: 'of another key' });
   assert.deepEqual([answer.status, answer.h1], [403, KEPT]);
+  assert.doesNotMatch(answer.body, /Transfer exactly|Send the transfer in|Pay by/);
   const { submission, status } = await paymentOf(id);
   assert.deepEqual([status, submission.payer_email], ['pending', TYPED.transfer['payer-email']]);
   assert.equal(submission.instructions, undefined);
@@ -167,6 +168,7 @@ const takeBack = (page: CheckoutPage) =>
 test('a mistaken press is taken back while nothing was received, and the payment can be paid again.', async () => {
   const { id } = await make();
   const waiting = await send(await open(service, id), TYPED.transfer);
+  assert.doesNotMatch(waiting.body, /Transfer exactly/);
   const page = await takeBack(waiting);
   assert.equal(page.h1, 'Pay Corner Shop');
   const payment = await paymentOf(id);

@@ -84,7 +84,9 @@ export async function show(stage: Stage, page: Page, scene: ReadyScene, language
     for (const one of document.querySelectorAll('form :is(input, textarea)'))
       one.value = values[one.name] ?? '';
   }, scene.form);
-  const sent = page.waitForResponse((response) => response.request().method() === 'POST');
+  const sent = page.waitForResponse(
+    (response) => response.request().isNavigationRequest() && response.status() !== 303,
+  );
   await page.locator('form button.primary').click();
   const response = await sent;
   await page.waitForLoadState();

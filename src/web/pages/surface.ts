@@ -17,6 +17,8 @@ import { type PageSite, type PageVisit, pageVisitOf } from './visit.ts';
 interface Sent {
   /** `set-cookie` and the like. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** For the log: the fields at fault. */
+  faults?: Readonly<Record<string, unknown>>;
 }
 /** A whole page, or a picture with a `content-type` of its own. */
 export interface SentPage extends Sent {
@@ -25,8 +27,6 @@ export interface SentPage extends Sent {
   status?: number;
   /** For the log: why it shows nothing else. */
   noted?: Noted;
-  /** For the log: the fields at fault. */
-  faults?: Readonly<Record<string, unknown>>;
 }
 /** A redirect (303). */
 interface Redirect extends Sent {
@@ -78,9 +78,9 @@ export function servePages<Name extends string>(app: FastifyInstance, surface: P
   /** Sets the head of an answer and returns its body: Fastify sends what a handler returns in a step of its own (see `inCohorts`). */
   const send = (request: FastifyRequest, reply: FastifyReply, answer: PageAnswer) => {
     reply.headers(headers).headers(answer.headers ?? {});
+    if (answer.faults) noteFields(request, answer.faults);
     if ('to' in answer) return reply.code(303).header('location', answer.to).send();
     if (answer.noted) note(request, answer.noted);
-    if (answer.faults) noteFields(request, answer.faults);
     reply.code(answer.status ?? 200);
     // As bytes, so that the text's many pieces are freed at once, and not when the last page of a cohort is written.
     return typeof answer.text === 'string' ? Buffer.from(answer.text) : answer.text;
