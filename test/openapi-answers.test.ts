@@ -146,6 +146,7 @@ for (const engine of ENGINES) {
           hold('POST', `/v1/test/payments/{payment_id}/${trial}`, options);
         if (trial === 'approve' || trial === 'reject')
           await hold('POST', '/v1/test/payments/{payment_id}/submit', { id });
+        if (trial === 'request_link') await hold('POST', '/v1/test/payments/{payment_id}/expire', { id });
         await attempt({});
         await attempt({ id });
         await attempt({ id });

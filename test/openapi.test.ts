@@ -41,6 +41,8 @@ describe('openapi.json', () => {
       'POST /v1/test/payments/{payment_id}/approve',
       'POST /v1/test/payments/{payment_id}/reject',
       'POST /v1/test/payments/{payment_id}/expire',
+      'POST /v1/test/payments/{payment_id}/record',
+      'POST /v1/test/payments/{payment_id}/request_link',
       'GET /v1/payments/{payment_id}/events',
       'GET /v1/events',
       'GET /v1/events/stream',

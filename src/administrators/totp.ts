@@ -1,4 +1,5 @@
 // Codes of an authenticator app (RFC 6238): six digits that change every 30 seconds, each taken once.
+import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { asciiDigits } from '../lib/text.ts';
 import { SECOND_MS } from '../lib/time.ts';
@@ -14,9 +15,15 @@ const STEPS = [0, -1];
 const SECRET_BYTES = 20; // as long as the SHA-1 that it keys (RFC 4226, R6)
 const SECRET = /^[A-Z2-7]{32,128}$/;
 
-/** A new secret in base 32, and the address that an authenticator app takes it in, from a QR code or a tap. */
-export function newTotp(email: string): { secret: string; uri: string } {
-  const secret = new Secret({ size: SECRET_BYTES }).base32;
+/**
+ * A new secret in base 32, and the address that an authenticator app takes it in, from a QR code or a tap. With a `seed`, which must be
+ * a secret itself, it is the same each time.
+ */
+export function newTotp(email: string, seed?: string): { secret: string; uri: string } {
+  const digest =
+    seed && createHmac('sha256', seed).update('authenticator app').digest().subarray(0, SECRET_BYTES);
+  const secret = new Secret(digest ? { buffer: Uint8Array.from(digest).buffer } : { size: SECRET_BYTES })
+    .base32;
   return { secret, uri: totpUri(secret, email) };
 }
 

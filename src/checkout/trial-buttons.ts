@@ -5,7 +5,9 @@ import { hiddenToken } from './form-guard.ts';
 import type { PaymentSubject } from './parts.ts';
 import type { CheckoutVisit } from './visit.ts';
 
-const OFFERED: Partial<Record<PaymentSubject['payment']['status'], readonly Trial[]>> = {
+/** What a customer's page offers; what administrators do besides is tried out by the API. */
+type Offered = Exclude<Trial, 'record' | 'request_link'>;
+const OFFERED: Partial<Record<PaymentSubject['payment']['status'], readonly Offered[]>> = {
   pending: ['submit', 'approve', 'reject', 'expire'],
   requires_review: ['approve', 'reject'],
 };

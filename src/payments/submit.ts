@@ -1,5 +1,5 @@
 // What a customer does with a payment: sends what checkout asks, cancels it, or asks for a new link when it is too late.
-import { lockRow } from '../journal/record-row.ts';
+import { type Facts, lockRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
 import { OperationalError } from '../lib/errors.ts';
 import { searchedName } from '../lib/search-terms.ts';
@@ -64,7 +64,13 @@ export function cancelByCustomer(transaction: Transaction, id: string, requestId
  * Notes once that the customer of an expired payment wants a new link. Throws `invalid_status` where it has not expired, or
  * was asked for before, and what `refuseChangedOutside` throws.
  */
-export async function requestLink(transaction: Transaction, id: string, requestId: string): Promise<Payment> {
+export async function requestLink(
+  transaction: Transaction,
+  id: string,
+  requestId: string,
+  actor = CUSTOMER,
+  facts: Facts = {},
+): Promise<Payment> {
   // The sweeper may have yet to write that it expired: the order of the history is the order of things.
   await expireDuePayment(transaction, id);
   const expired = await lockRow(transaction, PAYMENTS, id);
@@ -73,7 +79,7 @@ export async function requestLink(transaction: Transaction, id: string, requestI
   const guard = { is: { status_reason: 'expired', link_requested_at: null } } as const;
   const asked = await changePayment(transaction, id, guard, { link_requested_at: now, updated_at: now });
   if (!asked) throw new OperationalError('invalid_status', 'No new link can be asked for, or one was.');
-  const act = { actor: CUSTOMER, request_id: requestId };
-  await recordPayment(transaction, act, 'payment.link_requested', expired!, asked);
+  const act = { actor, request_id: requestId };
+  await recordPayment(transaction, act, 'payment.link_requested', expired!, asked, facts);
   return asked;
 }

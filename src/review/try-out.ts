@@ -2,17 +2,18 @@
 import type { Act } from '../journal/audit-entry.ts';
 import { type Facts, lockRow } from '../journal/record-row.ts';
 import type { Transaction } from '../journal/transaction.ts';
+import { lastDays } from '../lib/time.ts';
 import { expireDuePayment } from '../payments/expire.ts';
 import { asOf, PAYMENTS, type Payment } from '../payments/payment.ts';
-import { changePayment, findPaymentOf, type Tenant } from '../payments/queries.ts';
+import { changePayment, findPaymentOf, movePayment, type Tenant } from '../payments/queries.ts';
 import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
-import { type Submission, submitted } from '../payments/submit.ts';
+import { requestLink, type Submission, submitted } from '../payments/submit.ts';
 import { paymentNotFound, transition, wrongStatus } from '../payments/transition.ts';
 import { toldReason, UNCLAIMED } from './decide.ts';
 import type { Rejection } from './review.ts';
 
 /** What can be tried out with a test payment. */
-export const TRIALS = ['submit', 'approve', 'reject', 'expire'] as const;
+export const TRIALS = ['submit', 'approve', 'reject', 'expire', 'record', 'request_link'] as const;
 export type Trial = (typeof TRIALS)[number];
 
 /** The actor of the entries. */
@@ -70,6 +71,10 @@ export function tryOut(
     }
     case 'expire':
       return expireNow(transaction, of, id, act, facts);
+    case 'record':
+      return recordWhole(transaction, of, id, act, facts);
+    case 'request_link':
+      return requestLinkOf(transaction, of, id, act, facts);
   }
 }
 
@@ -95,4 +100,49 @@ async function expireNow(
   });
   await expireDuePayment(transaction, id);
   return (await findPaymentOf(transaction, tenant, id))!;
+}
+
+/** Records that the whole amount arrived today, as an administrator would. */
+async function recordWhole(
+  transaction: Transaction,
+  tenant: Tenant,
+  id: string,
+  act: Act,
+  facts: Facts,
+): Promise<Payment> {
+  await expireDuePayment(transaction, id);
+  const seen = await lockRow(transaction, PAYMENTS, id);
+  if (seen?.merchant_id !== tenant.merchant_id || seen.mode !== tenant.mode) throw paymentNotFound();
+  await refuseChangedOutside(transaction, seen);
+  const { now } = transaction;
+  const { amount_minor: received_minor, currency } = seen;
+  const status_reason = seen.status === 'cancelled' ? ('payment_received' as const) : null;
+  const written = { status_reason, submitted_at: now, received_minor } as const;
+  const moved = await movePayment(transaction, 'record', id, { is: tenant }, written);
+  if (!moved) throw wrongStatus(seen.status, 'record');
+  const received = {
+    received_minor,
+    currency,
+    received_on: lastDays('UTC', now, 1)[0]!.date,
+    arrived_minor: received_minor,
+  };
+  await recordPayment(transaction, act, 'payment.requires_review', seen, moved, {
+    from: seen.status,
+    reason: status_reason,
+    ...received,
+    ...facts,
+  });
+  return moved;
+}
+
+/** Asks for a new link to an expired payment, as its customer would. */
+async function requestLinkOf(
+  transaction: Transaction,
+  tenant: Tenant,
+  id: string,
+  act: Act,
+  facts: Facts,
+): Promise<Payment> {
+  if (!(await findPaymentOf(transaction, tenant, id))) throw paymentNotFound();
+  return requestLink(transaction, id, act.request_id ?? '', TEST, facts);
 }

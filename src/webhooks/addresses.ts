@@ -1,6 +1,6 @@
 // Where webhooks may be sent: which URLs an endpoint may have, and which addresses a connection may be made to.
 import { BlockList, isIP } from 'node:net';
-import { webAddressFault } from '../lib/web-address.ts';
+import { isLoopbackHost, webAddressFault } from '../lib/web-address.ts';
 
 export const URL_CHARACTERS = 2048;
 
@@ -150,10 +150,10 @@ export function checkUrl(url: string, rules: AddressRules): string | undefined {
   const fault = webAddressFault(url, { httpsOnly: false });
   if (fault) return fault;
   const { hostname, port, protocol } = new URL(url);
-  if (hostname.startsWith('[') || isIP(hostname.replace(/\.$/, '')) !== 0) {
-    const isThisMachine = rules.allowHttp && (hostname.startsWith('127.') || hostname === '[::1]');
-    return `Must name its host: an IP address is not allowed.${isThisMachine ? ' Write localhost for this machine.' : ''}`;
-  }
+  const isAddress = hostname.startsWith('[') || isIP(hostname.replace(/\.$/, '')) !== 0;
+  const isThisMachine = isLoopbackHost(hostname) && mayConnect(hostname.replace(/^\[|\]$/g, ''), rules);
+  if (isAddress && !(rules.allowHttp && isThisMachine))
+    return 'Must name its host: an IP address is not allowed.';
   const number = Number(port || (protocol === 'https:' ? 443 : 80));
   if (number === 443 || rules.ports === 'any' || rules.ports.includes(number)) return undefined;
   return `Must have port ${[443, ...rules.ports].join(' or ')}.`;

@@ -37,6 +37,8 @@ const LOOK_UP_REASONS: Record<string, string> = {
  */
 export function lookUpAt(nameServers?: readonly string[]): LookUp {
   return async (hostname, signal) => {
+    const literal = hostname.replace(/^\[|\]$/g, '');
+    if (isIP(literal) !== 0) return [literal];
     if (isLoopbackHost(hostname)) return ['127.0.0.1', '::1'];
     const resolver = new Resolver({ timeout: DNS_QUERY_MS, tries: DNS_TRIES });
     if (nameServers) resolver.setServers(nameServers);

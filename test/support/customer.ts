@@ -155,7 +155,6 @@ export const TYPED = {
   card: {
     'card-number': '4242 4242 4242 4242',
     'card-expiry': '12/40',
-    'card-name': 'Ada Lovelace',
     'payer-email': 'ada@example.org',
   },
   transfer: {

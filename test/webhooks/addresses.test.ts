@@ -143,9 +143,9 @@ test('plain http is taken only in development or with allowed_networks, on a por
     checkUrl('http://10.0.0.1:8080/', DEVELOPMENT_RULES),
     'Must name its host: an IP address is not allowed.',
   );
-  for (const url of ['http://127.0.0.1:3000/hook', 'http://[::1]:3000/hook'])
-    assert.equal(
-      checkUrl(url, DEVELOPMENT_RULES),
-      'Must name its host: an IP address is not allowed. Write localhost for this machine.',
-    );
+  for (const address of ['http://127.0.0.1:3000/hook', 'http://[::1]:3000/hook']) {
+    assert.equal(checkUrl(address, DEVELOPMENT_RULES), undefined, address);
+    const listed = { ...STRICT, allowedNetworks: ['127.0.0.0/8', '::1'], ports: [3000] };
+    assert.match(checkUrl(address, listed) ?? '', /an IP address is not allowed/, address);
+  }
 });

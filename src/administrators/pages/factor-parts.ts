@@ -74,10 +74,13 @@ ${field({
 })}`;
 }
 
-/** The secret that a form was shown with, so that the app that has scanned it need not scan another. */
-export function secretOf(form: URLSearchParams | undefined, email: string): string {
+/**
+ * The secret that a form was shown with, so that the app that has scanned it need not scan another. `seed`: that of a set-up link, which
+ * shows the same secret at each reading.
+ */
+export function secretOf(form: URLSearchParams | undefined, email: string, seed?: string): string {
   const secret = form?.get('secret') ?? '';
-  return SECRET.test(secret) ? secret : newTotp(email).secret;
+  return SECRET.test(secret) ? secret : newTotp(email, seed).secret;
 }
 
 /** The app that a form proves, or what is wrong with its code. `now` in milliseconds since 1970. */

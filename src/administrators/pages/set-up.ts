@@ -135,7 +135,7 @@ ${newPasswordFields(faults)}
 <section class="part">
 <h2>2. A second factor</h2>
 <p>Besides the password you prove each time that you hold something: an app on your phone that makes codes${passkey && ', or a passkey'}.</p>
-${totpFields(email, secretOf(form, email), faults)}
+${totpFields(email, secretOf(form, email, link), faults)}
 ${passkey}
 </section>
 <button class="primary">Set up my account</button>

@@ -17,7 +17,7 @@ import { formatTimestamp, systemClock, timestampOrNull } from '../../lib/time.ts
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseEmail } from './arguments.ts';
-import { named, OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { assumed, named, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns } from './terminal.ts';
 import { tokenCommand } from './tokens.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
@@ -130,9 +130,6 @@ async function resetOne(email: string, options: StoreOptions): Promise<void> {
   });
 }
 
-/** A development server may have moved to another port than the configuration's. */
-const ELSEWHERE = '\nIf the service says that it listens at another address, put that one in its place.';
-
 /** Prints a set-up link alone on standard output, and on standard error what to do with it. */
 function tellLink(
   configuration: Configuration,
@@ -152,7 +149,7 @@ function tellLink(
 ${name} (${email}, ${role}) ${what.endsWith('.') ? what : `${what}.`}
 The link works once, until ${until}, and is shown only this once.
 Next: open it, or send it to them: it asks for a password and a second factor. If it is too late:
-  counterfoil administrators reset ${email}${configuration.base_url === null ? ELSEWHERE : ''}`);
+  counterfoil administrators reset ${email}${assumed(configuration)}`);
 }
 
 async function act(email: string, options: StoreOptions, work: typeof disable, what: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { Mode } from '../../merchants/merchant.ts';
 import type { Configuration } from '../config.ts';
 import { placesOf } from '../settings/places.ts';
 import { parseDays } from './arguments.ts';
-import { ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
+import { assumed, ifMissing, OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { columns, Failure } from './terminal.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
@@ -83,10 +83,11 @@ async function create(options: CreateOptions): Promise<void> {
       console.log(JSON.stringify({ link, code, id, mode, note, expires_at }));
       return;
     }
+    const hints = assumed(configuration) + remark(configuration);
     console.log(link);
     console.error(`
 Invitation ${row.id} makes one merchant with a ${mode} key, until ${expires_at}.
-Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${remark(configuration)}
+Copy the link now: it is shown only this once. It works for anyone, so send it by a way that you trust.${hints}
 To end it: counterfoil invites revoke ${row.id}`);
   });
 }

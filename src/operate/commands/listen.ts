@@ -1,10 +1,12 @@
 // counterfoil listen: forwards the events of a test key to an address on the developer's machine, signed as webhooks are.
+import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { secondOf } from '../../lib/moments.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
-import { isWebhookSecret, newWebhookSecret, webhookHeaders } from '../../webhooks/signing.ts';
+import { DEVELOPMENT_KEY } from '../../merchants/merchant.ts';
+import { isWebhookSecret, webhookHeaders } from '../../webhooks/signing.ts';
 import { styled } from './terminal.ts';
 import {
   KEY_OPTION,
@@ -41,7 +43,7 @@ export function listenCommand(): Command {
     .requiredOption('--forward-to <url>', 'where each event is posted', parseAddress)
     .option(
       '--secret <secret>',
-      'sign with this secret, such as that of an endpoint (default: a new one at each start)',
+      'sign with this secret, such as that of an endpoint (default: one that belongs to the key)',
       parseSecret,
     )
     .option(...KEY_OPTION)
@@ -55,8 +57,8 @@ Examples:
   counterfoil listen --forward-to http://127.0.0.1:3000/hook
   counterfoil listen --forward-to http://127.0.0.1:3000/hook --url https://pay.example --key cfk_test_…
 
-It prints the secret that your server verifies signatures with, then a line for each event. Without --secret the secret is
-another one at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
+It prints the secret that your server verifies signatures with, then a line for each event. With the same key the secret is the
+same at each start. It begins with what happens now, goes on where it was when the connection breaks, and ends with
 Ctrl-C. An event is posted once, whatever your server answers. Make events with counterfoil trigger.`,
     )
     .action(listen);
@@ -74,9 +76,13 @@ function parseSecret(text: string): string {
   return text;
 }
 
+/** A secret that belongs to a key and does not tell it: the same at each start, so that the developer's server keeps it. */
+const secretOfKey = (key: string): string =>
+  `whsec_${createHmac('sha256', key).update('counterfoil listen').digest('base64')}`;
+
 async function listen({ forwardTo, json, secret: given, ...options }: Options): Promise<void> {
   const api = testApi(options);
-  const secret = given ?? newWebhookSecret();
+  const secret = given ?? secretOfKey(options.key ?? DEVELOPMENT_KEY);
   let lastId: string | undefined;
   for (let hasBegun = false; ; await sleep(RETRY_MS)) {
     try {

@@ -24,6 +24,12 @@ export interface StoreOptions {
 }
 
 /** Who acts by a command. */
+/** What a printed link assumes, where the configuration names no address: a development server may have moved to another port. */
+export const assumed = ({ base_url }: Pick<Configuration, 'base_url'>): string =>
+  base_url === null
+    ? '\nThe address is that of the configuration file. If the service says that it listens at another one, put that in its place.'
+    : '';
+
 export const OPERATOR = { actor: 'operator', request_id: null };
 
 export interface Store {

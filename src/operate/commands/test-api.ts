@@ -72,7 +72,7 @@ async function fetched(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, init);
   } catch (error) {
     throw new Unreachable(
-      `${address} cannot be reached (${reasonOf(error)}): see whether the service runs there, or name its address with --url`,
+      `${address} cannot be reached (${reasonOf(error)}): see whether the service runs there, or name the address that it printed at its start with --url`,
     );
   }
 }

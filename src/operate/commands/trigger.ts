@@ -11,6 +11,9 @@ const CALLS = {
   'payment.rejected': ['test/payments/ID/submit', 'test/payments/ID/reject'],
   'payment.cancelled': ['payments/ID/cancel'],
   'payment.expired': ['test/payments/ID/expire'],
+  'payment.reopened': ['payments/ID/cancel', 'test/payments/ID/record'],
+  'payment.link_requested': ['test/payments/ID/expire', 'test/payments/ID/request_link'],
+  'payment.money_received': ['test/payments/ID/record'],
 } as const;
 type Triggered = keyof typeof CALLS;
 
@@ -25,6 +28,10 @@ export function triggerCommand(): Command {
   return new Command('trigger')
     .description('make a test payment with an event of a type, for the webhooks and streams of a developer')
     .addArgument(new Argument('<type>', 'type of the event').choices(Object.keys(CALLS)))
+    .option(
+      '--payment <id>',
+      'a payment of the key instead of a new one; only the steps that it has not taken',
+    )
     .option(...KEY_OPTION)
     .option(...URL_OPTION)
     .option(...CONFIG_OPTION)
@@ -34,6 +41,7 @@ export function triggerCommand(): Command {
       `
 Examples:
   counterfoil trigger payment.approved
+  counterfoil trigger payment.approved --payment pay_01m8…
   counterfoil trigger payment.expired --url https://pay.example --key cfk_test_…
 
 The service must be running. The events before come too: a payment that is approved was created and submitted.`,
@@ -43,16 +51,22 @@ The service must be running. The events before come too: a payment that is appro
 
 async function trigger(
   type: Triggered,
-  { json, ...options }: TestApiOptions & { json?: boolean },
+  { json, payment: given, ...options }: TestApiOptions & { json?: boolean; payment?: string },
 ): Promise<void> {
   const api = testApi(options);
-  const post = async (path: string, init: RequestInit = {}) => {
-    const response = await api.request(`/v1/${path}`, { method: 'POST', ...init });
+  const read = async (path: string, init: RequestInit = {}) => {
+    const response = await api.request(`/v1/${path}`, init);
     return ((await response.json()) as { data: { id: string; status: string } }).data;
   };
+  const post = (path: string, init: RequestInit = {}) => read(path, { method: 'POST', ...init });
   const headers = { 'content-type': 'application/json' };
-  let payment = await post('payments', { headers, body: JSON.stringify(PAYMENT) });
-  for (const call of CALLS[type]) payment = await post(call.replace('ID', payment.id));
+  let payment = given
+    ? await read(`payments/${encodeURIComponent(given)}`)
+    : await post('payments', { headers, body: JSON.stringify(PAYMENT) });
+  const calls: readonly string[] = CALLS[type];
+  const isSubmitted = payment.status === 'requires_review';
+  for (const call of calls.filter((one) => !(isSubmitted && one.endsWith('/submit'))))
+    payment = await post(call.replace('ID', payment.id));
   const { id, status } = payment;
   console.log(json ? JSON.stringify({ type, payment_id: id, status }) : `${type}  ${id} is ${status}`);
 }

@@ -97,13 +97,6 @@ export const FIELDS = {
     secret: true,
     read: parseCardExpiry,
   },
-  'card-name': {
-    keptAs: null,
-    maximum: 120,
-    attributes: { autocomplete: 'off' },
-    secret: true,
-    read: (text) => (/\p{Nd}/u.test(text) ? { fault: 'empty' } : { kept: null }),
-  },
 } as const satisfies Record<string, Field>;
 
 export type FieldName = keyof typeof FIELDS;

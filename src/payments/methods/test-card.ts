@@ -9,7 +9,6 @@ export function testCard({ id, name }: MethodSettings): Method {
     fields: [
       { name: 'card-number', required: true },
       { name: 'card-expiry', required: true },
-      { name: 'card-name', required: true },
       { name: 'payer-email', required: true },
     ],
     fits: ({ mode }) => mode === 'test',

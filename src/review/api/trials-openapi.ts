@@ -19,6 +19,16 @@ const NAMES: Record<Trial, readonly [operationId: string, summary: string, done:
     'End the time of a pending test payment now',
     'Cancelled, with `status_reason` `expired`.',
   ],
+  record: [
+    'recordTestPayment',
+    'Record that the whole amount of a pending or cancelled test payment arrived',
+    'Recorded: `requires_review`. A pending payment has the event `payment.money_received`, a cancelled one `payment.reopened`.',
+  ],
+  request_link: [
+    'requestTestPaymentLink',
+    'Ask for a new link to an expired test payment, as its customer would',
+    'Asked for: `link_requested_at` is set.',
+  ],
 };
 const CODES: ErrorCode[] = [
   'not_found',

@@ -1,4 +1,4 @@
-// POST /v1/test/payments/{id}/{submit|approve|reject|expire}: a test key brings its payments to every state without a person.
+// POST /v1/test/payments/{id}/{trial}: a test key brings its payments to every state without a person.
 import type { FastifyInstance } from 'fastify';
 import type { Transaction } from '../../journal/transaction.ts';
 import { validationFailed } from '../../lib/errors.ts';
@@ -13,7 +13,7 @@ import { isPaymentId } from '../../payments/payment.ts';
 import { paymentNotFound } from '../../payments/transition.ts';
 import { bodyOf, ignoreBody, objectIn, takeJson } from '../../web/json-body.ts';
 import { parseTriedRejection, type Rejection } from '../review.ts';
-import { type Trial, type TryOut, tryOut } from '../try-out.ts';
+import { TRIALS, type Trial, type TryOut, tryOut } from '../try-out.ts';
 
 type WithId = { Params: { payment_id: string } };
 
@@ -44,7 +44,7 @@ export function addTrialRoutes(
   });
   app.register(async (scope) => {
     ignoreBody(scope);
-    for (const trial of ['submit', 'approve', 'expire'] as const) add(scope, trial);
+    for (const trial of TRIALS) if (trial !== 'reject') add(scope, trial);
   });
 }
 

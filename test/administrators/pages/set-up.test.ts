@@ -72,6 +72,10 @@ describe('setting up', () => {
     const client = newClient(harness);
     let page = await client.get(path);
     const totpSecret = page.forms[0]!.values.secret!;
+    assert.equal((await client.get(path)).forms[0]!.values.secret, totpSecret, 'the link read again');
+    assert.equal((await newClient(harness).get(path)).forms[0]!.values.secret, totpSecret, 'elsewhere');
+    const other = await newLink();
+    assert.notEqual((await client.get(other.path)).forms[0]!.values.secret, totpSecret);
     const cases: [typed: Record<string, string>, field: string, told: RegExp][] = [
       [{}, 'password', /Enter a new password/],
       [{ password: 'too short' }, 'password', /at least 15 characters/],

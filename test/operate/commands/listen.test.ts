@@ -5,6 +5,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { EVENT_TYPES } from '../../../src/payments/events/event.ts';
 import { COMMAND, type Running, run, start } from '../../support/command.ts';
 import { freePort } from '../../support/free-ports.ts';
 import { type Harness, LIVE_KEY, OTHER_KEY, startHarness } from '../../support/harness.ts';
@@ -59,6 +60,9 @@ describe('counterfoil listen and trigger', () => {
   test('each event is posted once, in order, signed with the secret that is printed, and has a line.', async () => {
     const listener = await listening();
     const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
+    const again = await listening();
+    assert.equal((await again.until(/Signing secret: (whsec_\S+)\n/))[1], secret, 'at each start');
+    await stop(again);
     answers = [200, 500, 302];
     const other = await service.create({}, { key: OTHER_KEY });
     const { code, stdout } = await trigger('payment.approved');
@@ -113,20 +117,24 @@ describe('counterfoil listen and trigger', () => {
   });
 
   test('every type that can be triggered ends in its event; the event comes though nothing takes it.', async () => {
-    const away = await start(process.execPath, [
-      COMMAND,
-      ...['listen', '--forward-to', await nobody(), '--url', service.origin],
-    ]);
+    const words = ['listen', '--forward-to', await nobody(), '--url', service.origin];
+    const away = await start(process.execPath, [COMMAND, ...words], { endWithinMs: 240_000 });
     await away.until(/Signing secret/);
-    for (const name of ['created', 'submitted', 'approved', 'rejected', 'cancelled', 'expired']) {
-      const { stdout } = await trigger(`payment.${name}`, '--json');
+    for (const name of EVENT_TYPES) {
+      const { stdout } = await trigger(name, '--json');
       const { type, payment_id } = JSON.parse(stdout);
-      assert.equal(type, `payment.${name}`);
+      assert.equal(type, name);
       const { data } = (await service.request(`/v1/payments/${payment_id}/events`)).json;
       assert.equal(data.at(-1).type, type);
     }
     await away.until(/payment\.expired {9}pay_\w+ {2}no answer \(ECONNREFUSED\)\n/);
     await stop(away);
+    const own = await service.create();
+    await trigger('payment.submitted', '--payment', own.id);
+    const { stdout } = await trigger('payment.approved', '--payment', own.id);
+    assert.equal(stdout, `payment.approved  ${own.id} is approved\n`);
+    const { data } = (await service.request(`/v1/payments/${own.id}/events`)).json;
+    assert.equal(data.length, 3, 'submitted once');
   });
 
   test('events are signed with the secret that --secret gives, which must be one.', async () => {
@@ -164,7 +172,7 @@ describe('counterfoil listen and trigger', () => {
       [
         ['--url', await nobody()],
         1,
-        /cannot be reached \(ECONNREFUSED\): see whether the service runs there, or name its address with --url$/m,
+        /cannot be reached \(ECONNREFUSED\): see whether the service runs there, or name the address that it printed at its start with --url$/m,
       ],
     ] as const)
       for (const command of [

@@ -180,7 +180,7 @@ async function fill(harness: Harness): Promise<Stage> {
     const amount = currency === 'JPY' ? 1200 + i * 7 : Number((3.5 + i * 61.37).toFixed(2));
     const merchant_reference = i % 5 === 4 ? LONG_REFERENCE + i : i % 3 ? `ORDER-${2000 + i}` : undefined;
     const payer = PAYERS[i % 7 === 0 ? 1 : i % 4]!;
-    const typed = { 'payer-name': payer, 'transfer-name': payer, 'card-name': payer };
+    const typed = { 'payer-name': payer, 'transfer-name': payer };
     await waiting(harness, offer, { amount, currency, merchant_reference }, typed);
     if (i % 4 === 3) clock.advance((i < 16 ? 9 * HOUR_MS : i < 40 ? 40 * MINUTE_MS : MINUTE_MS) + i * 7000);
   }

@@ -106,7 +106,40 @@ describe('trying out', () => {
     }
     const late = await service.create({ expires_in: 300 });
     service.clock.advance(301_000);
-    for (const trial of TRIALS) assert.equal((await attempt(late.id, trial)).status, 409, `${trial}, late`);
+    for (const trial of ['submit', 'approve', 'reject', 'expire'])
+      assert.equal((await attempt(late.id, trial)).status, 409, `${trial}, late`);
+  });
+
+  test('every type of event is reached: money that came, a payment opened again, a new link asked for.', async () => {
+    const eventsOf = async (id: string) =>
+      (await service.request(`/v1/payments/${id}/events`)).json.data.map(
+        ({ type }: { type: string }) => type,
+      );
+    const paid = await service.create({ amount: 49.9 });
+    const recorded = (await attempt(paid.id, 'record')).json.data;
+    assert.deepEqual([recorded.status, recorded.amount_received], ['requires_review', '49.90']);
+    assert.equal((await attempt(paid.id, 'approve')).json.data.status, 'approved');
+    assert.deepEqual(await eventsOf(paid.id), [
+      'payment.created',
+      'payment.money_received',
+      'payment.approved',
+    ]);
+    const late = await service.create();
+    await attempt(late.id, 'expire');
+    assert.ok((await attempt(late.id, 'request_link')).json.data.link_requested_at);
+    assert.equal((await attempt(late.id, 'request_link')).status, 409, 'once');
+    const reopened = (await attempt(late.id, 'record')).json.data;
+    assert.deepEqual([reopened.status, reopened.status_reason], ['requires_review', 'payment_received']);
+    assert.deepEqual(await eventsOf(late.id), [
+      'payment.created',
+      'payment.expired',
+      'payment.link_requested',
+      'payment.reopened',
+    ]);
+    assert.deepEqual(
+      (await entriesOf(late.id)).slice(1).map((one) => one.split(' ')[0]),
+      ['test', 'clock', 'test', 'test'],
+    );
   });
 
   test('what is wrong with a rejection is told, with its field.', async () => {
