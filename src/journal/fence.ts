@@ -11,11 +11,11 @@ import type { Seal } from './seal.ts';
 type Known = Pick<Seal, 'number' | 'hash'>;
 
 export class Fence implements HostGuard {
-  readonly #log: Pick<Logger, 'error'>;
+  readonly #log: Pick<Logger, 'error' | 'info'>;
   #newest: Known | undefined;
 
   /** `checkpoint`: the newest, or undefined. */
-  constructor(checkpoint: Checkpoint | undefined, log: Pick<Logger, 'error'>) {
+  constructor(checkpoint: Checkpoint | undefined, log: Pick<Logger, 'error' | 'info'>) {
     this.#log = log;
     if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
   }
@@ -44,6 +44,16 @@ export class Fence implements HostGuard {
       this.#newest = undefined;
     }
     return undefined;
+  }
+
+  onFiles(fault: string | undefined): void {
+    if (fault === undefined)
+      this.#log.info('the files of the database are in place again: changes are taken');
+    else
+      this.#log.error(
+        { fault },
+        'the database was removed or replaced while it is open: changes are refused. Do not stop this process before counterfoil store rescue has saved what it has open',
+      );
   }
 
   onRefused(host: string, reason: string): void {

@@ -22,6 +22,8 @@ export interface HostGuard {
   admit(view: Reader, isOpening: boolean): Promise<string | undefined>;
   /** Told once of each reason for which a host (`db1.internal:5432`) is not used, until it is fit again. */
   onRefused(host: string, reason: string): void;
+  /** Told of SQLite's files as `FileWatch` is. */
+  onFiles?(fault: string | undefined): void;
 }
 
 /** Why hosts are not used. A reason is logged once for each `kind`, whatever its details are. */

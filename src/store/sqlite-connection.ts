@@ -1,5 +1,6 @@
 // One connection to SQLite: its settings, its prepared statements and how rows are made of what they give.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { Queryable, Row, Value } from './database.ts';
 import { asDatabaseError } from './sqlite-failures.ts';
 
@@ -33,15 +34,26 @@ function readRoughly(statement: StatementSync, values: readonly Value[]): unknow
   return rows.map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value)));
 }
 
+/** Names a database in such a way that SQLite does not make its file. */
+export function existing(file: string): URL {
+  const url = pathToFileURL(file);
+  url.searchParams.set('mode', 'rw');
+  return url;
+}
+
 /** One connection, with what every connection of ours is set to. */
 export class Connection implements Queryable {
   readonly raw: DatabaseSync;
   readonly #readOnly: boolean;
   readonly #statements = new Map<string, Prepared>();
 
-  constructor(file: string, options: { readOnly: boolean }) {
+  /** With `makes` a file that is not there is made. Throws the errors of SQLite. */
+  constructor(file: string, options: { readOnly: boolean; makes?: boolean }) {
     this.#readOnly = options.readOnly;
-    this.raw = new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS });
+    this.raw = new DatabaseSync(options.makes || options.readOnly ? file : existing(file), {
+      readOnly: options.readOnly,
+      timeout: BUSY_TIMEOUT_MS,
+    });
     try {
       this.raw.exec(`pragma foreign_keys = on; pragma trusted_schema = off; pragma cell_size_check = on;
                      pragma cache_size = -${CACHE_KIB};`);
@@ -98,7 +110,7 @@ export class Connection implements Queryable {
 
 /** What `sql` reads in a database of its own, in memory, that `script` has just made. Throws `DatabaseError`. */
 export function queryFresh<R>(script: string, sql: string): R[] {
-  const fresh = new Connection(':memory:', { readOnly: false });
+  const fresh = new Connection(':memory:', { readOnly: false, makes: true });
   try {
     fresh.raw.exec(script);
     return fresh.all<R>(sql, []);

@@ -10,6 +10,7 @@ import {
   StoreUnfit,
   type Value,
 } from './database.ts';
+import { FilesInPlace } from './files-in-place.ts';
 import { Connection } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError, BUSY } from './sqlite-failures.ts';
 import { sqliteFaults } from './sqlite-integrity.ts';
@@ -19,17 +20,21 @@ import { WriteAheadLog } from './write-ahead-log.ts';
 const OLDEST_VERSION = '3.51.3';
 const BUSY_TIMEOUT_MS = 5000;
 const BUSY_RETRY_MS = 10;
+/** How often the files that are open are looked for at their paths, besides before each commit. */
+const LOOK_EVERY_MS = 1000;
 /** How long reads may share one view of the database, and so how late they may see what another process wrote. */
 const VIEW_MS = 100;
 
 /**
  * Opens, or makes, the database in `file`, mode 0600. `onBroken` is called with the error of a failing disk or a damaged file,
- * after which the process must end: SQLite itself would carry on. `version` is that of the SQLite in use. Throws `StoreUnfit`,
+ * after which the process must end: SQLite itself would carry on. `watch` is told when a file that is open is not in its place any more,
+ * and when it is again: meanwhile the store takes no changes. `version` is that of the SQLite in use. Throws `StoreUnfit`,
  * `DatabaseError`.
  */
 export function openSqlite(
   file: string,
   onBroken: (error: Error) => void,
+  watch?: FileWatch,
   version = process.versions.sqlite!,
 ): Database {
   if (version.localeCompare(OLDEST_VERSION, 'en', { numeric: true }) < 0)
@@ -39,16 +44,19 @@ export function openSqlite(
   const isNew = !existsSync(file);
   let writer: Connection | undefined;
   try {
-    writer = new Connection(file, { readOnly: false });
+    writer = new Connection(file, { readOnly: false, makes: isNew });
     if (isNew) chmodSync(file, 0o600); // the -wal and -shm files take the database's mode
     // `normal`, because the write-ahead log flushes each commit itself, off the event loop, before it counts.
     writer.raw.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 0;');
-    return new Sqlite(file, writer, onBroken);
+    return new Sqlite(file, writer, onBroken, watch);
   } catch (error) {
     writer?.raw.close();
     throw asOpeningError(error, file);
   }
 }
+
+/** Told of a file that is open and not in its place any more. `fault` is a clause; undefined where all is in place again. */
+export type FileWatch = (fault: string | undefined) => void;
 
 class Sqlite implements Database {
   readonly engine = 'sqlite';
@@ -57,17 +65,29 @@ class Sqlite implements Database {
   readonly #reader: Connection;
   readonly #log: WriteAheadLog;
   readonly #onBroken: (error: Error) => void;
+  readonly #files: FilesInPlace;
+  readonly #watchFiles: FileWatch;
+  readonly #look: NodeJS.Timeout;
+  #misplaced: string | undefined;
   #writing = false;
   #viewTakenAt = 0;
   /** Closing twice would close a descriptor that another has by then. */
   #closing: Promise<void> | undefined;
 
-  constructor(file: string, writer: Connection, onBroken: (error: Error) => void) {
+  constructor(
+    file: string,
+    writer: Connection,
+    onBroken: (error: Error) => void,
+    watch: FileWatch = () => {},
+  ) {
     this.#file = file;
     this.#writer = writer;
     this.#onBroken = onBroken;
     this.#log = new WriteAheadLog(file, writer, onBroken);
     this.#reader = new Connection(file, { readOnly: true });
+    this.#files = new FilesInPlace(file);
+    this.#watchFiles = watch;
+    this.#look = setInterval(() => this.#findMisplaced(), LOOK_EVERY_MS).unref();
   }
 
   get flushing(): Promise<void> | undefined {
@@ -115,6 +135,7 @@ class Sqlite implements Database {
   async snapshot<T>(work: (view: Reader) => Promise<T>): Promise<T> {
     let view: Connection | undefined;
     try {
+      this.#requireInPlace();
       view = new Connection(this.#file, { readOnly: true });
       view.raw.exec('begin; select 1 from sqlite_schema');
       await this.#log.sync(); // what the view shows is on the disk before it is used
@@ -128,6 +149,7 @@ class Sqlite implements Database {
 
   async script(sql: string): Promise<void> {
     try {
+      this.#requireInPlace();
       this.#writer.raw.exec(sql);
       if (!this.#writer.raw.isTransaction) await this.#log.flush();
     } catch (error) {
@@ -150,9 +172,23 @@ class Sqlite implements Database {
   }
 
   async #close(): Promise<void> {
+    clearInterval(this.#look);
     await this.#log.close();
     this.#reader.raw.close();
     this.#writer.raw.close();
+  }
+
+  /** Throws `DatabaseError` (`unavailable`) if a file that is open is not in its place. */
+  #requireInPlace(): void {
+    const fault = this.#findMisplaced();
+    if (fault !== undefined) throw new DatabaseError('unavailable', fault);
+  }
+
+  #findMisplaced(): string | undefined {
+    const fault = this.#files.fault();
+    if ((fault === undefined) !== (this.#misplaced === undefined)) this.#watchFiles(fault);
+    this.#misplaced = fault;
+    return fault;
   }
 
   /** Runs `work` while the commit before is flushed, and commits it behind that. `flushed` resolves when it is on the disk. */
@@ -162,6 +198,7 @@ class Sqlite implements Database {
     if (this.#writing) throw new Error('one transaction at a time');
     this.#writing = true;
     try {
+      this.#requireInPlace(); // a fold would make the file anew
       await this.#log.fold();
       this.#letViewGo();
       await this.#begin();

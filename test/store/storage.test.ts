@@ -54,7 +54,7 @@ describe('storage', () => {
   test('a SQLite that can damage the file is refused, and makes none', async () => {
     await withStore(async ({ storage }) => {
       const file = join(storage, 'counterfoil.sqlite');
-      const open = (version: string) => openSqlite(file, assert.fail, version);
+      const open = (version: string) => openSqlite(file, assert.fail, undefined, version);
       for (const version of ['3.51.2', '3.9.0', '2.99.99'])
         assert.throws(() => open(version), {
           constructor: StoreUnfit,

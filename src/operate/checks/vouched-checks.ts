@@ -4,7 +4,7 @@ import { type OtherHistory, otherHistory } from '../../journal/other-history.ts'
 import { counted } from '../../lib/counted.ts';
 import { isRestoreUnfinished, SQLITE_FILE } from '../../store/open.ts';
 import { type Check, failed, intoStore, ok, skipped, type Verdict } from './check.ts';
-import { isVouched, lost, lostDatabaseFile } from './lost-store.ts';
+import { isVouched, lost, lostDatabaseFile, misplacedFiles } from './lost-store.ts';
 import { newestSealIn } from './store-checks.ts';
 
 const database_file: Check = {
@@ -15,7 +15,7 @@ const database_file: Check = {
   look({ settings }) {
     if (settings.database_url !== null) return skipped('PostgreSQL holds the store');
     if (isRestoreUnfinished(settings)) return skipped('A restore is unfinished');
-    return lostDatabaseFile(settings) ?? ok('No database file is missing');
+    return misplacedFiles(settings) ?? lostDatabaseFile(settings) ?? ok('No database file is missing');
   },
 };
 

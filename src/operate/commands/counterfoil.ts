@@ -60,6 +60,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ['export', async () => (await import('./export.ts')).exportCommand()],
   ['backup', async () => (await import('./backup.ts')).backupCommand()],
   ['restore', async () => (await import('./restore.ts')).restoreCommand()],
+  ['store', async () => (await import('./store-rescue.ts')).storeCommand()],
   ['webhooks', async () => (await import('./webhooks.ts')).webhooksCommand()],
   ['secrets', async () => (await import('./secrets.ts')).secretsCommand()],
   ['statements', async () => (await import('./statements.ts')).statementsCommand()],

@@ -22,6 +22,7 @@ import {
   type Verdict,
 } from '../checks/check.ts';
 import { advice, type Finding, Inspector, sentence, tally } from '../checks/inspector.ts';
+import { misplacedFiles } from '../checks/lost-store.ts';
 import {
   type Configuration,
   configurationFile,
@@ -106,6 +107,8 @@ export async function inspect(
 async function storeOf(configuration: Configuration): Promise<Subject['store']> {
   const unusable = unusableStorage(configuration);
   if (unusable) return { none: unusable };
+  if (misplacedFiles(configuration))
+    return { none: skipped('The store is not opened: the server has other files open than those in place') };
   if (isRestoreUnfinished(configuration)) {
     const fix = 'run the same counterfoil restore again, which begins anew';
     return { none: failed('A restore is unfinished, and there is no whole store', fix) };

@@ -14,7 +14,7 @@ import { type Database, DatabaseError } from '../../store/database.ts';
 import { knownMigrations, missingMigrations } from '../../store/migrate.ts';
 import { openDatabase, SQLITE_FILE, type StoreSettings, storeExists } from '../../store/open.ts';
 import { lineOf } from '../checks/check.ts';
-import { lostDatabaseFile } from '../checks/lost-store.ts';
+import { lostDatabaseFile, misplacedFiles } from '../checks/lost-store.ts';
 import { type Configuration, configurationFile, readConfiguration } from '../config.ts';
 import { Failure, shownPath } from './terminal.ts';
 
@@ -93,7 +93,7 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
  */
 export async function openFenced(configuration: Configuration): Promise<Database> {
   const newest = await new CheckpointLookup(configuration.storage).newest();
-  const quiet = { error() {} }; // where no host is left, the error says why
+  const quiet = { error() {}, info() {} }; // where no host is left, the error says why
   const onBroken = (error: Error) => {
     throw error;
   };
@@ -127,7 +127,7 @@ export function databaseShown({ storage, database_url }: StoreSettings): string 
 /** Throws `Failure` if there is no store, and says whether it is lost. Makes nothing. Also throws what `storeIsThere` does. */
 export function requireStore(configuration: Configuration): void {
   const isThere = storeIsThere(configuration);
-  const lost = lostDatabaseFile(configuration);
+  const lost = misplacedFiles(configuration) ?? lostDatabaseFile(configuration);
   if (lost) throw new Failure(lineOf(lost));
   if (!isThere)
     throw new Failure(

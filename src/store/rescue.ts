@@ -1,0 +1,129 @@
+// Saves a SQLite database whose files were removed, moved or replaced, out of the process that still has them open (Linux).
+import { readdirSync, readlinkSync, readSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { copyDurably, useFile } from '../lib/durable-files.ts';
+import { identityOf } from './files-in-place.ts';
+import { Connection } from './sqlite-connection.ts';
+
+/** How a database and its write-ahead log begin (https://sqlite.org/fileformat2.html). */
+const DATABASE_MAGIC = 'SQLite format 3\0';
+const LOG_MAGIC = 0x377f0682;
+const COPIES_MAXIMUM = 10;
+
+/** What a process has open of a database. The paths lead to the open files, whatever their names are by now. */
+export interface OpenDatabase {
+  pid: number;
+  database: string;
+  /** Undefined if the log is empty. */
+  log: string | undefined;
+  /** Whether both are the files at their paths. */
+  isInPlace: boolean;
+}
+
+/**
+ * What the server of a storage directory has open: the process that holds `lock`, and its database. Undefined if there is none, if this
+ * account may not look, or if the system does not tell (it has no /proc).
+ */
+export function openDatabaseOf(lock: string, file: string): OpenDatabase | undefined {
+  const name = realName(lock);
+  for (const pid of namesIn('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const folder = `/proc/${pid}/fd`;
+    const open = namesIn(folder).map((descriptor) => join(folder, descriptor));
+    if (!open.some((path) => [name, `${name} (deleted)`].includes(targetOf(path) ?? ''))) continue;
+    const database = likeliest(open, file, (begin) => begin.toString('latin1') === DATABASE_MAGIC);
+    if (database === undefined) continue;
+    // The last bit tells the order of the bytes of its checksums.
+    const log = likeliest(open, `${file}-wal`, (begin) => (begin.readUInt32BE() & ~1) === LOG_MAGIC);
+    const isInPlace =
+      identityOf(database) === identityOf(file) &&
+      (log === undefined || identityOf(log) === identityOf(`${file}-wal`));
+    return { pid: Number(pid), database, log, isInPlace };
+  }
+  return undefined;
+}
+
+/** Of open files that begin as they should: the one at `place`, the one that was removed from there, or any, which was moved away. */
+function likeliest(
+  open: readonly string[],
+  place: string,
+  isOne: (begin: Buffer) => boolean,
+): string | undefined {
+  const found = open.filter((path) => {
+    const begin = beginOf(path);
+    return begin !== undefined && isOne(begin);
+  });
+  return (
+    found.find((path) => identityOf(path) === identityOf(place)) ??
+    found.find((path) => targetOf(path) === `${realName(place)} (deleted)`) ??
+    found[0]
+  );
+}
+
+/**
+ * Writes what a process has open into `to`, which must not be there: one file, for its owner alone, on the disk. Returns how many payments
+ * it holds. Throws the errors of the system and of SQLite.
+ */
+export async function rescue({ database, log }: OpenDatabase, to: string): Promise<{ payments: number }> {
+  const stamp = () => [database, log].map((path) => path && changeOf(path)).join();
+  for (let copies = 1; ; copies++) {
+    const before = stamp();
+    await copyDurably(database, to);
+    if (log !== undefined) await copyDurably(log, `${to}-wal`);
+    if (stamp() === before) break;
+    if (copies === COPIES_MAXIMUM) throw new Error('the files keep changing');
+    for (const suffix of ['', '-wal']) rmSync(to + suffix, { force: true });
+  }
+  const copy = new Connection(to, { readOnly: false });
+  try {
+    const [found] = copy.all<{ integrity_check: string }>('pragma integrity_check(1)', []);
+    if (found?.integrity_check !== 'ok')
+      throw new Error(`what was saved is damaged: ${found?.integrity_check}`);
+    copy.all('pragma wal_checkpoint(truncate)', []);
+    return { payments: copy.all<{ count: number }>('select count(*) as count from payments', [])[0]!.count };
+  } finally {
+    copy.raw.close();
+  }
+}
+
+/** When a file last changed, and its size. */
+function changeOf(path: string): string {
+  const { size, mtimeNs } = statSync(path, { bigint: true });
+  return `${size}:${mtimeNs}`;
+}
+
+/** The path of a file with no link in it, also where the file itself is gone. */
+function realName(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // the process has ended, or is another account's
+  }
+}
+
+function targetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first 16 bytes of a file; undefined if it has fewer, is no file, or cannot be read. */
+function beginOf(path: string): Buffer | undefined {
+  try {
+    if (!statSync(path).isFile()) return undefined;
+    const begin = Buffer.alloc(DATABASE_MAGIC.length);
+    const read = useFile(path, 'r', (descriptor) => readSync(descriptor, begin, 0, begin.length, 0));
+    return read === begin.length ? begin : undefined;
+  } catch {
+    return undefined;
+  }
+}
