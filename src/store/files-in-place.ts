@@ -3,7 +3,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /** A database in the write-ahead log's mode, as what follows its path. None is made anew while a connection is open. */
-export const FILES = ['', '-wal', '-shm'] as const;
+const FILES = ['', '-wal', '-shm'] as const;
 
 /** What a file is, whatever its name: device and inode. Undefined if there is none. */
 export function identityOf(path: string): string | undefined {

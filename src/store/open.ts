@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { syncNow } from '../lib/durable-files.ts';
 import type { Database } from './database.ts';
 import type { HostGuard } from './postgres-hosts.ts';
-import { type OpenDatabase, openDatabaseOf as openIn } from './rescue.ts';
+import { databaseHeld, type OpenDatabase } from './rescue.ts';
 import { keepReserve, withReserve } from './reserve.ts';
 import { openSqlite } from './sqlite.ts';
 import { rewriteLog } from './sqlite-log.ts';
@@ -87,7 +87,8 @@ export function hasStarted({ storage, database_url }: StoreSettings): boolean {
 
 /**
  * Opens PostgreSQL where a `database_url` is set, else SQLite in the storage directory. A server that runs for long has a
- * `guard`, which is asked before each connection to PostgreSQL is used, and told where a file of SQLite is not in its place. Throws `RestoreUnfinished`, `DatabaseError`.
+ * `guard`, which is asked before each connection to PostgreSQL is used, and told where a file of SQLite is not in its place. Throws
+ * `RestoreUnfinished`, `DatabaseError`.
  */
 export async function openDatabase(
   settings: StoreSettings,
@@ -126,7 +127,7 @@ export function holdStore(settings: StoreSettings): () => void {
 
 /** What the server of a storage directory has open of its SQLite store, as far as this account can tell. */
 export function openDatabaseOf({ storage }: Pick<StoreSettings, 'storage'>): OpenDatabase | undefined {
-  return openIn(join(storage, LOCK_FILE), join(storage, SQLITE_FILE));
+  return databaseHeld(join(storage, LOCK_FILE), join(storage, SQLITE_FILE));
 }
 
 /** Holds a storage directory as a server does, and looks at nothing in it. Returns and throws what `holdStore` does. */

@@ -24,7 +24,7 @@ export interface OpenDatabase {
  * What the server of a storage directory has open: the process that holds `lock`, and its database. Undefined if there is none, if this
  * account may not look, or if the system does not tell (it has no /proc).
  */
-export function openDatabaseOf(lock: string, file: string): OpenDatabase | undefined {
+export function databaseHeld(lock: string, file: string): OpenDatabase | undefined {
   const name = realName(lock);
   for (const pid of namesIn('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const folder = `/proc/${pid}/fd`;

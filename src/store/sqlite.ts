@@ -56,7 +56,7 @@ export function openSqlite(
 }
 
 /** Told of a file that is open and not in its place any more. `fault` is a clause; undefined where all is in place again. */
-export type FileWatch = (fault: string | undefined) => void;
+type FileWatch = (fault: string | undefined) => void;
 
 class Sqlite implements Database {
   readonly engine = 'sqlite';
