@@ -35,7 +35,7 @@ function readRoughly(statement: StatementSync, values: readonly Value[]): unknow
 }
 
 /** Names a database in such a way that SQLite does not make its file. */
-export function existing(file: string): URL {
+export function existingDatabase(file: string): URL {
   const url = pathToFileURL(file);
   url.searchParams.set('mode', 'rw');
   return url;
@@ -50,7 +50,7 @@ export class Connection implements Queryable {
   /** With `makes` a file that is not there is made. Throws the errors of SQLite. */
   constructor(file: string, options: { readOnly: boolean; makes?: boolean }) {
     this.#readOnly = options.readOnly;
-    this.raw = new DatabaseSync(options.makes || options.readOnly ? file : existing(file), {
+    this.raw = new DatabaseSync(options.makes || options.readOnly ? file : existingDatabase(file), {
       readOnly: options.readOnly,
       timeout: BUSY_TIMEOUT_MS,
     });

@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Database } from './database.ts';
 import { openSqlite } from './sqlite.ts';
-import { Connection, existing } from './sqlite-connection.ts';
+import { Connection, existingDatabase } from './sqlite-connection.ts';
 import { asDatabaseError, asOpeningError } from './sqlite-failures.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
@@ -23,7 +23,7 @@ export async function copySqlite(
   let source: DatabaseSync | undefined;
   let copy: DatabaseSync | undefined;
   try {
-    source = new DatabaseSync(existing(file), { timeout: BUSY_TIMEOUT_MS });
+    source = new DatabaseSync(existingDatabase(file), { timeout: BUSY_TIMEOUT_MS });
     // One view for all steps. Without it the copy starts over whenever another process commits, and under load never ends.
     source.exec('begin; select 1 from sqlite_schema');
     await backup(source, to, {
