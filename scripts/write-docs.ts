@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { configurationSchema } from '../src/operate/settings/settings.ts';
+import { matchingPage } from './matching-page.ts';
 
 const root = new URL('../', import.meta.url);
 
@@ -356,6 +357,7 @@ export const indexPage = (page: string) => between(page, 'decisions', decisions(
 
 if (import.meta.main) {
   writeFileSync(new URL('docs/configuration.md', root), configurationPage());
+  writeFileSync(new URL('docs/matching.md', root), matchingPage());
   const index = new URL('docs/README.md', root);
   writeFileSync(index, indexPage(readFileSync(index, 'utf8')));
 }

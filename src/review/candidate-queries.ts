@@ -10,7 +10,7 @@ const AT_ONCE = 50;
 const ALIKE_MAXIMUM = 20;
 
 /** The columns that have an index of their own. */
-type LookedUp = 'merchant_reference' | 'payer_account' | 'payer_name';
+type LookedUp = 'merchant_reference' | 'payer_account' | 'payer_name' | 'bank_reference';
 
 /** Payments with one of `values` in `column`: of each value the newest 20. */
 export function paymentsWith(

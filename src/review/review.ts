@@ -25,9 +25,9 @@ export const BANK_REFERENCE_MAXIMUM = 140;
 export interface ReviewAct {
   /**
    * `approve` is a first approval too, where a second administrator must confirm it. `record` is money that arrived. `match` says that a
-   * bank line is the money of the payment, `unmatch` takes that back.
+   * bank line is the money of the payment, `return` that a bank line took its money back, `unmatch` takes either back.
    */
-  act: 'approve' | 'reject' | 'record' | 'note' | 'match' | 'unmatch';
+  act: 'approve' | 'reject' | 'record' | 'note' | 'match' | 'return' | 'unmatch';
   /** `adm_…`. */
   by: string;
   /** Milliseconds since 1970. */
@@ -42,6 +42,8 @@ export interface ReviewAct {
   received_on?: string;
   /** `lin_…`: the line that was matched, or that recorded money stands on. */
   line?: string;
+  /** The `entry_version` of the act by hand whose money the matched line shows. */
+  same_as?: number;
   reason?: RejectReason;
   /** What the customer was told. */
   message?: string;
@@ -81,26 +83,66 @@ export function receiptsOf(payment: Pick<Payment, 'review'>): Receipt[] {
   return arrivalsOf(payment).filter(({ act }) => act === 'record');
 }
 
-/**
- * All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched and not taken back. A line of an
- * amount that was typed before is that money, and counts once.
- */
-export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
+/** Money that arrived or went back, without lines that were taken back. */
+function moved(payment: Pick<Payment, 'review'>, ...kinds: ReviewAct['act'][]): Receipt[] {
   const acts = reviewActs(payment);
   const isTakenBack = ({ line, entry_version }: ReviewAct) =>
     line !== undefined &&
     acts.some((one) => one.act === 'unmatch' && one.line === line && one.entry_version > entry_version);
-  const arrived = acts.filter(
-    (one): one is Receipt =>
-      (one.act === 'record' || one.act === 'match') && one.amount_minor !== undefined && !isTakenBack(one),
+  return acts.filter(
+    (one): one is Receipt => kinds.includes(one.act) && one.amount_minor !== undefined && !isTakenBack(one),
   );
-  const lines = arrived.filter(({ act }) => act === 'match').map(({ amount_minor }) => amount_minor);
-  return arrived.filter(({ line, amount_minor }) => line !== undefined || !lines.includes(amount_minor));
 }
 
-/** How much arrived for a payment so far, in minor units of its currency. */
-export function receivedSoFar(payment: Pick<Payment, 'review'>): number {
-  return arrivalsOf(payment).reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+/**
+ * All money that arrived for a payment, oldest first: what was recorded, and bank lines that were matched. Money that was recorded by hand
+ * counts once where a reviewer said that a line is the same (`same_as`). Equal amounts alone prove nothing.
+ */
+export function arrivalsOf(payment: Pick<Payment, 'review'>): Receipt[] {
+  const arrived = moved(payment, 'record', 'match');
+  const shown = new Set(arrived.map(({ same_as }) => same_as));
+  return arrived.filter(({ entry_version }) => !shown.has(entry_version));
+}
+
+/** Money that went back, by bank lines that were matched, oldest first. */
+const returnsOf = (payment: Pick<Payment, 'review'>): Receipt[] => moved(payment, 'return');
+
+const sumOf = (money: readonly Receipt[]) => money.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
+
+/** How much of a payment went back, in minor units of its currency. */
+export const returnedSoFar = (payment: Pick<Payment, 'review'>): number => sumOf(returnsOf(payment));
+
+/** How much arrived for a payment so far and did not go back, in minor units of its currency. */
+export const receivedSoFar = (payment: Pick<Payment, 'review'>): number =>
+  sumOf(arrivalsOf(payment)) - returnedSoFar(payment);
+
+/** Money that an administrator knew of without a bank line. `entry_version` is that of their act. */
+export interface HandMoney {
+  amount_minor: number;
+  entry_version: number;
+  /** `2026-11-20`; undefined if it was approved without being recorded. */
+  received_on: string | undefined;
+  /** The bank's references that administrators typed with it. */
+  references: string[];
+}
+
+/** The money of a payment that no bank line shows yet: what was recorded by hand, or what it was approved for. */
+export function handMoneyOf(payment: Pick<Payment, 'review' | 'status' | 'amount_minor'>): HandMoney[] {
+  const acts = reviewActs(payment);
+  const arrived = arrivalsOf(payment);
+  const approval = payment.status === 'approved' ? acts.findLast(({ act }) => act === 'approve') : undefined;
+  const assumed = { received_on: undefined, amount_minor: payment.amount_minor };
+  const money =
+    arrived.length === 0 && approval
+      ? [{ ...approval, ...assumed }]
+      : arrived.filter(({ line }) => line === undefined);
+  const typed = acts.flatMap(({ line, bank_reference }) =>
+    line === undefined ? (bank_reference ?? []) : [],
+  );
+  return money.map(({ amount_minor, entry_version, received_on, bank_reference }) => ({
+    ...{ amount_minor, entry_version, received_on },
+    references: money.length === 1 ? typed : bank_reference === undefined ? [] : [bank_reference],
+  }));
 }
 
 /**

@@ -140,6 +140,10 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>, 
       return 'let it go again';
     case 'payment.line_matched':
       return `matched it with ${lineIn(facts)}`;
+    case 'payment.line_linked':
+      return `linked its money with ${lineIn(facts)}`;
+    case 'payment.money_returned':
+      return `recorded that money went back by ${lineIn(facts)}`;
     case 'payment.line_taken_back':
       return `took back that it was matched with ${lineIn(facts)}`;
     case 'payment.noted':

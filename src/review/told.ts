@@ -47,6 +47,7 @@ const DONE: Record<ReviewAct['act'], string> = {
   record: 'recorded money on it',
   note: 'added a note',
   match: 'matched a bank line with it',
+  return: 'recorded a bank line that took its money back',
   unmatch: 'took a bank line back from it',
 };
 

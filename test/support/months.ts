@@ -5,6 +5,7 @@ import { timeOrderedId } from '../../src/lib/ids.ts';
 import { searchedName } from '../../src/lib/search-terms.ts';
 import { creditorReference } from '../../src/payments/methods/transfer/creditor-reference.ts';
 import { PAYMENT_ID_PREFIX, PAYMENTS, type Payment } from '../../src/payments/payment.ts';
+import type { Proposal } from '../../src/statements/matching/judge-line.ts';
 import type { BankLine } from '../../src/statements/matching/line-evidence.ts';
 import type { LineProposals } from '../../src/statements/matching/propose.ts';
 import type { SeededRandom } from './seeded-random.ts';
@@ -44,13 +45,18 @@ export const ODDITIES = [
   'early',
   'other_currency',
   'other_payer',
-  'expired',
+  'late',
   'cancelled',
+  'approved_first',
+  'hand_like',
+  'alike',
   'wrong_character',
   'missing_character',
   'cut',
 ] as const;
-export type Kind = 'plain' | 'bare' | 'stranger' | (typeof ODDITIES)[number];
+/** Ordinary days, too: the link has ended since, words touch the reference, O and l stand for 0 and 1, the money was recorded before. */
+export const SOUND = ['plain', 'imported_late', 'touched', 'slips', 'hand_first'] as const;
+export type Kind = 'bare' | 'stranger' | (typeof SOUND)[number] | (typeof ODDITIES)[number];
 
 export interface MonthLine {
   line: BankLine;
@@ -75,15 +81,18 @@ export function month(random: SeededRandom, size: number): Month {
     const payment = payments[i]!;
     const drawn: Kind = random.chance(0.1)
       ? random.pick(ODDITIES)
-      : random.pick(['plain', 'plain', 'plain', 'plain', 'bare'] as const);
-    const isForTwo = drawn === 'several' || drawn === 'ambiguous';
+      : random.pick([...SOUND, 'plain', 'plain', 'bare', 'bare'] as const);
+    const isForTwo = drawn === 'several' || drawn === 'ambiguous' || drawn === 'alike';
     const kind = isForTwo && i + 1 === size ? 'plain' : drawn;
     if (isForTwo && kind === drawn) {
       const other = payments[++i]!;
       // Of two payments of one amount, either may be meant.
-      if (kind === 'ambiguous') other.amount_minor = payment.amount_minor;
+      if (kind !== 'several') other.amount_minor = payment.amount_minor;
+      // One customer, two orders, and a transfer that names neither.
+      if (kind === 'alike') Object.assign(other, { customer: payment.customer, merchant_reference: null });
       const amount_minor = payment.amount_minor + (kind === 'several' ? other.amount_minor : 0);
-      const text = `${creditorReference(payment)} ${creditorReference(other)}`;
+      const text =
+        kind === 'alike' ? 'Thank you' : `${creditorReference(payment)} ${creditorReference(other)}`;
       lines.push({
         kind,
         truth: new Set([payment.id, other.id]),
@@ -215,9 +224,50 @@ function linesFor(random: SeededRandom, payment: Payment, kind: Kind, number: nu
     case 'other_payer':
       Object.assign(payment, { status: 'requires_review', payer_account: 'DE02120300000000202051' });
       return one({ counterparty: { name: 'Somebody Else', account: 'NL86INGB0002445588' } });
-    case 'expired':
-      Object.assign(payment, { status: 'cancelled', status_reason: 'expired' });
+    case 'late':
+      Object.assign(payment, EXPIRED, { expires_at: Date.parse(base.day) - 1 });
       return one();
+    case 'imported_late':
+      Object.assign(payment, EXPIRED, { expires_at: Date.parse(base.day) + below(random, 3 * DAY_MS) });
+      return one();
+    case 'hand_first':
+    case 'approved_first': {
+      // Recorded by hand, or approved, before the statement came: with the bank's reference or without.
+      const isSame = kind === 'hand_first';
+      const act = {
+        by: 'adm_1',
+        at: payment.created_at,
+        entry_version: 2,
+        ...(isSame && { bank_reference: 'BK1' }),
+      };
+      const isApproved = random.chance(0.5);
+      const recorded = {
+        act: 'record',
+        amount_minor: payment.amount_minor,
+        currency: 'EUR',
+        received_on: base.day,
+      };
+      Object.assign(payment, {
+        status: isApproved ? 'approved' : 'requires_review',
+        review: JSON.stringify([{ ...(isApproved ? { act: 'approve' } : recorded), ...act }]),
+      });
+      return one({ references: { ...base.references, ...(isSame && { booking: 'BK1' }) } });
+    }
+    case 'hand_like': {
+      // Half of it came in cash: another transfer of the same amount is other money, or that.
+      const half = payment.amount_minor >> 1;
+      const cash = { act: 'record', amount_minor: half, currency: 'EUR', received_on: base.day };
+      const act = { ...cash, by: 'adm_1', at: payment.created_at, entry_version: 2 };
+      Object.assign(payment, { status: 'requires_review', review: JSON.stringify([act]) });
+      return one({ amount_minor: half });
+    }
+    case 'touched':
+      return one({
+        references: {},
+        text: `SVWZ+${reference}${random.pick(['DATUM 25.11.', 'Danke', 'ABWA+X'])}`,
+      });
+    case 'slips':
+      return one({ references: {}, text: reference.replaceAll('0', 'o').replaceAll('1', 'l') });
     case 'cancelled':
       Object.assign(payment, { status: 'cancelled', status_reason: 'cancelled_by_merchant' });
       return one();
@@ -234,9 +284,29 @@ function linesFor(random: SeededRandom, payment: Payment, kind: Kind, number: nu
   }
 }
 
+const EXPIRED = { status: 'cancelled', status_reason: 'expired' } as const;
+
+/** Sentences that the days contradict. */
+function contradictions({ day }: BankLine, { payment, sentence, facts }: Proposal): string[] {
+  const [created, end] = [payment.created_at, payment.expires_at].map((ms) =>
+    new Date(ms).toISOString().slice(0, 10),
+  );
+  const said = [sentence, ...facts.map(({ text }) => text)].join(' ');
+  const [, days] = /came (\d+|a) days? after/.exec(said) ?? [];
+  const isFalse = [
+    /the link ended on/.test(said) && !(payment.status === 'cancelled' && day > end!),
+    /before the payment was created/.test(said) && !(day < created!),
+    /on the day the payment was created/.test(said) && day !== created,
+    /a day to come/.test(said),
+    days !== undefined &&
+      (Date.parse(day) - Date.parse(created!)) / DAY_MS !== (days === 'a' ? 1 : Number(days)),
+  ];
+  return isFalse.includes(true) ? [`${day} ${created} ${end}: ${said}`] : [];
+}
+
 /** How proposals for a month came out. */
 export interface Outcome {
-  /** Certain proposals that are wrong: of another payment, or of a line that is odd. */
+  /** Certain proposals that are wrong, of another payment or of a line that is odd; and sentences that the days contradict. */
   wrong: string[];
   /** Lines with nothing odd that carry a reference, and how many of them have a certain proposal. */
   referenced: { all: number; certain: number };
@@ -250,11 +320,14 @@ export function judged(lines: readonly MonthLine[], proposals: readonly LineProp
   for (const [i, { kind, truth, line }] of lines.entries()) {
     const [first] = proposals[i]!.proposals;
     const certain = proposals[i]!.proposals.filter(({ level }) => level === 'certain');
+    outcome.wrong.push(...proposals[i]!.proposals.flatMap((one) => contradictions(line, one)));
     const isSound =
-      kind === 'plain' && certain.length < 2 && certain.every(({ payment }) => truth.has(payment.id));
+      SOUND.some((one) => one === kind) &&
+      certain.length < 2 &&
+      certain.every(({ payment }) => truth.has(payment.id));
     if (certain.length > 0 && !isSound) outcome.wrong.push(`${kind} ${JSON.stringify(line)}`);
     const isRight = first !== undefined && truth.has(first.payment.id);
-    if (kind === 'plain') {
+    if (SOUND.some((one) => one === kind)) {
       outcome.referenced.all += 1;
       if (first?.level === 'certain' && isRight) outcome.referenced.certain += 1;
     } else if (truth.size > 0) {

@@ -7,8 +7,8 @@ import { systemClock } from '../../lib/time.ts';
 import { faultLine } from '../../statements/import-file.ts';
 import { MATCH_LEVELS, type Proposal } from '../../statements/matching/judge-line.ts';
 import { type BankLine, mayMatch, unkeptLine } from '../../statements/matching/line-evidence.ts';
-import { openLines } from '../../statements/matching/open-lines.ts';
-import { type LineProposals, propose } from '../../statements/matching/propose.ts';
+import { openLines, proposeBeside } from '../../statements/matching/open-lines.ts';
+import type { LineProposals } from '../../statements/matching/propose.ts';
 import { readingOptions } from '../../statements/remembered.ts';
 import { type CsvFlags, csvOptions } from './statements-csv.ts';
 import { readFile } from './statements-import.ts';
@@ -24,6 +24,7 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
   await withStore(options, async (store) => {
     const how = {
       now: systemClock.now(),
+      timeZone: store.configuration.time_zone,
       prefixes: options.prefix ?? store.configuration.statements.prefixes,
     };
     const csv = {
@@ -34,7 +35,7 @@ export async function matchFiles(files: readonly string[], options: Options): Pr
     const faults = read.flatMap((one) => one.faults);
     const all =
       files.length > 0
-        ? await propose(store.database, read.flatMap(linesOf), how)
+        ? await proposeBeside(store.database, read.flatMap(linesOf), how)
         : await openLines(store.database, how);
     if (faults.length > 0) process.exitCode = 1;
     const matched = all.filter(({ line, proposals }) => mayMatch(line) || proposals.length > 0);

@@ -3,7 +3,6 @@ import type { Principal } from '../../administrators/administrator.ts';
 import { requireStanding } from '../../administrators/standing.ts';
 import { isAsRecorded } from '../../journal/record-row.ts';
 import type { Transaction } from '../../journal/transaction.ts';
-import { asOf } from '../../payments/payment.ts';
 import { isPaymentAsRecorded } from '../../payments/record.ts';
 import { claimOf } from '../../review/claim-time.ts';
 import type { Decision } from '../../review/decide.ts';
@@ -12,7 +11,7 @@ import { reviewActs } from '../../review/review.ts';
 import { whoClaimed } from '../../review/told.ts';
 import { LINES } from '../kept.ts';
 import { holdLine, linesOfPayments } from '../line-queries.ts';
-import { approveLine, type LinePair } from './line-acts.ts';
+import { acceptLine, approveLine, type LinePair } from './line-acts.ts';
 import type { CertainPair } from './open-lines.ts';
 
 /** Why `approveCertain` left a line alone. */
@@ -24,8 +23,8 @@ export interface LeftLine {
 
 /**
  * Approves pairs, in one commit: those that `certain` holds (`certainPairs`, asked a moment ago) and that are unchanged since they
- * were looked at. Leaves the others, and says why. A payment above the four-eyes limit gets its first approval. Throws `unauthorized`,
- * `forbidden` and `DatabaseError`.
+ * were looked at. Links those whose payment is approved already. Leaves the others, and says why. A payment above the four-eyes limit
+ * gets its first approval. Throws `unauthorized`, `forbidden` and `DatabaseError`.
  */
 export async function approveCertain(
   transaction: Transaction,
@@ -34,22 +33,26 @@ export async function approveCertain(
   certain: readonly CertainPair[],
   fourEyesAbove: Readonly<Record<string, number>>,
   requestId: string,
-): Promise<{ decisions: Decision[]; left: LeftLine[] }> {
+): Promise<{ decisions: Decision[]; linked: LinePair[]; left: LeftLine[] }> {
   await requireStanding(transaction, principal, 'decide');
   const decisions: Decision[] = [];
+  const linked: LinePair[] = [];
   const left: LeftLine[] = [];
   // Every node takes rows in the order of their names.
   const inOrder = pairs.toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1));
   for (const pair of inOrder) {
-    const isCertain = certain.some(
+    const sure = certain.find(
       ({ line, payment }) => line.id === pair.line_id && payment.id === pair.payment_id,
     );
-    const why = isCertain ? await whyNot(transaction, principal, pair) : 'It is not certain any more.';
-    if (why === undefined)
+    const why = sure ? await whyNot(transaction, principal, pair) : 'It is not certain any more.';
+    if (why === undefined && sure?.payment.status === 'approved') {
+      await acceptLine(transaction, principal, pair, requestId);
+      linked.push(pair);
+    } else if (why === undefined)
       decisions.push(await approveLine(transaction, principal, pair, fourEyesAbove, requestId));
     else left.push({ line_id: pair.line_id, payment_id: pair.payment_id, why });
   }
-  return { decisions, left };
+  return { decisions, linked, left };
 }
 
 /** Why a pair that is certain is not to be approved now; undefined if nothing is in the way. */
@@ -62,14 +65,13 @@ async function whyNot(
   const payment = await holdPayment(transaction, payment_id);
   const line = await holdLine(transaction, line_id);
   if (line?.state !== 'open' || !payment) return 'Another administrator was first.';
-  if (payment.version !== version || asOf(payment, transaction.now).status !== payment.status)
-    return 'The payment has changed since you looked at it.';
+  if (payment.version !== version) return 'The payment has changed since you looked at it.';
   if ((await linesOfPayments(transaction, [payment_id])).length > 0)
     return 'Another line was matched with the payment.';
   if (!(await isAsRecorded(transaction, LINES, line))) return 'The line was changed in the store itself.';
   if (!(await isPaymentAsRecorded(transaction, payment)))
     return 'The payment was changed in the store itself.';
-  if (reviewActs(payment).some(({ act }) => act === 'approve'))
+  if (payment.status !== 'approved' && reviewActs(payment).some(({ act }) => act === 'approve'))
     return 'It has a first approval: decide it on its page.';
   const claim = claimOf(payment, transaction.now);
   return claim && claim.by !== principal.id

@@ -1,16 +1,16 @@
-// Judges one payment for one bank line: how sure it is that they belong together, and why.
-
+// Judges one payment for one bank line: finds its cell of the matrix, and fills in what the row says.
 import { formatAmount } from '../../lib/money.ts';
-import { namesAgree } from '../../lib/search-terms.ts';
+import { namesAgree, searchedReference } from '../../lib/search-terms.ts';
+import { dateIn, daysFrom, placeOfDay } from '../../lib/time.ts';
+import { creditorReference } from '../../payments/methods/transfer/creditor-reference.ts';
 import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
 import { asOf, type Payment } from '../../payments/payment.ts';
-import { caseOf, daysAfter, type Evidence, type LineCase, type Neighbours } from './line-case.ts';
+import { arrivalsOf, type HandMoney, handMoneyOf, receivedSoFar } from '../../review/review.ts';
+import { dayInWords } from '../../review/told.ts';
 import type { BankLine, ReferenceRange } from './line-evidence.ts';
+import { type Judgement, type LineCase, type MatrixCell, rowOf } from './matrix.ts';
 
-/**
- * `certain`: a valid reference of one payment, exactly its amount and currency, a payment that is open, and no other line for it. `likely`
- * and `possible` want a look.
- */
+/** The levels of docs/matching.md: `likely` and `possible` want a look. */
 export const MATCH_LEVELS = ['certain', 'likely', 'possible'] as const;
 type MatchLevel = (typeof MATCH_LEVELS)[number];
 
@@ -29,6 +29,10 @@ export interface Proposal {
   sentence: string;
   /** What to do. */
   act: string;
+  /** What the button on the line's page does. */
+  button: Judgement['button'];
+  /** Money by hand that the line may show; undefined if there is none of its reference or amount. */
+  hand: (HandMoney & { is: 'same' | 'like' }) | undefined;
   /** Why, the strongest first. */
   facts: LineFact[];
 }
@@ -37,18 +41,44 @@ export interface Proposal {
 export interface Naming {
   /** By its transfer reference. */
   reference?: Pick<ReferenceRange, 'reference' | 'form'>;
-  /** By the merchant's reference, or the payment's id. */
+  /** By the merchant's reference, the payment's id, or a bank's reference that an administrator typed. */
   named?: string;
   /** The payer's account or name was typed by the customer. */
   payer?: 'account' | 'name';
 }
 
-/** What is known around a line and a payment. `now` in milliseconds since 1970. */
-export interface Surroundings extends Neighbours {
+/** What is known around a line and a payment: other lines and payments, the time, and the zone of its days. */
+export interface Surroundings {
+  /** Milliseconds since 1970. */
   now: number;
+  timeZone: string;
+  /** The day of a debit or a reversal that takes the payment's or the line's money back. */
+  takenBackOn: string | undefined;
+  /** Other open lines that carry the payment's reference, and what they come to, hundredths. */
+  rivals: { count: number; minor: number };
+  /** How many payments the line names, this one among them. */
+  named: number;
+  /** Whether the amounts of these payments come to the line's. */
+  together: boolean;
+  /** Whether the payment is a test among live ones. */
+  isTest: boolean;
+  /** The day up to which open lines were not read; undefined if all were. */
+  unseen: string | undefined;
+}
+
+/** A line, a payment that it may be for, and the cell of the matrix that they are. */
+export interface Pair {
+  line: BankLine;
+  payment: Payment;
+  cell: MatrixCell;
+  /** What fills the sentences of the matrix. */
+  values: Record<string, string | number>;
+  hand: Proposal['hand'];
+  facts: LineFact[];
 }
 
 const money = (minor: number, currency: string) => `${currency} ${formatAmount(minor)}`;
+const onDay = (day: string) => (day === '' ? 'no day' : dayInWords(day));
 
 /** What the customer and the merchant said of the payer. Erased payments say nothing. */
 function announced(payment: Payment): { names: string[]; account: string | null; isByCustomer: boolean } {
@@ -66,20 +96,23 @@ function announced(payment: Payment): { names: string[]; account: string | null;
 function payerFact(line: BankLine, payment: Payment): { agrees: boolean; fact: LineFact } | undefined {
   const { names, account } = announced(payment);
   const { name, account: from } = line.counterparty;
-  const fact = (agrees: boolean, text: string, basis: string) => ({
+  const told = (agrees: boolean, text: string, basis: string) => ({
     agrees,
-    fact: { kind: 'payer' as const, text, basis },
+    fact: fact('payer', text, basis),
   });
   const isAccount = account === null || from === undefined ? undefined : accountsAgree(account, from);
-  if (isAccount) return fact(true, 'The money comes from the account that the customer gave.', `${from}.`);
+  if (isAccount) return told(true, 'The money comes from the account that the customer gave.', `${from}.`);
   if (name !== undefined && names.length > 0) {
     const same = names.find((one) => namesAgree(one, name));
     const basis = 'Compared without regard to letter case, accents, initials and the order of words.';
-    if (same !== undefined) return fact(true, `The payer is “${name}”, the customer “${same}”.`, basis);
-    return fact(false, `The payer is “${name}”, the customer “${names[0]}”.`, basis);
+    return told(
+      same !== undefined,
+      `The payer is “${name}”, the customer “${same ?? names[0]}”.`,
+      same === name ? 'They are equal.' : basis,
+    );
   }
   if (isAccount === false)
-    return fact(
+    return told(
       false,
       'The money comes from another account than the customer gave.',
       `${from}, not ${account}.`,
@@ -87,36 +120,31 @@ function payerFact(line: BankLine, payment: Payment): { agrees: boolean; fact: L
   return undefined;
 }
 
-/** Judges a payment that a line may be for. Undefined if nothing speaks for it. */
-export function judgeLine(
+/** The cell of a payment that a line may be for. Undefined if nothing speaks for it. */
+export function pairOf(
   line: BankLine,
   stored: Payment,
   naming: Naming,
-  surroundings: Surroundings,
-): Proposal | undefined {
-  const payment = asOf(stored, surroundings.now);
+  around: Surroundings,
+): Pair | undefined {
+  const payment = asOf(stored, around.now);
   const payer = payerFact(line, payment);
   const sameCurrency = line.currency === payment.currency;
-  const difference = line.amount_minor - payment.amount_minor;
-  const isExact = sameCurrency && (difference === 0 || surroundings.together);
+  const isAsked = sameCurrency && line.amount_minor === payment.amount_minor;
   const { reference, named } = naming;
   const isNamed = reference !== undefined || named !== undefined;
-  if (!isNamed && !(sameCurrency && difference === 0)) return undefined;
-  const isElsewhere = surroundings.isTest || surroundings.rivals.count > 0;
-  if (!isNamed && naming.payer === undefined && isElsewhere) return undefined;
+  if (!isNamed && !isAsked) return undefined;
+  if (!isNamed && naming.payer === undefined && (around.isTest || around.rivals.count > 0)) return undefined;
   const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
   if (!isNamed && !(isOpen || (payer?.agrees && payment.status === 'cancelled'))) return undefined;
-
+  const { cell, values, hand } = placed(line, payment, around);
   // A name that only the merchant gave announces no payer: another person may pay for the customer.
   const isPayer = announced(payment).isByCustomer ? payer?.agrees : undefined;
-  const evidence: Evidence =
-    reference?.form ?? (named !== undefined ? 'named' : payer?.agrees ? 'payer' : 'none');
-  const [kind, sentence, act] = caseOf(line, payment, { isPayer, evidence }, surroundings);
-  const isEqual = sameCurrency && difference === 0;
+  const by = reference?.form ?? (named !== undefined ? 'named' : payer?.agrees ? 'payer' : 'amount');
   const facts = [
     referenceFact(naming),
     namedFact(naming),
-    isEqual
+    isAsked
       ? fact(
           'amount',
           `The amount is exact: ${money(line.amount_minor, line.currency)}.`,
@@ -124,29 +152,122 @@ export function judgeLine(
         )
       : undefined,
     payer?.fact,
-    dayFact(line, payment, surroundings.now),
+    dayFact(line, payment, around),
   ];
   return {
-    payment,
-    level: levelOf(),
-    case: kind,
-    sentence,
-    act,
+    ...{ line, payment, values, hand },
+    cell: { ...cell, by, payer: isPayer === undefined ? 'unknown' : isPayer ? 'same' : 'other' },
     facts: facts.filter((one) => one !== undefined),
   };
+}
 
-  function levelOf(): MatchLevel {
-    if (kind === 'exact' && reference?.form === 'whole') return 'certain';
-    const strong =
-      reference?.form === 'whole' ||
-      (isExact && reference !== undefined) ||
-      (isExact && (named !== undefined || payer?.agrees === true));
-    return strong && isOpenCase() ? 'likely' : 'possible';
-  }
+/** The pair of a debit and the payment whose reference it carries. */
+export function outgoingPair(line: BankLine, stored: Payment, around: Surroundings): Pair {
+  const payment = asOf(stored, around.now);
+  const { cell, values } = placed(line, payment, around);
+  return {
+    line,
+    payment,
+    cell: { ...cell, money: 'out', beside: 'alone' },
+    values,
+    hand: undefined,
+    facts: [],
+  };
+}
 
-  function isOpenCase(): boolean {
-    return !['twice', 'rejected', 'taken_back', 'test'].includes(kind);
+/** Everything of a cell but how the line names the payment, and who paid. */
+function placed(
+  line: BankLine,
+  payment: Payment,
+  around: Surroundings,
+): Pick<Pair, 'cell' | 'values' | 'hand'> {
+  const { timeZone, rivals, takenBackOn } = around;
+  const { currency, created_at, expires_at, amount_minor: asked } = payment;
+  const received = receivedSoFar(payment);
+  const byHand = handMoneyOf(payment);
+  const hand = handOf(line, payment, byHand);
+  const isPart = rivals.count > 0 && received + rivals.minor + line.amount_minor === asked;
+  const due =
+    hand?.amount_minor ??
+    (payment.status === 'approved' ? (byHand[0]?.amount_minor ?? asked) : asked - received);
+  const difference = line.amount_minor - due;
+  const last = arrivalsOf(payment).at(-1)?.received_on;
+  return {
+    hand,
+    cell: {
+      money: 'in',
+      came: cameOf(payment, received),
+      hand: hand?.is ?? (byHand.length > 0 ? 'other' : 'none'),
+      day: placeOfDay(line.day, { from: created_at, to: expires_at }, timeZone),
+      ...{ by: 'whole', payer: 'unknown' },
+      amount: amountOf(),
+      beside: besideOf(payment, around, isPart),
+    },
+    values: {
+      arrived: money(line.amount_minor, line.currency),
+      asked: money(asked, currency),
+      gap: money(Math.abs(difference), currency),
+      received: money(received, currency),
+      hand: money((hand ?? byHand[0])?.amount_minor ?? asked, currency),
+      before: last === undefined ? 'before' : `on ${onDay(last)}`,
+      back: onDay(takenBackOn ?? ''),
+      day: onDay(line.day),
+      created: dayInWords(dateIn(timeZone, created_at)),
+      end: dayInWords(dateIn(timeZone, expires_at)),
+      count: around.named,
+    },
+  };
+
+  function amountOf(): MatrixCell['amount'] {
+    if (line.currency !== currency) return 'currency';
+    if (difference === 0 || around.together) return 'exact';
+    if (difference > 0) return 'more';
+    return line.chargesMinor === -difference ? 'charges' : 'less';
   }
+}
+
+function cameOf({ status, status_reason, amount_minor }: Payment, received: number): MatrixCell['came'] {
+  if (status === 'cancelled') return status_reason === 'expired' ? 'expired' : 'cancelled';
+  if (status !== 'requires_review') return status;
+  if (received <= 0) return 'announced';
+  return received < amount_minor ? 'part' : 'received';
+}
+
+function besideOf({ created_at }: Payment, around: Surroundings, isPart: boolean): MatrixCell['beside'] {
+  const { takenBackOn, isTest, rivals, named, together, unseen, timeZone } = around;
+  if (takenBackOn !== undefined) return 'back';
+  if (isTest) return 'test';
+  if (rivals.count > 0) return isPart ? 'parts' : 'rival';
+  if (named > 1) return together ? 'several' : 'ambiguous';
+  return unseen !== undefined && dateIn(timeZone, created_at) <= unseen ? 'unseen' : 'alone';
+}
+
+/** Money by hand that a line may show: by the bank's reference that was typed with it, else by the amount, which proves nothing. */
+export function handOf(line: BankLine, payment: Payment, money = handMoneyOf(payment)): Proposal['hand'] {
+  const { bank, booking, endToEnd, owner } = line.references;
+  const own = creditorReference(payment);
+  const written = [bank, booking, endToEnd, owner].map((text) => searchedReference(text ?? ''));
+  const isSame = (text: string) =>
+    searchedReference(text) !== own && written.includes(searchedReference(text));
+  const same = money.find(({ references }) => references.some(isSame));
+  if (same) return { ...same, is: 'same' };
+  const like = money.find(({ amount_minor }) => amount_minor === line.amount_minor);
+  return like && { ...like, is: 'like' };
+}
+
+/** What is proposed for a pair, by its row of the matrix. */
+export function proposalOf({ payment, cell, values, hand, facts }: Pair): Proposal {
+  const { kind, level, says, act, button } = rowOf(cell);
+  const isStrong = cell.by === 'whole' || (cell.amount === 'exact' && cell.by !== 'amount');
+  const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+  return {
+    payment,
+    level: level === 'evidence' ? (isStrong ? 'likely' : 'possible') : level,
+    case: kind,
+    sentence: filled(says),
+    act: filled(act),
+    ...{ button, hand, facts },
+  };
 }
 
 const fact = (kind: LineFact['kind'], text: string, basis: string): LineFact => ({ kind, text, basis });
@@ -164,18 +285,17 @@ function referenceFact({ reference }: Naming): LineFact | undefined {
 
 function namedFact({ named }: Naming): LineFact | undefined {
   if (named === undefined) return undefined;
-  return fact(
-    'named',
-    `The text names the payment: ${named}.`,
-    'The merchant’s reference or the payment’s id.',
-  );
+  const basis = 'The merchant’s reference, the payment’s id, or a bank’s reference that was typed.';
+  return fact('named', `The text names the payment: ${named}.`, basis);
 }
 
-function dayFact(line: BankLine, payment: Payment, now: number): LineFact | undefined {
-  const days = daysAfter(line, payment);
+function dayFact(line: BankLine, payment: Payment, { now, timeZone }: Surroundings): LineFact | undefined {
+  const days = daysFrom(dateIn(timeZone, payment.created_at), line.day);
   if (Number.isNaN(days)) return undefined;
-  if (Date.parse(line.day) > now) return fact('day', 'The bank books the money on a day to come.', line.day);
-  if (days < -1) return fact('day', 'The money came before the payment was created.', line.day);
-  const when = days <= 0 ? 'on the day' : days === 1 ? 'a day after' : `${days} days after`;
-  return fact('day', `The money came ${when} the payment was created.`, line.day);
+  const basis = `${dayInWords(line.day)}.`;
+  if (line.day > dateIn(timeZone, now))
+    return fact('day', 'The bank books the money on a day to come.', basis);
+  if (days < 0) return fact('day', 'The money came before the payment was created.', basis);
+  const when = days === 0 ? 'on the day' : days === 1 ? 'a day after' : `${days} days after`;
+  return fact('day', `The money came ${when} the payment was created.`, basis);
 }

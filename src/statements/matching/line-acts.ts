@@ -12,10 +12,11 @@ import { paymentNotFound } from '../../payments/transition.ts';
 import { actOn, refuseOthersClaim, refuseOtherVersion, withAct } from '../../review/act.ts';
 import { approve, type Decision } from '../../review/decide.ts';
 import { recordMoney } from '../../review/record-money.ts';
-import { BANK_REFERENCE_MAXIMUM } from '../../review/review.ts';
+import { BANK_REFERENCE_MAXIMUM, handMoneyOf, type ReviewAct, reviewActs } from '../../review/review.ts';
 import { type KeptLine, LINES } from '../kept.ts';
 import { findLine, type LineWritten } from '../line-queries.ts';
-import { bankLine, mayMatch } from './line-evidence.ts';
+import { handOf } from './judge-line.ts';
+import { bankLine, isOutgoing, mayMatch } from './line-evidence.ts';
 
 /** The longest reason for ignoring a line, in code points. */
 export const IGNORE_REASON_MAXIMUM = 500;
@@ -30,35 +31,34 @@ export interface LinePair {
   line_id: string;
   payment_id: string;
   version: number;
+  /** Whether the line shows money that was recorded by hand, or came besides: where only the amount is the same, it must be said. */
+  as?: 'same' | 'besides' | undefined;
 }
 
 /**
- * Says that a line is the money of a payment. A payment that is pending or cancelled is under review from then on, with the amount and the
- * day of the line. Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not an open credit, is
- * in another currency, or the payment is decided; `conflict` if another administrator has claimed the payment, it was changed since it
- * was `version`, or the line is not as the history says.
+ * Says that a line is the money of a payment, or of a debit that it took the money back. A payment that is pending or cancelled is under
+ * review from then on, with the amount and the day of the line. An approved one is only linked with the money that it was approved for.
+ * Commit it with the payment's id as `row`. Throws `not_found`; `invalid_status` if the line is not open and booked, is in another
+ * currency, the payment is decided and needs no line, or `as` is missing; `conflict` if another administrator has claimed the payment, it
+ * was changed since it was `version`, or the line is not as the history says.
  */
 export async function acceptLine(
   transaction: Transaction,
   principal: Principal,
-  { line_id, payment_id, version }: LinePair,
+  { line_id, payment_id, version, as }: LinePair,
   requestId: string,
 ): Promise<Payment> {
   await requireStanding(transaction, principal, 'decide');
   const line = await openLine(transaction, line_id);
   const payment = await findPayment(transaction, payment_id);
   if (!payment) throw paymentNotFound();
-  if (!mayMatch(bankLine(line)))
-    throw new OperationalError('invalid_status', 'The line is no credit that was booked.');
+  const isBack = isOutgoing(bankLine(line));
+  if (!line.booked || !(isBack || mayMatch(bankLine(line)))) refuse('The line is no credit that was booked.');
   if (line.currency !== payment.currency)
-    throw new OperationalError(
-      'invalid_status',
-      `The line is in ${line.currency}, the payment in ${payment.currency}.`,
-    );
+    refuse(`The line is in ${line.currency}, the payment in ${payment.currency}.`);
   const { status } = asOf(payment, transaction.now);
-  if (isDecided({ status }))
-    throw new OperationalError('invalid_status', `The payment is ${status} already.`);
-  await refuseOthersClaim(transaction, payment, principal);
+  const same_as = isBack ? undefined : shownBy(line, { ...payment, status }, as);
+  if (!isBack) await refuseOthersClaim(transaction, payment, principal);
   if (payment.version !== version)
     throw new OperationalError('conflict', 'The payment has changed since you looked at it.');
   const received = {
@@ -69,14 +69,31 @@ export async function acceptLine(
     version,
     line: line_id,
   };
+  const pair = { payment_id, version, same_as };
   const after =
-    status === 'requires_review'
-      ? await tellPayment(transaction, principal, { payment_id, version }, line, 'match', requestId)
+    isBack || status === 'requires_review' || status === 'approved'
+      ? await tellPayment(transaction, principal, pair, line, isBack ? 'return' : 'match', requestId)
       : await recordMoney(transaction, principal, payment_id, received, requestId);
   await writeLine(transaction, line, { state: 'matched', payment_id }, 'line.matched', principal, requestId, {
     payment: payment_id,
   });
   return after;
+}
+
+function refuse(message: string): never {
+  throw new OperationalError('invalid_status', message);
+}
+
+/** The `entry_version` of the act by hand whose money a credit shows; undefined if it is further money. Throws `invalid_status`. */
+function shownBy(line: KeptLine, payment: Payment, as: LinePair['as']): number | undefined {
+  const money = handMoneyOf(payment);
+  const hand = handOf(bankLine(line), payment, money);
+  if (payment.status === 'rejected' || (payment.status === 'approved' && money.length === 0))
+    refuse(`The payment is ${payment.status} already.`);
+  if (payment.status === 'approved') return (hand ?? money[0]!).entry_version;
+  if (hand?.is === 'like' && as === undefined)
+    refuse('Money of this amount was recorded by hand: say whether the line shows the same money.');
+  return as === 'besides' ? undefined : (hand ?? (as === 'same' ? money[0] : undefined))?.entry_version;
 }
 
 /**
@@ -86,17 +103,23 @@ export async function acceptLine(
 function tellPayment(
   transaction: Transaction,
   principal: Principal,
-  { payment_id, version }: Pick<LinePair, 'payment_id'> & { version: number | null },
+  {
+    payment_id,
+    version,
+    same_as,
+  }: { payment_id: string; version: number | null; same_as?: number | undefined },
   { id, amount_minor, currency, day }: KeptLine,
-  act: 'match' | 'unmatch',
+  act: 'match' | 'return' | 'unmatch',
   requestId: string,
 ): Promise<Payment> {
-  const money = { amount_minor, currency, received_on: day };
+  const money = { amount_minor, currency, received_on: day, same_as: same_as ?? null };
   return actOn(transaction, principal, payment_id, requestId, async (seen) => {
     await refuseOtherVersion(transaction, seen, version);
+    // No merchant is told of money that they know.
+    const matched = same_as === undefined ? 'payment.line_matched' : 'payment.line_linked';
     return {
-      written: withAct(transaction, seen, principal, { act, line: id, ...(act === 'match' && money) }),
-      action: act === 'match' ? 'payment.line_matched' : 'payment.line_taken_back',
+      written: withAct(transaction, seen, principal, { act, line: id, ...(act !== 'unmatch' && money) }),
+      action: { match: matched, return: 'payment.money_returned', unmatch: 'payment.line_taken_back' }[act],
       facts: { line: id, line_minor: amount_minor, currency, line_day: day },
     };
   });
@@ -166,7 +189,7 @@ export async function reopenLine(
   await writeLine(transaction, line, open, 'line.reopened', principal, requestId);
 }
 
-/** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it is decided. */
+/** Tells the payment of a line, if it has one, that the line is its money no more. Throws `invalid_status` if it was decided by it. */
 export async function unmatch(
   transaction: Transaction,
   principal: Principal,
@@ -174,15 +197,21 @@ export async function unmatch(
   requestId: string,
 ): Promise<void> {
   const payment = line.payment_id === null ? undefined : await findPayment(transaction, line.payment_id);
-  if (payment && isDecided(payment))
-    throw new OperationalError(
-      'invalid_status',
-      `The payment is ${payment.status}: a decision cannot be taken back.`,
-    );
   if (!payment) return;
+  if (isDecidedBy(payment, line))
+    refuse(`The payment is ${payment.status}: a decision cannot be taken back.`);
   const pair = { payment_id: payment.id, version: null };
   await tellPayment(transaction, principal, pair, line, 'unmatch', requestId);
 }
+
+/** Whether a payment was decided after a line was matched with it: then the match stands. */
+export function isDecidedBy(payment: Payment, { id }: Pick<KeptLine, 'id'>): boolean {
+  const acts = reviewActs(payment);
+  const [decided, matched] = [acts.findLast(isDecision), acts.findLast(({ line }) => line === id)];
+  return isDecided(payment) && !(matched && decided && matched.entry_version > decided.entry_version);
+}
+
+const isDecision = ({ act }: ReviewAct) => act === 'approve' || act === 'reject';
 
 export const lineNotFound = () => new OperationalError('not_found', 'There is no such statement line.');
 

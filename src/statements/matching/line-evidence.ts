@@ -146,7 +146,8 @@ function nearRangesIn(texts: readonly string[], day: string): ReferenceRange[] {
  */
 function nearlyOurs(day: string): (run: string) => boolean {
   const at = Date.parse(day);
-  if (Number.isNaN(at)) return () => false;
+  // Without a day only what begins as a creditor reference is tried.
+  if (Number.isNaN(at)) return (run) => run.startsWith('RF') && NEARLY.test(run);
   const starts = [at, at - STARTS_CHANGE_MS].map((ms) => timeOrderedFloor('', ms).slice(0, 3).toUpperCase());
   return (run) => {
     if (NEARLY_QR.test(run)) return run.startsWith('00');

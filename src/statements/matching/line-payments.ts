@@ -1,5 +1,6 @@
 // Looks up the payments that bank lines may be for, all lines at once, and says how each line names them.
 
+import { searchedReference } from '../../lib/search-terms.ts';
 import {
   creditorReference,
   qrReference,
@@ -9,7 +10,7 @@ import type { Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { paymentsInRanges, paymentsOfAmounts, paymentsWith } from '../../review/candidate-queries.ts';
 import type { Reader } from '../../store/database.ts';
-import type { Naming } from './judge-line.ts';
+import { handOf, type Naming } from './judge-line.ts';
 import type { BankLine, LineEvidence, ReferenceRange } from './line-evidence.ts';
 
 /** A line, and what it says. */
@@ -28,9 +29,14 @@ interface Found {
   byAccount: Map<string, Payment[]>;
   byName: Map<string, Payment[]>;
   byAmount: Map<string, Payment[]>;
+  byBank: Map<string, Payment[]>;
   /** Those whose ids lie in ranges, in the order of their ids. */
   inRanges: Payment[];
 }
+
+/** The bank's references of a line, as administrators may have typed them. */
+const bankReferences = ({ references: { bank, booking } }: BankLine): string[] =>
+  [...new Set([bank, booking])].flatMap((one) => (one === undefined ? [] : searchedReference(one)));
 
 const amountKey = (minor: number, currency: string) => `${minor} ${currency}`;
 
@@ -60,6 +66,11 @@ export async function lookUp(
     all(({ name }) => (name === undefined ? [] : [name])),
   );
   const byAmount = await paymentsOfAmounts(database, amounts);
+  const byBank = await paymentsWith(
+    database,
+    'bank_reference',
+    lines.flatMap(({ line }) => bankReferences(line)),
+  );
   return {
     byId: new Map(
       (named.length > 0 ? await findPayments(database, named) : []).map((payment) => [payment.id, payment]),
@@ -68,6 +79,7 @@ export async function lookUp(
     byReference: Map.groupBy(byReference, ({ merchant_reference }) => merchant_reference!),
     byAccount: Map.groupBy(byAccount, ({ payer_account }) => payer_account!),
     byName: Map.groupBy(byName, ({ payer_name }) => payer_name!),
+    byBank: Map.groupBy(byBank, ({ bank_reference }) => bank_reference!),
     byAmount: Map.groupBy(byAmount, ({ amount_minor, currency }) => amountKey(amount_minor, currency)),
   };
 }
@@ -120,6 +132,9 @@ export function namingsOf({ line, evidence }: ReadLine, found: Found): Namings {
   }
   for (const reference of evidence.references)
     for (const payment of found.byReference.get(reference) ?? []) add(payment, { named: reference });
+  for (const reference of bankReferences(line))
+    for (const payment of found.byBank.get(reference) ?? [])
+      if (handOf(line, payment)?.is === 'same') add(payment, { named: reference });
   for (const payment of found.byAccount.get(evidence.account ?? '') ?? []) add(payment, { payer: 'account' });
   for (const payment of found.byName.get(evidence.name ?? '') ?? []) add(payment, { payer: 'name' });
   for (const payment of found.byAmount.get(amountKey(line.amount_minor, line.currency)) ?? [])

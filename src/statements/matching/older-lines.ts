@@ -1,4 +1,4 @@
-// Older open lines than those that are shown: the ones that carry a reference which a shown line carries too.
+// Lines beside those that are shown: older open credits, and debits in any state, that carry a reference which a shown line carries too.
 
 import { timeOrderedFloor } from '../../lib/ids.ts';
 import { DAY_MS } from '../../lib/time.ts';
@@ -19,15 +19,23 @@ export interface OlderLines {
   unseen: string | undefined;
 }
 
+interface Among {
+  /** `open` credits; debits in whatever state, because what went back counts whatever became of its line. */
+  direction: KeptLine['direction'];
+  /** Where to begin; undefined: with the newest. */
+  after: LinePlace | undefined;
+  most: number;
+  prefixes: readonly string[] | undefined;
+}
+
 /**
- * The open lines of a direction behind `after` that carry a reference of one of `shown`. Stops at the day on which the first of
+ * The lines behind `after` that carry a reference of one of `shown`, and debits that are reversals. Stops at the day on which the first of
  * these payments was created, for no money comes before, and after `most` lines. Throws `DatabaseError`.
  */
 export async function olderLines(
   database: Reader,
   shown: readonly BankLine[],
-  direction: KeptLine['direction'],
-  { after, most, prefixes }: { after: LinePlace; most: number; prefixes: readonly string[] | undefined },
+  { direction, after, most, prefixes }: Among,
 ): Promise<OlderLines> {
   const ids = new Set(
     shown.filter(mayMatch).flatMap((line) => referencesOn(line, prefixes).map(({ low }) => low)),
@@ -38,21 +46,26 @@ export async function olderLines(
   const first = [...ids].reduce((one, other) => (one < other ? one : other));
   const isBefore = ({ day }: LinePlace) =>
     timeOrderedFloor(PAYMENT_ID_PREFIX, (Date.parse(day) || 0) + 2 * DAY_MS) < first;
+  const counts = (line: BankLine) =>
+    (direction === 'debit' && line.reversal === 1) ||
+    (mayCarry(line, times) && referencesOn(line, prefixes).some(({ low }) => ids.has(low)));
+  const filter = direction === 'credit' ? { state: 'open' as const, direction } : { direction };
   let place = after;
   for (let looked = 0; looked < most; looked += PAGE) {
     const limit = Math.min(PAGE, most - looked);
-    const page = await listLines(database, { state: 'open', direction }, place, limit);
-    for (const row of page) {
-      const line = bankLine(row);
-      if (mayCarry(line, times) && referencesOn(line, prefixes).some(({ low }) => ids.has(low)))
-        lines.push(line);
-    }
+    const page = await listLines(database, filter, place, limit);
+    lines.push(
+      ...page
+        .filter(({ state }) => state !== 'replaced')
+        .map(bankLine)
+        .filter(counts),
+    );
     if (page.length < limit || isBefore(page.at(-1)!)) return { lines, unseen: undefined };
     place = page.at(-1)!;
     // SQLite answers without ever waiting: others get their turn between two pages.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { lines, unseen: place.day };
+  return { lines, unseen: place?.day };
 }
 
 /** Whether a reference of a payment that was created at one of `times` may stand on a line; one in digits may be anyone's. */

@@ -1,20 +1,29 @@
 // Proposes payments for bank lines: gathers what the lines say, looks all of it up at once, and judges each pair.
 
-import { formatAmount } from '../../lib/money.ts';
+import { namesAgree } from '../../lib/search-terms.ts';
 import { DAY_MS } from '../../lib/time.ts';
-import { asOf, isDecided, type Payment } from '../../payments/payment.ts';
+import { accountsAgree } from '../../payments/methods/transfer/payer-account.ts';
+import { isDecided, type Payment } from '../../payments/payment.ts';
 import { hasLivePayments } from '../../review/candidate-queries.ts';
 import type { Reader } from '../../store/database.ts';
 import type { KeptLine } from '../kept.ts';
-import { linesOfPayments } from '../line-queries.ts';
-import { judgeLine, MATCH_LEVELS, type Proposal, type Surroundings } from './judge-line.ts';
+import {
+  MATCH_LEVELS,
+  outgoingPair,
+  type Pair,
+  type Proposal,
+  pairOf,
+  proposalOf,
+  type Surroundings,
+} from './judge-line.ts';
 import { type BankLine, evidenceOf, isOutgoing, mayMatch } from './line-evidence.ts';
 import { byReferenceOf, lookUp, type Namings, namingsOf } from './line-payments.ts';
+import { DIMENSIONS, type MatrixCell, rowOf } from './matrix.ts';
 
 /** Proposals of one line that are shown. */
 const PROPOSALS_MAXIMUM = 5;
-/** Payments whose lines one statement asks for. */
-const AT_ONCE = 500;
+/** Characters of an end-to-end reference that may tell a credit by the debit that takes it back. */
+const END_TO_END_MINIMUM = 6;
 
 /** What is proposed for a line, the best first. */
 export interface LineProposals {
@@ -27,18 +36,22 @@ export interface ProposeOptions {
   now: number;
   /** What the bookkeeper writes before references, such as `INV-`. */
   prefixes?: readonly string[];
+  /** The zone in which days are compared. Default: UTC. */
+  timeZone?: string;
+  /** The day up to which there are open lines that `lines` does not hold. */
+  unseen?: string | undefined;
 }
 
 /**
  * Proposes payments for each of `lines`. Lines that cannot be the money of a payment get none: pending ones, reversals, zero. A debit
- * gets the payment whose whole reference it carries, as money that was taken back. Changes nothing. Throws `DatabaseError`.
+ * gets the payment whose whole reference it carries, as money that went back. Changes nothing. Throws `DatabaseError`.
  */
 export async function propose(
   database: Reader,
   lines: readonly BankLine[],
-  { now, prefixes }: ProposeOptions,
+  how: ProposeOptions,
 ): Promise<LineProposals[]> {
-  const said = (line: BankLine) => ({ line, evidence: evidenceOf(line, prefixes) });
+  const said = (line: BankLine) => ({ line, evidence: evidenceOf(line, how.prefixes) });
   const credits = lines.filter(mayMatch).map(said);
   const outgoing = lines.filter(isOutgoing).map(said);
   const found = await lookUp(database, credits, outgoing);
@@ -47,14 +60,38 @@ export async function propose(
   const out = outgoing.flatMap((one) =>
     byReferenceOf(one, found).map(([payment]) => ({ line: one.line, payment })),
   );
-  const around = await surroundingsOf(database, now, read, out);
+  const debits = Map.groupBy(out, ({ line }) => line.id);
+  const around = await surroundingsOf(database, how, read, { lines: outgoing.map(({ line }) => line), out });
   return lines.map((line) => {
-    const proposals = [...(namings.get(line.id)?.values() ?? [])].flatMap(
-      ({ payment, naming }) => judgeLine(line, payment, naming, around(line, payment)) ?? [],
+    const back = debits.get(line.id);
+    if (back) {
+      const payments = [...new Map(back.map(({ payment }) => [payment.id, payment])).values()];
+      return {
+        line,
+        proposals: payments.map((one) => proposalOf(outgoingPair(line, one, around(line, one)))),
+      };
+    }
+    const pairs = [...(namings.get(line.id)?.values() ?? [])].flatMap(
+      ({ payment, naming }) => pairOf(line, payment, naming, around(line, payment)) ?? [],
     );
-    const back = out.filter((one) => one.line === line).map(({ payment }) => takenBack(line, payment, now));
-    return { line, proposals: back.length > 0 ? back : best(line, proposals) };
+    return { line, proposals: best(line, withAlike(pairs).map(proposalOf)) };
   });
+}
+
+const STRENGTH = Object.keys(DIMENSIONS.by) as MatrixCell['by'][];
+
+/** Pairs of one line: of those with nothing odd, the ones that the same evidence speaks for are alike, if there are several. */
+function withAlike(pairs: readonly Pair[]): Pair[] {
+  const sound = pairs.filter(({ cell }) => rowOf(cell).kind === 'exact');
+  const strongest = STRENGTH.find((by) => sound.some(({ cell }) => cell.by === by));
+  const alike = sound.filter(({ cell }) => cell.by === strongest);
+  if (alike.length < 2) return [...pairs];
+  const count = alike.length === 2 ? 'Two' : alike.length;
+  return pairs.map((pair) =>
+    alike.includes(pair)
+      ? { ...pair, cell: { ...pair.cell, beside: 'alike' }, values: { ...pair.values, count } }
+      : pair,
+  );
 }
 
 type Outgoing = { line: BankLine; payment: Payment };
@@ -62,15 +99,14 @@ type Outgoing = { line: BankLine; payment: Payment };
 /** Gathers what counts around each line and payment: other lines, and other payments that the line names. */
 async function surroundingsOf(
   database: Reader,
-  now: number,
+  { now, timeZone = 'UTC', unseen }: ProposeOptions,
   credits: readonly { line: BankLine; namings: Namings }[],
-  outgoing: readonly Outgoing[],
+  outgoing: { lines: readonly BankLine[]; out: readonly Outgoing[] },
 ): Promise<(line: BankLine, payment: Payment) => Surroundings> {
   const payments = credits.flatMap(({ namings }) => [...namings.values()].map(({ payment }) => payment));
-  const ids = [...new Set(payments.map(({ id }) => id))];
-  const matched = Map.groupBy(await matchedLines(database, ids), ({ payment_id }) => payment_id!);
   const hasLive = payments.some(({ mode }) => mode === 'test') && (await hasLivePayments(database));
-  const out = new Map(outgoing.map(({ line, payment }) => [payment.id, line.day]));
+  const out = new Map(outgoing.out.map(({ line, payment }) => [payment.id, line.day]));
+  const returned = Map.groupBy(outgoing.lines, amountKey);
   const carriers = new Map<string, BankLine[]>();
   const named = new Map<string, NamedPayments>();
   for (const { line, namings } of credits) {
@@ -79,19 +115,32 @@ async function surroundingsOf(
       if (naming.reference?.form === 'whole') carriers.set(id, [...(carriers.get(id) ?? []), line]);
   }
   return (line, { id, mode }) => {
-    const others = (matched.get(id) ?? []).filter((one) => one.id !== line.id);
     const rivals = (carriers.get(id) ?? []).filter((one) => one.id !== line.id);
-    const { ids, isSum } = named.get(line.id)!;
+    const { ids, isSum } = named.get(line.id) ?? { ids: new Set(), isSum: false };
     return {
-      now,
-      matched: others.length > 0 ? { day: others.at(-1)!.day, minor: sumOf(others) } : undefined,
-      takenBackOn: out.get(id),
+      ...{ now, timeZone, unseen },
+      takenBackOn: out.get(id) ?? returned.get(amountKey(line))?.find((one) => takesBack(one, line))?.day,
       rivals: { count: rivals.length, minor: sumOf(rivals) },
       named: ids.has(id) ? ids.size : 0,
       together: isSum && ids.has(id),
       isTest: mode === 'test' && hasLive,
     };
   };
+}
+
+const amountKey = ({ amount_minor, currency }: BankLine) => `${amount_minor} ${currency}`;
+
+/** Whether a debit of a credit's amount takes it back: by its end-to-end reference, or as a reversal to the same payer. */
+function takesBack(debit: BankLine, credit: BankLine): boolean {
+  if (debit.day < credit.day) return false;
+  const { endToEnd } = debit.references;
+  if (endToEnd !== undefined && endToEnd.length >= END_TO_END_MINIMUM)
+    if (endToEnd === credit.references.endToEnd) return true;
+  if (!debit.reversal) return false;
+  const [to, from] = [debit.counterparty, credit.counterparty];
+  if (to.account !== undefined && from.account !== undefined)
+    return accountsAgree(to.account, from.account) === true;
+  return to.name !== undefined && from.name !== undefined && namesAgree(to.name, from.name);
 }
 
 const sumOf = (some: readonly Pick<KeptLine, 'amount_minor'>[]) =>
@@ -126,19 +175,6 @@ function namedBy(line: BankLine, namings: Namings): NamedPayments {
   return { ids: new Set([...whole, ...others].map(({ id }) => id)), isSum: false };
 }
 
-/** A debit that carries the reference of a payment: it is the money of none, and its payment may have lost its own. */
-function takenBack(line: BankLine, stored: Payment, now: number): Proposal {
-  const money = `${line.currency} ${formatAmount(line.amount_minor)}`;
-  return {
-    payment: asOf(stored, now),
-    level: 'possible',
-    case: 'taken_back',
-    sentence: `${money} went out with the reference of this payment.`,
-    act: 'If you did not return it yourself, tell the merchant. Then ignore the line with a reason.',
-    facts: [],
-  };
-}
-
 /** The best first. What merely has the same amount is left out beside what the line names. */
 function best({ day }: BankLine, proposals: readonly Proposal[]): Proposal[] {
   const end = Date.parse(day) + DAY_MS;
@@ -163,11 +199,4 @@ function best({ day }: BankLine, proposals: readonly Proposal[]): Proposal[] {
   return (isByReference ? named : sorted).filter(
     ({ case: kind }, place) => kind === 'several' || place < PROPOSALS_MAXIMUM,
   );
-}
-
-async function matchedLines(database: Reader, ids: readonly string[]): Promise<KeptLine[]> {
-  const found: KeptLine[] = [];
-  for (let i = 0; i < ids.length; i += AT_ONCE)
-    found.push(...(await linesOfPayments(database, ids.slice(i, i + AT_ONCE))));
-  return found;
 }

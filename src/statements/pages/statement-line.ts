@@ -5,10 +5,11 @@ import type { Outcome } from '../../administrators/pages/route.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { type Html, hidden, html } from '../../lib/html.ts';
 import { addressOfLine, addressOfPayment, heading } from '../../review/pages/panel.ts';
+import { customerName } from '../../review/pages/particulars.ts';
 import { parseApproval } from '../../review/review.ts';
 import type { KeptLine } from '../kept.ts';
 import { findLine, findStatement, wholeOf } from '../line-queries.ts';
-import type { Proposal } from '../matching/judge-line.ts';
+import { MATCH_LEVELS, type Proposal } from '../matching/judge-line.ts';
 import {
   acceptLine,
   approveLine,
@@ -18,7 +19,7 @@ import {
   type LinePair,
   lineNotFound,
 } from '../matching/line-acts.ts';
-import { bankLine, mayMatch } from '../matching/line-evidence.ts';
+import { bankLine } from '../matching/line-evidence.ts';
 import { openLines } from '../matching/open-lines.ts';
 import type { StatementContext } from './context.ts';
 import { dayOn, levelStamp, lineAmount, STATEMENTS_PATH } from './statement-lists.ts';
@@ -46,7 +47,7 @@ ${line.state === 'open' && mayDecide && ignoring(context, line, faults)}`;
 
 /** With the other open lines beside it, which may carry the same reference. */
 async function proposalsFor(context: StatementContext, line: KeptLine): Promise<Proposal[]> {
-  const all = await openLines(context.database, context, { also: line });
+  const all = await openLines(context.database, context, { also: [line] });
   return all.find((one) => one.line.id === line.id)?.proposals ?? [];
 }
 
@@ -91,52 +92,81 @@ async function proposed(
   if (proposals.length === 0)
     return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
 <p>None is found. Search for the payment and record the money there, or ignore the line.</p></section>`;
+  const [first, second] = proposals.map(({ level }) => MATCH_LEVELS.indexOf(level));
+  const isAlone = second === undefined || first! < second;
   return html`<section class="block" aria-labelledby="proposed-heading"><h2 id="proposed-heading">Proposed payments</h2>
 ${deciding && severalForm(context, line, proposals)}
-${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place }))}</section>`;
+${proposals.map((proposal, place) => proposalCard(context, line, proposal, deciding && { ...deciding, place, isAlone }))}</section>`;
 }
 
 function proposalCard(
   context: StatementContext,
   line: KeptLine,
   proposal: Proposal,
-  deciding: false | { place: number; faults: Faults },
+  deciding: false | Deciding,
 ): Html {
   const { payment, sentence, act, facts } = proposal;
-  const mayAccept =
-    proposal.case !== 'several' &&
-    mayMatch(bankLine(line)) &&
-    payment.status !== 'approved' &&
-    payment.status !== 'rejected' &&
-    line.currency === payment.currency;
   return html`<div class="block">
 <p>${levelStamp(proposal)}</p>
 ${heading(context, payment, 'h2')}
 <p><strong>${sentence}</strong> ${act}</p>
+${rows([
+  ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
+  ['Customer', customerName(payment) && said(customerName(payment)!)],
+  ['For', payment.description && said(payment.description)],
+])}
 <ul>${facts.map(({ text, basis }) => html`<li>${text} <span class="muted">${basis}</span></li>\n`)}</ul>
 <p><a href="${addressOfPayment(context, payment.id)}">Look at the payment</a></p>
-${deciding && mayAccept && actForm(context, line, proposal, deciding.place, deciding.faults)}
+${deciding && actForms(context, line, proposal, deciding)}
 </div>`;
+}
+
+/** Where a proposal stands on the page. `isAlone`: no other one fits as well, so a key may act on it. */
+interface Deciding {
+  place: number;
+  isAlone: boolean;
+  faults: Faults;
 }
 
 /** What a form about the `place`th proposal puts before the ids of its fields. */
 const prefixOf = (place: number) => (place === 0 ? '' : `p${place}-`);
 
-/** What may be done for one proposal. Where something is odd, an approval says why. */
-function actForm(
+/** What may be done for one proposal, as its row of the matrix says; what that names first. */
+function actForms(context: StatementContext, line: KeptLine, proposal: Proposal, deciding: Deciding): Html {
+  const { button, hand } = proposal;
+  const match = (text: string) => matchForm(context, line, proposal, { text, ...deciding });
+  const approve = (how: Deciding) => approveForm(context, line, proposal, how);
+  const plain = 'Match without a decision';
+  switch (button) {
+    case 'none':
+    case 'split':
+      return html``;
+    case 'back':
+      return match('Record that it went back');
+    case 'link':
+      return match('Link with this payment');
+    case 'match':
+      return html`${match(plain)}${hand?.is !== 'like' && approve({ ...deciding, isAlone: false })}`;
+    default:
+      if (hand?.is === 'like') return match(plain);
+      return html`${approve(deciding)}${matchForm(context, line, proposal, { text: plain, place: 1, isAlone: false })}`;
+  }
+}
+
+const pairFields = ({ payment: { id, version } }: Proposal) =>
+  hidden({ payment: id, version: String(version) });
+
+/** An approval. Where something is odd, it says why. */
+function approveForm(
   { address, token, form }: StatementContext,
   line: KeptLine,
   proposal: Proposal,
-  place: number,
-  faults: Faults,
+  { place, isAlone, faults }: Deciding,
 ): Html {
-  const { payment } = proposal;
-  const path = `${STATEMENTS_PATH}/lines/${line.id}`;
-  const isExact = proposal.case === 'exact';
-  const isFirst = place === 0;
-  const look = html`class="${isFirst ? 'primary' : 'secondary'}"`;
+  const isExact = proposal.button === 'approve';
+  const isFirst = place === 0 && proposal.button !== 'match';
   const idPrefix = prefixOf(place);
-  const isSent = form.get('payment') === payment.id;
+  const isSent = form.get('payment') === proposal.payment.id;
   const note =
     !isExact &&
     field({
@@ -146,14 +176,36 @@ function actForm(
       hint: 'For administrators. It stands with the approval, and in exports.',
       value: (isSent && form.get('note')) || '',
       fault: faults[`${idPrefix}note`],
-      attributes: { autofocus: isFirst },
+      attributes: { autofocus: isFirst && isAlone },
     });
-  const pair = hidden({ payment: payment.id, version: String(payment.version) });
-  return html`<form class="narrow" method="post" action="${address(`${path}/approve`)}#errors" novalidate>${token}${pair}
-${note}<p class="actions"><button ${look}${isExact && isFirst && html` autofocus`}>Approve the payment</button></p></form>
-<form method="post" action="${address(`${path}/accept`)}">${token}${pair}
-<p class="actions"><button class="secondary">Match without a decision</button></p></form>`;
+  const action = `${address(`${STATEMENTS_PATH}/lines/${line.id}/approve`)}#errors`;
+  const look = lookOf(isFirst, isExact && isAlone);
+  return html`<form class="narrow" method="post" action="${action}" novalidate>${token}${pairFields(proposal)}
+${note}<p class="actions"><button ${look}>Approve the payment</button></p></form>`;
 }
+
+/** A match. Of money by hand with the same amount it asks whether the line shows it: equal amounts prove nothing. */
+function matchForm(
+  { address, token }: StatementContext,
+  line: KeptLine,
+  proposal: Proposal,
+  { text, place, isAlone }: { text: string } & Omit<Deciding, 'faults'>,
+): Html {
+  const look = lookOf(place === 0, isAlone);
+  const isAsked = proposal.hand?.is === 'like' && proposal.button !== 'link';
+  const action = address(`${STATEMENTS_PATH}/lines/${line.id}/accept`);
+  return html`<form method="post" action="${action}">${token}${pairFields(proposal)}
+<p class="actions">${
+    isAsked
+      ? html`<button ${lookOf(place === 0, false)} name="as" value="same">It is the same money</button>
+<button class="secondary" name="as" value="besides">It came besides</button>`
+      : html`<button ${look}>${text}</button>`
+  }</p></form>`;
+}
+
+/** How the button of a form looks: the first one is the page's, and Enter presses it if nothing else fits as well. */
+const lookOf = (isFirst: boolean, isAlone: boolean): Html =>
+  html`class="${isFirst ? 'primary' : 'secondary'}"${isFirst && isAlone && html` autofocus`}`;
 
 function ignoring({ address, token, form }: StatementContext, line: KeptLine, faults: Faults): Html {
   return html`<section class="block" aria-labelledby="ignore-heading"><h2 id="ignore-heading">No payment is meant</h2>
@@ -174,6 +226,7 @@ const pairOf = ({ params, form }: StatementContext): LinePair => ({
   line_id: params.line_id!,
   payment_id: form.get('payment') ?? '',
   version: Number(form.get('version')),
+  as: (['same', 'besides'] as const).find((one) => one === form.get('as')),
 });
 
 const backToList = ({ address, params }: StatementContext): Outcome => ({
@@ -199,7 +252,7 @@ export async function takeApproval(context: StatementContext): Promise<Outcome> 
   if (place < 0 && line.state === 'open')
     throw new OperationalError('conflict', 'The payment is not proposed any more. Look at the line again.');
   const parsed = parseApproval({ note: form.get('note') ?? undefined });
-  const isOdd = proposals[place]?.case !== 'exact';
+  const isOdd = proposals[place]?.button !== 'approve';
   const missing = isOdd && 'value' in parsed && parsed.value.note === null;
   const fault =
     'faults' in parsed ? Object.values(parsed.faults)[0] : missing && 'Say why it is accepted as paid';

@@ -2,12 +2,14 @@
 
 import { notice } from '../../administrators/pages/parts.ts';
 import { type Html, html } from '../../lib/html.ts';
-import { isDecided, type Payment } from '../../payments/payment.ts';
+import type { Payment } from '../../payments/payment.ts';
 import { findPayments } from '../../payments/queries.ts';
 import { addressOfPayment } from '../../review/pages/panel.ts';
 import type { KeptLine } from '../kept.ts';
 import { partsOfLine } from '../line-queries.ts';
+import { isDecidedBy } from '../matching/line-acts.ts';
 import type { StatementContext } from './context.ts';
+
 import { STATEMENTS_PATH } from './statement-lists.ts';
 import { partsShown } from './statement-parts.ts';
 
@@ -21,7 +23,7 @@ export async function outcomeOf(
   const decided = await decidedPayment(context, line);
   const told = await {
     matched: () =>
-      html`<p>It is the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>${
+      html`<p>It is ${line.direction === 'debit' && 'what went back of '}the money of <a href="${addressOfPayment(context, line.payment_id!)}">this payment</a>${
         decided && `, which is ${decided.status}`
       }.</p>`,
     ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
@@ -38,9 +40,12 @@ export async function outcomeOf(
   }`;
 }
 
-/** The payment of a line, or of one of its parts, that is approved or rejected: the match stands then. Undefined if none is. */
+/** The payment of a line, or of one of its parts, that was decided by it: the match stands then. Undefined if none was. */
 async function decidedPayment({ database }: StatementContext, line: KeptLine): Promise<Payment | undefined> {
   const lines = line.state === 'split' ? await partsOfLine(database, line) : [line];
   const ids = lines.flatMap(({ payment_id }) => payment_id ?? []);
-  return (await findPayments(database, ids)).find(isDecided);
+  const payments = await findPayments(database, ids);
+  return payments.find((payment) =>
+    lines.some((one) => one.payment_id === payment.id && isDecidedBy(payment, one)),
+  );
 }

@@ -84,13 +84,14 @@ export async function takeCertain(context: StatementContext): Promise<Outcome> {
   const { database, journal, principal, request, form, fourEyesAbove } = context;
   const pairs = (form.get('pairs') ?? '').split(',').slice(0, AT_ONCE).map(pairIn);
   const certain = certainPairs(await openLines(database, context));
-  const { decisions, left } = await journal.commit((transaction) =>
+  const { decisions, linked, left } = await journal.commit((transaction) =>
     approveCertain(transaction, principal, pairs, certain, fourEyesAbove, request.id),
   );
   const approved = decisions.filter(({ outcome }) => outcome === 'approved').length;
   const second = decisions.length - approved;
   const counts = [
     `Approved: ${approved}.`,
+    linked.length > 0 && `Linked: ${linked.length}.`,
     second > 0 && `Waiting for a second approval: ${second}.`,
     left.length > 0 && `Left: ${left.length}.`,
   ];

@@ -13,7 +13,7 @@ import { claim } from '../../../src/review/claim.ts';
 import { approve, reject } from '../../../src/review/decide.ts';
 import { factsOf } from '../../../src/review/facts.ts';
 import { recordMoney } from '../../../src/review/record-money.ts';
-import { receiptsOf, receivedSoFar } from '../../../src/review/review.ts';
+import { receiptsOf, receivedSoFar, returnedSoFar } from '../../../src/review/review.ts';
 import { bookedBetween } from '../../../src/statements/balance-queries.ts';
 import { eraseLinesOf } from '../../../src/statements/erase.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
@@ -69,8 +69,8 @@ for (const engine of ENGINES) {
     }
     /** Imports a line and returns its id. */
     async function bring(entry: Partial<Entry> = {}): Promise<string> {
-      const bank = `L${++count}`;
-      const file = camt([{ amount: '49.90', bank, ...entry }], { number: String(count) });
+      const bank = entry.bank ?? `L${++count}`;
+      const file = camt([{ amount: '49.90', ...entry, bank }], { number: String(count) });
       const { journal, database } = service.service;
       const options = { despiteFaults: false, dryRun: false };
       await importFile(journal, checkFile(readStatements(file, 'a.xml'), METHODS), ACT, options);
@@ -172,18 +172,130 @@ for (const engine of ENGINES) {
       assert.ok(!other.some(({ kind }) => kind === 'on_statement'));
     });
 
-    test('a line of an amount that was typed before counts once', async () => {
-      const [paid, line] = [await pay(), await bring()];
-      const money = {
-        amount_minor: 4990,
-        received_on: '2026-11-20',
-        bank_reference: null,
-        note: null,
-        version: null,
-      };
+    const byHand = async (paid: Payment, amount_minor: number, bank_reference: string | null = null) => {
+      const money = { amount_minor, received_on: '2026-11-20', bank_reference, note: null, version: null };
       await commit((one) => recordMoney(one, ANA, paid.id, money, 'r'));
+      return payment(paid.id);
+    };
+
+    test('a line of an amount that was recorded by hand is the same money only if somebody says so', async () => {
+      const [paid, line] = [await pay(60), await bring({ amount: '30.00' })];
+      const seen = await byHand(paid, 3000);
+      await assert.rejects(
+        commit((one) => acceptLine(one, ANA, pairOf(line, seen), 'r')),
+        /say whether the line shows the same money/,
+      );
+      await commit((one) => acceptLine(one, ANA, { ...pairOf(line, seen), as: 'same' }, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 3000);
+      await commit((one) => reopenLine(one, ANA, line, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 3000);
+      const again = { ...pairOf(line, await payment(paid.id)), as: 'besides' as const };
+      await commit((one) => acceptLine(one, ANA, again, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 6000);
+    });
+
+    test('a line with the bank’s reference that was typed by hand is the same money', async () => {
+      const [paid, line] = [await pay(51), await bring({ amount: '51.00' })];
+      const seen = await byHand(paid, 5100, `l ${count}`);
+      await commit((one) => acceptLine(one, ANA, pairOf(line, seen), 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 5100);
+    });
+
+    test('a line is linked with the money that a payment was approved for, without a decision, and a second one is not', async () => {
+      const paid = await pay(51);
+      await submit(service, paid.id);
+      const approval = { note: null, bank_reference: 'BK51', version: null };
+      await commit((one) => approve(one, ANA, paid.id, approval, {}, 'r'));
+      const text = creditorReference(paid);
+      const line = await bring({ amount: '51.00', text, bank: 'BK51', day: today() });
+      const first = async (id: string) => {
+        const open = await openLines(service.service.database, { now: service.clock.now() });
+        const [proposal] = open.find((one) => one.line.id === id)!.proposals;
+        return [proposal!.payment.id, proposal!.level, proposal!.case, proposal!.button];
+      };
+      assert.deepEqual(await first(line), [paid.id, 'certain', 'recorded', 'link']);
+      const certain = certainPairs(await openLines(service.service.database, { now: service.clock.now() }));
+      const pair = pairOf(line, await payment(paid.id));
+      const done = await commit((one) => approveCertain(one, ANA, [pair], certain, {}, 'r'));
+      assert.deepEqual([done.decisions, done.linked, done.left], [[], [pair], []]);
+      const after = await payment(paid.id);
+      assert.deepEqual(
+        [after.status, after.decided_at, receivedSoFar(after)],
+        ['approved', after.decided_at, 5100],
+      );
+      const { data } = (await service.request(`/v1/events?payment_id=${paid.id}`)).json;
+      assert.equal(data.at(-1).type, 'payment.approved');
+      // What was linked after the decision can be taken back; another line is money to return.
+      await commit((one) => reopenLine(one, ANA, line, 'r'));
       await commit(async (one) => acceptLine(one, ANA, pairOf(line, await payment(paid.id)), 'r'));
-      assert.equal(receivedSoFar(await payment(paid.id)), 4990);
+      const second = await bring({ amount: '51.00', text, day: today() });
+      assert.deepEqual(await first(second), [paid.id, 'possible', 'twice', 'none']);
+      await assert.rejects(
+        commit(async (one) => acceptLine(one, ANA, pairOf(second, await payment(paid.id)), 'r')),
+        /approved already/,
+      );
+    });
+
+    test('a debit is matched as money that went back, whatever the payment’s status, and the facts say so', async () => {
+      const paid = await pay(100);
+      const text = creditorReference(paid);
+      const line = await bring({ amount: '100.00', text, day: today() });
+      await commit((one) => approveLine(one, ANA, pairOf(line, paid), {}, 'r'));
+      const debit = await bring({ amount: '30.00', direction: 'DBIT', text: `Refund ${text}`, day: today() });
+      const proposed = await openLines(service.service.database, { now: service.clock.now() });
+      const [proposal] = proposed.find((one) => one.line.id === debit)!.proposals;
+      assert.deepEqual([proposal!.case, proposal!.button], ['went_out', 'back']);
+      await commit(async (one) => acceptLine(one, ANA, pairOf(debit, await payment(paid.id)), 'r'));
+      const after = await payment(paid.id);
+      assert.deepEqual([after.status, receivedSoFar(after), returnedSoFar(after)], ['approved', 7000, 3000]);
+      const facts = await factsNow(after);
+      const { text: said, tone } = facts.find(({ kind }) => kind === 'on_statement')!;
+      assert.match(
+        said,
+        /^EUR 100\.00 stands on .*, and EUR 30\.00 went back on .*: EUR 30\.00 less than was asked for\.$/,
+      );
+      assert.equal(tone, 'notice');
+      await commit((one) => reopenLine(one, ANA, debit, 'r'));
+      assert.equal(receivedSoFar(await payment(paid.id)), 10_000);
+    });
+
+    test('money that went back counts whatever becomes of the debit', async () => {
+      const paid = await pay(20.39);
+      const text = creditorReference(paid);
+      const line = await bring({ amount: '20.39', text, day: today(), name: 'Boris Beispiel' });
+      const debit = await bring({ amount: '20.39', text, day: today(), direction: 'DBIT', reversal: true });
+      await commit((one) => ignoreLine(one, ANA, debit, 'The bank took it back', 'r'));
+      service.service.database.refresh();
+      const open = await openLines(service.service.database, { now: service.clock.now() });
+      const [proposal] = open.find((one) => one.line.id === line)!.proposals;
+      assert.deepEqual([proposal!.level, proposal!.case], ['possible', 'taken_back']);
+      assert.ok(!certainPairs(open).some((pair) => pair.line.id === line));
+    });
+
+    test('a reversal to the same payer takes back a line though it carries no reference', async () => {
+      const paid = await pay(20.41);
+      const entry = { amount: '20.41', day: today(), name: 'Boris Beispiel' };
+      const line = await bring({ ...entry, text: creditorReference(paid) });
+      const sure = await bring({ ...entry, amount: '20.42', text: creditorReference(await pay(20.42)) });
+      await bring({ ...entry, text: 'Rücküberweisung AC04', direction: 'DBIT', reversal: true });
+      const open = await openLines(service.service.database, { now: service.clock.now() });
+      const level = (id: string) => open.find((one) => one.line.id === id)!.proposals[0]!.level;
+      assert.deepEqual([level(line), level(sure)], ['possible', 'certain']);
+    });
+
+    test('the days of two lines of one day stand once in the fact', async () => {
+      const [paid, one, two] = [
+        await pay(50),
+        await bring({ amount: '20.00' }),
+        await bring({ amount: '30.00' }),
+      ];
+      for (const line of [one, two])
+        await commit(async (work) => acceptLine(work, ANA, pairOf(line, await payment(paid.id)), 'r'));
+      const facts = await factsNow(await payment(paid.id));
+      assert.match(
+        facts.find(({ kind }) => kind === 'on_statement')!.text,
+        /statement of 20 Nov 2026: exactly/,
+      );
     });
 
     test('more than was asked for is to be returned to its payer', async () => {
@@ -203,7 +315,7 @@ for (const engine of ENGINES) {
       assert.equal((await payment(paid.id)).status, 'requires_review');
     });
 
-    test('refused: a line twice, another version, another currency, a debit, a decided payment', async () => {
+    test('refused: a line twice, another version, another currency, a pending line, a decided payment', async () => {
       const [paid, line] = [await pay(), await bring()];
       await assert.rejects(
         commit((one) => acceptLine(one, ANA, { ...pairOf(line, paid), version: 7 }, 'r')),
@@ -227,9 +339,9 @@ for (const engine of ENGINES) {
         commit((one) => acceptLine(one, ANA, pairOf(other, dollars), 'r')),
         /The line is in EUR, the payment in USD/,
       );
-      const [unpaid, debit] = [await pay(), await bring({ direction: 'DBIT' })];
+      const [unpaid, pending] = [await pay(), await bring({ status: 'PDNG' })];
       await assert.rejects(
-        commit((one) => acceptLine(one, ANA, pairOf(debit, unpaid), 'r')),
+        commit((one) => acceptLine(one, ANA, pairOf(pending, unpaid), 'r')),
         /no credit that was booked/,
       );
       const decided = await pay();
@@ -253,8 +365,8 @@ for (const engine of ENGINES) {
       const lines = await openLines(service.service.database, { now: service.clock.now() });
       const [proposal] = lines.find((one) => one.line.id === second)!.proposals;
       assert.deepEqual(
-        [proposal!.case, proposal!.level, proposal!.sentence],
-        ['twice', 'possible', 'A line of 2026-11-20 is the money of this payment already.'],
+        [proposal!.case, proposal!.level, proposal!.sentence.split('. ')[0]],
+        ['twice', 'possible', 'The money of this payment arrived on 20 Nov 2026 already'],
       );
       const parts = [{ amount: '40.00' }, { amount: '9.90' }];
       const bank = (await lineNow(line)).entry_reference!;
@@ -471,9 +583,9 @@ for (const engine of ENGINES) {
       assert.deepEqual(await told({ shown: 3 }), [rival, away, sure, undefined]);
       assert.deepEqual(await told({ shown: 1 }), [undefined, undefined, sure, undefined]);
       // A line behind those that are shown is held against them.
-      const also = await lineNow(old);
+      const also = [await lineNow(old)];
       assert.deepEqual(await told({ shown: 3, also }), [rival, away, sure, rival]);
-      const alone = { shown: 1, also: await lineNow(lines[1]!) };
+      const alone = { shown: 1, also: [await lineNow(lines[1]!)] };
       assert.deepEqual(await told(alone), [undefined, away, sure, undefined]);
       const unseen = ['likely', 'unseen'];
       assert.deepEqual(await told({ shown: 3, older: 1 }), [unseen, away, unseen, undefined]);

@@ -1,23 +1,23 @@
 // The named cases of a bank line and a payment: each has its own sentence and its own act, and only one of them may be certain.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { readStatements } from '#bank-statements';
-import { changeRow } from '../../../src/journal/record-row.ts';
 import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { submitPayment } from '../../../src/payments/submit.ts';
 import { checkFile, importFile } from '../../../src/statements/import-file.ts';
-import { LINES } from '../../../src/statements/kept.ts';
 import { listLines } from '../../../src/statements/line-queries.ts';
-import type { LineCase } from '../../../src/statements/matching/line-case.ts';
+import { acceptLine } from '../../../src/statements/matching/line-acts.ts';
 import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
+import type { LineCase } from '../../../src/statements/matching/matrix.ts';
 import { openLines } from '../../../src/statements/matching/open-lines.ts';
 import { propose } from '../../../src/statements/matching/propose.ts';
 import { decide, submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt } from '../../support/camt.ts';
 import { sharedHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
+import { ANA, haveReviewers } from '../../support/reviewers.ts';
 
 const ACT = { actor: 'operator', request_id: null };
 const OTTO = { name: 'WOLFF, OTTO', account: 'NL86INGB0002445588' };
@@ -28,6 +28,7 @@ type Expected = [level: string, kind: LineCase, sentence: string | RegExp, act: 
 
 describe('named cases', () => {
   const service = sharedHarness('sqlite');
+  before(() => haveReviewers(service.service));
 
   let count = 0;
   const today = () => new Date(service.clock.now()).toISOString().slice(0, 10);
@@ -74,10 +75,8 @@ describe('named cases', () => {
     const [line] = (await listLines(database, {}, undefined, 1000)).filter(
       ({ entry_reference }) => entry_reference === bank,
     );
-    await journal.commit(async (one) => {
-      const matched = { state: 'matched', payment_id: id, updated_at: one.now } as const;
-      await changeRow(one, ACT, 'test.matched', LINES, line!, matched);
-    });
+    const { version } = (await findPayment(database, id))!;
+    await journal.commit((one) => acceptLine(one, ANA, { line_id: line!.id, payment_id: id, version }, 'r'));
   }
   async function told(...lines: BankLine[]): Promise<unknown[][]> {
     service.service.database.refresh();
@@ -217,7 +216,7 @@ describe('named cases', () => {
   for (const [name, amount_minor, sentence, act] of rest)
     holds(
       `a line after a part that was matched, which ${name}`,
-      ['likely', 'rest', `With the line of 2026-11-20 ${sentence}`, act],
+      ['likely', 'rest', `With the EUR 30.00 that arrived before ${sentence}`, act],
       async () => {
         const payment = await pay();
         await match(payment, '30.00');
@@ -229,7 +228,7 @@ describe('named cases', () => {
     [
       'possible',
       'twice',
-      'A line of 2026-11-20 is the money of this payment already.',
+      'The money of this payment arrived on 20 Nov 2026 already.',
       'Return EUR 50.00, or find out what it is for.',
     ],
     async () => {
@@ -239,12 +238,12 @@ describe('named cases', () => {
     },
   );
   holds(
-    'twice: the payment is approved',
+    'the money that a payment was approved for by hand',
     [
-      'possible',
-      'twice',
-      'The payment is approved already.',
-      'Return EUR 50.00, or find out what it is for.',
+      'likely',
+      'recorded',
+      'No line shows the EUR 50.00 that it was approved for: this is that money, unless it was paid twice.',
+      'Link it. Nothing is decided anew.',
     ],
     async () => {
       const payment = await pay();
@@ -277,18 +276,49 @@ describe('named cases', () => {
       return [lineFor(payment)];
     },
   );
+  const DAY = 86_400_000;
+  const dayIn = (days: number) => new Date(service.clock.now() + days * DAY).toISOString().slice(0, 10);
   holds(
-    'after expiry',
-    ['likely', 'expired', 'The money came after the link had expired.', 'Record it, and decide.'],
+    'after the link had ended',
+    [
+      'likely',
+      'late',
+      /^The money came on \d+ \w+ \d{4}, and the link ended on \d+ \w+ \d{4}\.$/,
+      'Record it, and decide.',
+    ],
     async () => {
       const payment = await pay(50, { expires_in: 300 });
-      service.clock.advance(301_000);
+      service.clock.advance(2 * DAY);
       return [lineFor(payment)];
     },
   );
   holds(
+    'on the last day of a link that has ended since',
+    ['certain', 'exact', 'Nothing is odd about it.', 'Accept it.'],
+    async () => {
+      const payment = await pay(50, { expires_in: 3 * 86_400 });
+      const day = dayIn(3);
+      service.clock.advance(5 * DAY);
+      return [lineFor(payment, { day })];
+    },
+  );
+  holds(
+    'of a link that has ended, on a day that the bank does not name',
+    ['likely', 'late', /^The bank names no day, and the link ended on /, 'Record it, and decide.'],
+    async () => {
+      const payment = await pay(50, { expires_in: 300 });
+      service.clock.advance(301_000);
+      return [lineFor(payment, { day: '' })];
+    },
+  );
+  holds(
     'before the payment was created',
-    ['likely', 'early', 'The money came before the payment was created.', 'Find out which payment is meant.'],
+    [
+      'likely',
+      'early',
+      /^The money came on \d+ \w+ \d{4}, before the payment was created on \d+ \w+ \d{4}\.$/,
+      'Find out which payment is meant.',
+    ],
     async () => {
       const day = new Date(service.clock.now() - 3 * 86_400_000).toISOString().slice(0, 10);
       return [lineFor(await pay(), { day })];
@@ -374,7 +404,7 @@ describe('named cases', () => {
       [
         'possible',
         'taken_back',
-        /^A line of \S+ takes money out with the same reference\.$/,
+        /^A line of \d+ \w+ \d{4} takes money out with the same reference\.$/,
         'Find out whether the money is still there.',
       ],
       async () => {
@@ -386,9 +416,9 @@ describe('named cases', () => {
     'a debit after the payment was approved',
     [
       'possible',
-      'taken_back',
+      'went_out',
       'EUR 50.00 went out with the reference of this payment.',
-      'If you did not return it yourself, tell the merchant. Then ignore the line with a reason.',
+      'Match it, so that the payment says what went back. If you did not return it yourself, tell the merchant.',
     ],
     async () => {
       const payment = await pay();

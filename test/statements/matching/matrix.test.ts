@@ -1,0 +1,336 @@
+// The matrix of bank lines and payments, whole: every cell that can be is made in a store, and is told what its row says.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { matchingPage } from '../../../scripts/matching-page.ts';
+import { DAY_MS } from '../../../src/lib/time.ts';
+import { creditorReference } from '../../../src/payments/methods/transfer/creditor-reference.ts';
+import type { Payment } from '../../../src/payments/payment.ts';
+import type { Proposal } from '../../../src/statements/matching/judge-line.ts';
+import type { BankLine } from '../../../src/statements/matching/line-evidence.ts';
+import { DIMENSIONS, MATRIX, type MatrixCell, rowOf } from '../../../src/statements/matching/matrix.ts';
+import { propose } from '../../../src/statements/matching/propose.ts';
+import { type Harness, startHarness } from '../../support/harness.ts';
+import { month, storePayments } from '../../support/months.ts';
+import { SeededRandom } from '../../support/seeded-random.ts';
+
+const ZONE = 'Europe/Berlin';
+const CREATED = Date.UTC(2026, 9, 20, 22, 30); // 21 October in Berlin
+const ENDS = Date.UTC(2026, 9, 23, 22, 30); // 24 October in Berlin
+const IMPORTED = Date.UTC(2026, 10, 5);
+/** Days of lines by where they lie: both ends of what is in time, and the days beside them. */
+const DAYS: [MatrixCell['day'], string][] = [
+  ['none', ''],
+  ['before', '2026-10-20'],
+  ['in_time', '2026-10-21'],
+  ['in_time', '2026-10-24'],
+  ['after', '2026-10-25'],
+];
+const ASKED = 100_000;
+const HAND_VERSION = 2;
+
+const keys = <D extends keyof MatrixCell>(dimension: D) =>
+  Object.keys(DIMENSIONS[dimension]) as MatrixCell[D][];
+/** The ways in which a payment comes to its state: what was known of its money by hand, and without. */
+const STATES: [MatrixCell['came'], MatrixCell['hand']][] = [
+  ...(['pending', 'announced', 'cancelled', 'expired', 'rejected'] as const).map(
+    (came): [MatrixCell['came'], MatrixCell['hand']] => [came, 'none'],
+  ),
+  ...(['part', 'received', 'approved'] as const).flatMap((came) =>
+    keys('hand').map((hand): [MatrixCell['came'], MatrixCell['hand']] => [came, hand]),
+  ),
+];
+
+interface Made {
+  cell: MatrixCell;
+  payment: Payment;
+  line: BankLine;
+  others: BankLine[];
+}
+
+/** Base payments, of which each test case takes its own: ids, salts and amounts that no other has. */
+let bases: Payment[] = [];
+let service: Harness;
+before(async () => {
+  service = await startHarness('sqlite');
+  bases = month(new SeededRandom(1), 9000).payments;
+});
+after(() => service.close());
+
+let made = 0;
+/** Makes a payment and a line that are a cell; undefined if there can be no such thing. */
+function make(cell: MatrixCell, day: string): Made | undefined {
+  const { came, hand, by, payer, amount, beside } = cell;
+  const base = bases[made]!;
+  const asked = ASKED + 1000 * made;
+  const byHand = hand === 'none' ? 0 : came === 'part' ? asked / 2 : asked;
+  const before = came === 'part' || (came === 'received' && hand === 'none') ? asked / 4 : 0;
+  const due =
+    hand === 'same' || hand === 'like' || came === 'approved' ? byHand || asked : asked - before - byHand;
+  const difference = { exact: 0, charges: -100, less: -200, more: 300, currency: 0 }[amount];
+  const received = came === 'received' && hand === 'none' ? asked : before;
+  const amount_minor = (came === 'received' && hand !== 'same' && hand !== 'like' ? asked : due) + difference;
+  if (!canBe(cell, { amount_minor, asked, byHand })) return undefined;
+  const acts = [
+    byHand > 0 && (came !== 'approved' || made % 2 === 0)
+      ? {
+          act: 'record',
+          amount_minor: byHand,
+          received_on: '2026-10-22',
+          ...(hand === 'same' && { bank_reference: 'BK 7' }),
+        }
+      : undefined,
+    received > 0 || (came === 'approved' && hand === 'none')
+      ? { act: 'match', line: 'lin_0', amount_minor: received || asked, received_on: '2026-10-22' }
+      : undefined,
+    came === 'approved' ? { act: 'approve', ...(hand === 'same' && { bank_reference: 'bk7' }) } : undefined,
+  ].filter((one) => one !== undefined);
+  const status = {
+    part: 'requires_review',
+    received: 'requires_review',
+    announced: 'requires_review',
+    expired: 'cancelled',
+  } as const;
+  const announced = payer !== 'unknown';
+  const payment: Payment = {
+    ...base,
+    id: `pay_01kf${base.id.slice(8)}`,
+    created_at: CREATED,
+    expires_at: ENDS,
+    amount_minor: asked,
+    merchant_reference: `ORDER-${900_000 + made}`,
+    customer: null,
+    payer_account: null,
+    payer_name: null,
+    submission: announced ? JSON.stringify({ transfer_name: 'Jo Doe' }) : null,
+    status: came in status ? status[came as keyof typeof status] : (came as Payment['status']),
+    status_reason: came === 'expired' ? 'expired' : came === 'cancelled' ? 'cancelled_by_merchant' : null,
+    review:
+      acts.length === 0
+        ? null
+        : JSON.stringify(
+            acts.map((act, i) => ({
+              by: 'adm_1',
+              at: CREATED,
+              entry_version: HAND_VERSION + i,
+              currency: 'EUR',
+              ...act,
+            })),
+          ),
+    received_minor: null,
+  };
+  if (came === 'pending') payment.expires_at = IMPORTED + DAY_MS;
+  const reference = creditorReference(payment);
+  const wrong = reference[12] === 'X' ? 'Y' : 'X';
+  const line: BankLine = {
+    id: `lin_${made}`,
+    day,
+    amount_minor,
+    currency: amount === 'currency' ? 'CHF' : 'EUR',
+    direction: cell.money === 'out' ? 'debit' : 'credit',
+    booked: 1,
+    reversal: 0,
+    references: hand === 'same' ? { booking: 'BK7' } : {},
+    text: {
+      whole: reference,
+      corrected: reference.slice(0, 12) + wrong + reference.slice(13),
+      cut: reference.slice(0, 15),
+      named: payment.merchant_reference!,
+      payer: '',
+      amount: '',
+    }[by],
+    counterparty: payer === 'unknown' ? {} : { name: payer === 'same' ? 'DOE, JO' : 'Bo Ng' },
+    ...(amount === 'charges' && { chargesMinor: 100 }),
+  };
+  const beside_ = (more: Partial<BankLine>): BankLine[] => [
+    { ...line, text: reference, id: `lin_${made}b`, ...more },
+  ];
+  made += 1;
+  const others =
+    beside === 'back'
+      ? beside_({ direction: 'debit', amount_minor: 1 })
+      : beside === 'rival'
+        ? beside_({ amount_minor: 77 })
+        : beside === 'parts'
+          ? beside_({ amount_minor: asked - amount_minor - receivedOf(payment) })
+          : [];
+  return others.some((one) => one.amount_minor <= 0) ? undefined : { cell, payment, line, others };
+}
+
+const receivedOf = ({ review }: Payment) =>
+  (JSON.parse(review ?? '[]') as { amount_minor?: number }[]).reduce(
+    (sum, { amount_minor = 0 }) => sum + amount_minor,
+    0,
+  );
+
+/** Whether a cell can be: without a name of the payment, only the exact amount finds it. */
+function canBe(
+  cell: MatrixCell,
+  { amount_minor, asked, byHand }: { amount_minor: number; asked: number; byHand: number },
+): boolean {
+  const { came, hand, by, payer, amount, day } = cell;
+  if (amount_minor <= 0 || (hand === 'like' && amount !== 'exact' && amount !== 'currency')) return false;
+  if (hand === 'other' && amount_minor === byHand) return false;
+  // A reviewer who typed the bank's reference has named the payment with it.
+  if (hand === 'same' && (by === 'payer' || by === 'amount')) return false;
+  if (came === 'pending' && day === 'after') return false;
+  if (by !== 'payer' && by !== 'amount') return true;
+  if (amount_minor !== asked || amount === 'currency') return false;
+  if (by === 'payer' ? payer !== 'same' : payer === 'same') return false;
+  return (
+    came === 'pending' ||
+    came === 'announced' ||
+    came === 'part' ||
+    came === 'received' ||
+    (by === 'payer' && (came === 'expired' || came === 'cancelled'))
+  );
+}
+
+async function told(some: readonly Made[]): Promise<(Proposal | undefined)[]> {
+  const { database, journal } = service.service;
+  await storePayments(
+    journal,
+    some.map(({ payment }) => payment),
+  );
+  database.refresh();
+  const lines = some.flatMap(({ line, others }) => [line, ...others]);
+  const all = await propose(database, lines, { now: IMPORTED, timeZone: ZONE });
+  const byLine = new Map(all.map(({ line, proposals }) => [line.id, proposals]));
+  return some.map(({ line, payment }) => byLine.get(line.id)!.find((one) => one.payment.id === payment.id));
+}
+
+/** Holds what was told against the row of the cell, and against what no row may ever say. */
+function hold({ cell, line }: Made, proposal: Proposal | undefined): void {
+  const name = JSON.stringify(cell);
+  assert.ok(proposal, name);
+  const row = rowOf(cell);
+  const strong = cell.by === 'whole' || (cell.amount === 'exact' && cell.by !== 'amount');
+  const level = row.level === 'evidence' ? (strong ? 'likely' : 'possible') : row.level;
+  assert.deepEqual([proposal.case, proposal.level, proposal.button], [row.kind, level, row.button], name);
+  const pattern = row.says.replaceAll(/[.*+?^$()[\]\\|]/g, '\\$&').replaceAll(/\{\w+\}/g, '.+?');
+  assert.match(proposal.sentence, new RegExp(`^${pattern}$`), name);
+  const all = `${proposal.sentence} ${proposal.act}`;
+  assert.doesNotMatch(all, /\{|undefined|NaN/, name);
+  const isLate = cell.came === 'expired' && (line.day === '' || line.day > '2026-10-24');
+  if (/link ended/.test(all)) assert.ok(isLate, name);
+  if (/before the payment was created/.test(all)) assert.equal(line.day, '2026-10-20', name);
+  if (proposal.level !== 'certain') return;
+  assert.ok(cell.by === 'whole' && cell.amount === 'exact' && cell.payer !== 'other', name);
+  assert.ok(cell.day !== 'before' && !isLate && cell.money === 'in' && cell.beside === 'alone', name);
+  const isOpen = ['pending', 'announced', 'expired'].includes(cell.came) && cell.hand === 'none';
+  assert.ok(isOpen || (cell.hand === 'same' && ['received', 'approved'].includes(cell.came)), name);
+}
+
+const ALONE = { money: 'in', beside: 'alone' } as const;
+
+test('every cell of a line and a payment alone is told what its row of the matrix says', async () => {
+  const some: Made[] = [];
+  for (const [came, hand] of STATES)
+    for (const [day, written] of DAYS)
+      for (const by of keys('by'))
+        for (const payer of keys('payer'))
+          for (const amount of keys('amount')) {
+            const one = make({ ...ALONE, came, hand, day, by, payer, amount }, written);
+            if (one) some.push(one);
+          }
+  assert.ok(some.length > 3000, `${some.length} cells`);
+  for (const [i, proposal] of (await told(some)).entries()) hold(some[i]!, proposal);
+  // In time and exact is certain, however late the statement comes.
+  const sound = some.filter(
+    ({ cell }) =>
+      cell.came === 'expired' && cell.day === 'in_time' && cell.by === 'whole' && cell.amount === 'exact',
+  );
+  assert.deepEqual(
+    new Set(sound.filter(({ cell }) => cell.payer !== 'other').map(({ cell }) => rowOf(cell).level)),
+    new Set(['certain']),
+  );
+});
+
+test('every state crossed with other lines: what went back, parts, and a second line with the reference', async () => {
+  const some: Made[] = [];
+  for (const [came, hand] of STATES)
+    for (const beside of ['back', 'rival', 'parts'] as const)
+      for (const amount of ['exact', 'less'] as const)
+        for (const by of ['whole', 'named'] as const) {
+          if (hand === 'like' && amount === 'less') continue;
+          // Nothing is due any more, so no amount is exact.
+          if (came === 'received' && by === 'named') continue;
+          if (beside === 'parts' && (amount === 'exact' || came === 'received' || came === 'approved'))
+            continue;
+          const one = make(
+            { money: 'in', came, hand, day: 'in_time', by, payer: 'unknown', amount, beside },
+            '2026-10-22',
+          );
+          if (one) some.push(one);
+        }
+  for (const [i, proposal] of (await told(some)).entries()) {
+    const { cell, line, others } = some[i]!;
+    // A part of a part that comes to the sum, or a rival of any other amount.
+    const isParts =
+      cell.beside === 'rival' &&
+      others[0]!.amount_minor + line.amount_minor + receivedOf(some[i]!.payment) ===
+        some[i]!.payment.amount_minor;
+    hold(isParts ? { ...some[i]!, cell: { ...cell, beside: 'parts' } } : some[i]!, proposal);
+    assert.notEqual(proposal!.level, 'certain');
+  }
+});
+
+test('a debit with the reference of a payment is money that went back, whatever the payment’s state', async () => {
+  const some = STATES.flatMap(
+    ([came, hand]) =>
+      make(
+        {
+          ...ALONE,
+          money: 'out',
+          came,
+          hand,
+          day: 'in_time',
+          by: 'whole',
+          payer: 'unknown',
+          amount: 'exact',
+        },
+        '2026-10-22',
+      ) ?? [],
+  );
+  for (const [i, proposal] of (await told(some)).entries()) hold(some[i]!, proposal);
+});
+
+test('each row of the matrix is reached by some cell, and docs/matching.md is made from it', () => {
+  const rows = new Set<string>();
+  const walk = (cell: Partial<MatrixCell>, [name, ...others]: readonly (keyof MatrixCell)[]) => {
+    if (name) for (const value of keys(name)) walk({ ...cell, [name]: value }, others);
+    else rows.add(JSON.stringify(firstRow(cell as MatrixCell)));
+  };
+  const firstRow = (cell: MatrixCell) =>
+    MATRIX.findIndex(({ when }) =>
+      Object.entries(when).every(([name, values]) => values.includes(cell[name as keyof MatrixCell])),
+    );
+  walk({}, Object.keys(DIMENSIONS) as (keyof MatrixCell)[]);
+  assert.deepEqual(
+    [...rows].map(Number).sort((a, b) => a - b),
+    [...MATRIX.keys()],
+  );
+  const page = readFileSync(new URL('../../../docs/matching.md', import.meta.url), 'utf8');
+  assert.equal(page, matchingPage(), 'run: npm run docs');
+});
+
+test('the same cell is told the same at once and days later', async () => {
+  const one = make(
+    {
+      ...ALONE,
+      came: 'announced',
+      hand: 'none',
+      day: 'in_time',
+      by: 'whole',
+      payer: 'unknown',
+      amount: 'exact',
+    },
+    '2026-10-22',
+  )!;
+  const { database, journal } = service.service;
+  await storePayments(journal, [one.payment]);
+  for (const now of [CREATED + DAY_MS, IMPORTED, IMPORTED + 90 * DAY_MS]) {
+    const [first] = await propose(database, [one.line], { now, timeZone: ZONE });
+    assert.deepEqual([first!.proposals[0]!.level, first!.proposals[0]!.case], ['certain', 'exact']);
+  }
+});
