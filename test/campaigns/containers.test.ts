@@ -137,7 +137,7 @@ async function walk(
     '--support',
     'help@shop.example',
   ];
-  const written = site.once(['init', '--yes', '--json', ...flags]);
+  const written = site.once(['init', '--json', ...flags]);
   const { key } = JSON.parse(written.split('\n').find((line) => line.startsWith('{'))!);
   site.serve(env);
   await holdsWithin(

@@ -1,5 +1,4 @@
-// counterfoil init: asks what a production configuration needs, writes it where nothing is lost, and looks whether it may start.
-import { once } from 'node:events';
+// counterfoil init: writes a production configuration, each setting with a comment, where nothing is lost, and looks whether it may start.
 import {
   chmodSync,
   constants,
@@ -10,21 +9,24 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { Command } from 'commander';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { randomId } from '../../lib/ids.ts';
 import { newSecret } from '../../lib/secrets.ts';
+import { isEmailAddress } from '../../lib/text.ts';
 import { KEY_PREFIX, keyDigest } from '../../merchants/merchant.ts';
 import { lineOf } from '../checks/check.ts';
 import { CHECKS } from '../checks/checks.ts';
 import type { Finding } from '../checks/inspector.ts';
-import { configurationFile, environment, parseConfiguration, readConfiguration } from '../config.ts';
-import { canAsk } from './ask.ts';
+import {
+  ConfigurationError,
+  configurationFile,
+  environment,
+  parseConfiguration,
+  readConfiguration,
+} from '../config.ts';
 import { inspect } from './doctor.ts';
-import { configurationText } from './init-file.ts';
-import { nextSteps } from './init-next.ts';
-import { answersOf, type InitFlags, QUESTIONS, type Question, questionFault } from './init-questions.ts';
+import { type Answers, configurationText } from './init-file.ts';
 import { Failure, shownPath } from './terminal.ts';
 import { JSON_OPTION } from './usage.ts';
 
@@ -33,19 +35,46 @@ const CHECKED = CHECKS.filter(
   ({ id, stage }) => (stage !== 'later' && id !== 'root') || id === 'certificate_file',
 );
 
-interface InitOptions extends InitFlags {
+interface InitOptions {
   config?: string;
-  yes?: boolean;
+  baseUrl: string;
+  proxy: string;
+  certificate?: string;
+  key?: string;
+  databaseUrl?: string;
+  storage?: string;
+  registration: Answers['registration'];
+  merchant?: string;
+  support?: string;
+  iban?: string;
+  holder?: string;
+  currency?: string;
+  administrator?: string;
+  allowRoot?: boolean;
   force?: boolean;
   json?: boolean;
 }
 
+/** Flags that say more about another, and have no use without it. */
+const NEEDS = [
+  ['key', 'certificate'],
+  ['certificate', 'key'],
+  ['support', 'merchant'],
+  ['holder', 'iban'],
+  ['iban', 'holder'],
+  ['currency', 'iban'],
+] as const;
+
 export function initCommand(): Command {
   return new Command('init')
-    .description('write a configuration for production: asks what it needs, or takes it from flags')
+    .description('write a configuration for production, with a comment on each setting')
     .option('--config <file>', 'file to write (default: COUNTERFOIL_CONFIG, else counterfoil.yaml)')
-    .option('--base-url <url>', 'https URL where it will be reached')
-    .option('--proxy <addresses>', 'proxies that speak https, with commas between them (default: 127.0.0.1)')
+    .option('--base-url <url>', 'https URL where it will be reached', 'https://pay.example')
+    .addOption(
+      new Option('--proxy <addresses>', 'proxies that speak https, with commas between them')
+        .default('127.0.0.1')
+        .conflicts('certificate'),
+    )
     .option('--certificate <file>', 'certificate, to speak https without a proxy')
     .option('--key <file>', 'its private key')
     .option('--database-url <url>', 'PostgreSQL connection string (default: SQLite)')
@@ -53,26 +82,34 @@ export function initCommand(): Command {
       '--storage <folder>',
       'private folder, relative to the file (default: COUNTERFOIL_STORAGE, else ./storage)',
     )
-    .option('--registration <mode>', 'who may register: open, invite or closed (default: closed)')
+    .addOption(
+      new Option('--registration <mode>', 'who may register')
+        .choices(['open', 'invite', 'closed'])
+        .default('closed'),
+    )
     .option('--merchant <name>', 'business name of a first merchant, who gets a live key')
     .option('--support <contact>', 'where its customers get help: e-mail, phone or https address')
     .option('--iban <iban>', 'account for bank transfers (default: contact details alone)')
     .option('--holder <name>', 'its holder, spelled exactly as the bank has it')
-    .option('--currency <code>', 'its currency (default: EUR)')
-    .option('--administrator <email>', 'who shall review payments first')
+    .option('--currency <code>', 'its currency (default: EUR, CHF for an account in Switzerland)')
+    .option('--administrator <email>', 'who shall review payments first', parseEmail)
     .option('--allow-root', 'let the service run as root, which it needs for nothing')
-    .option('--yes', 'take the defaults of whatever no flag says')
     .option('--force', 'write over a file that is there, which is kept as FILE.old, or FILE.old.2 and so on')
     .option(...JSON_OPTION)
     .addHelpText(
       'after',
       `
 Examples:
-  counterfoil init --config /etc/counterfoil/counterfoil.yaml
-  counterfoil init --yes --config pay.yaml --base-url https://pay.example --merchant "Corner Shop" \\
-    --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
+  counterfoil init --base-url https://pay.example
+  counterfoil init --config /etc/counterfoil/counterfoil.yaml --base-url https://pay.example \\
+    --merchant "Corner Shop" --iban "DE75 5121 0800 1245 1261 99" --holder "Corner Shop GmbH"`,
     )
     .action(init);
+}
+
+function parseEmail(text: string): string {
+  if (!isEmailAddress(text)) throw new InvalidArgumentError('It must be an e-mail address.');
+  return text;
 }
 
 async function init(options: InitOptions, command: Command): Promise<void> {
@@ -81,12 +118,14 @@ async function init(options: InitOptions, command: Command): Promise<void> {
     throw new Failure(
       `${shownPath(file)} is there already: name another with --config, or write over it with --force`,
     );
-  const flags = await answered(options, file, command);
-  const key = flags.merchant ? newSecret(KEY_PREFIX.live) : null;
+  for (const [flag, other] of NEEDS)
+    if (options[flag] && !options[other]) command.error(`error: --${flag} has no use without --${other}`);
+  const name = options.merchant;
+  const key = name ? newSecret(KEY_PREFIX.live) : null;
   const merchant =
-    key === null ? null : { id: randomId('mer_', 20), name: flags.merchant!, key_sha256: keyDigest(key) };
-  const text = configurationText(answersOf(flags, merchant));
-  const { storage } = parseConfiguration(text, file, {});
+    key === null ? null : { id: randomId('mer_', 20), name: name!, key_sha256: keyDigest(key) };
+  const text = configurationText(answersOf(options, merchant));
+  const { storage } = judged(text, file);
   makePrivate(storage); // before the file: what cannot be made must not cost the key that is shown at the end
   write(file, text, options.force === true);
 
@@ -94,7 +133,7 @@ async function init(options: InitOptions, command: Command): Promise<void> {
     ({ is }) => is === 'failed',
   );
   if (wrong.length > 0) process.exitCode = 1;
-  const next = nextSteps(file, storage, flags);
+  const next = nextSteps(file, storage, options);
   if (options.json) {
     const told = wrong.map(({ id, where, says, fix }) => ({
       id,
@@ -112,69 +151,37 @@ async function init(options: InitOptions, command: Command): Promise<void> {
   console.error(report(file, merchant, wrong, next));
 }
 
-/** The flags, completed by questions. Throws a usage error if there is no terminal to ask at. */
-async function answered(options: InitOptions, file: string, command: Command): Promise<InitFlags> {
-  const { config: _c, yes, force: _f, json: _j, ...given } = options;
-  const flags: InitFlags = { ...given };
-  if (given.certificate && given.proxy) command.error('error: --certificate and --proxy exclude one another');
-  // What was given is judged before anything is asked.
-  const judged: InitFlags = { ...(given.allowRoot && { allowRoot: true }) };
-  for (const question of QUESTIONS) {
-    const value = given[question.flag];
-    if (value === undefined) continue;
-    if (question.needs && !given[question.needs[0]])
-      command.error(`error: ${question.option} has no use without ${question.needs[1]}`);
-    Object.assign(judged, { [question.flag]: value });
-    const fault = questionFault(question, judged, file);
-    if (fault !== undefined) command.error(`error: ${question.option} ${fault}`);
-  }
-  const open = () =>
-    QUESTIONS.find(
-      ({ flag, needs, applies }) =>
-        flags[flag] === undefined && (!needs || flags[needs[0]]) && (!applies || applies(flags)),
-    );
-  const answers = !yes && canAsk() ? terminalAnswers(file) : undefined;
-  try {
-    for (let question = open(); question; question = open()) {
-      const otherwise = question.otherwise?.(flags);
-      if (answers) Object.assign(flags, { [question.flag]: await answers.ask(question, otherwise, flags) });
-      else if (yes && otherwise !== undefined) Object.assign(flags, { [question.flag]: otherwise });
-      else
-        command.error(
-          `error: there is no terminal to ask at: give ${question.option}${yes ? '' : ', and --yes for the defaults of whatever else has one'}`,
-        );
-    }
-  } finally {
-    answers?.close();
-  }
-  return flags;
+function answersOf(options: InitOptions, merchant: Answers['merchant']): Answers {
+  const { certificate, key, iban, holder, currency, proxy } = options;
+  return {
+    base_url: options.baseUrl,
+    proxies: certificate ? null : proxy.split(',').map((one) => one.trim()),
+    certificate: certificate ? { certificate, key: key! } : null,
+    database_url: options.databaseUrl || null,
+    // The environment goes over the file, so the file says the same.
+    storage:
+      options.storage ||
+      (environment.COUNTERFOIL_STORAGE ? resolve(environment.COUNTERFOIL_STORAGE) : './storage'),
+    registration: options.registration,
+    merchant,
+    support: options.support || null,
+    account: iban
+      ? { iban, holder: holder!, currency: currency ?? (/^(CH|LI)/i.test(iban) ? 'CHF' : 'EUR') }
+      : null,
+    allow_root: options.allowRoot ?? false,
+  };
 }
 
-/** Asks at the terminal until the answer is valid. Throws `Failure` if the user leaves. */
-function terminalAnswers(file: string) {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const leave = (): never => {
-    throw new Failure('nothing was written');
-  };
-  // Ctrl-C fails the question, Ctrl-D only closes the terminal.
-  const closed = once(terminal, 'close').then(leave);
-  closed.catch(() => {});
-  return {
-    close: () => terminal.close(),
-    async ask(question: Question, otherwise: string | undefined, flags: InitFlags): Promise<string> {
-      for (;;) {
-        const shown = otherwise ? ` [${otherwise}]` : '';
-        const typed = await Promise.race([
-          terminal.question(`${question.asks}${shown}: `).catch(leave),
-          closed,
-        ]);
-        const answer = typed.trim() || (otherwise ?? '');
-        const fault = questionFault(question, { ...flags, [question.flag]: answer }, file);
-        if (fault === undefined) return answer;
-        console.error(`  It ${fault}.`);
-      }
-    },
-  };
+/** The configuration as the program reads it. Throws `Failure` if it does not take what a flag says. */
+function judged(text: string, file: string) {
+  try {
+    // Without the environment: what goes over the file must not hide what is wrong in it.
+    return parseConfiguration(text, file, {});
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    // Without the place, which is of a file that is not there yet.
+    throw new Failure(`${error.message.replace(/^.*?:\d+: /, '')}; nothing was written`);
+  }
 }
 
 /** Writes the file, readable by its owner alone. The file before is replaced whole, or not at all, and kept as FILE.old, FILE.old.2 … */
@@ -231,3 +238,40 @@ ${own ? `  ${own}\nThen as that account, the one that shall serve:\n` : ''}  ${s
 And while it serves, in another terminal:
 ${beside.map((one) => `  ${one}`).join('\n')}`;
 }
+
+/** Installations whose service reads `COUNTERFOIL_CONFIG`; `COUNTERFOIL_RUN_BY` names which (deploy/counterfoil, Dockerfile). */
+const INSTALLED: Readonly<Record<string, { start: string; command: string }>> = {
+  systemd: { start: 'sudo systemctl enable --now counterfoil', command: 'sudo counterfoil' },
+  compose: {
+    start: 'docker compose up --detach --build --wait',
+    command: 'docker compose exec node-a counterfoil',
+  },
+};
+
+/** Commands to paste: `own` gives the files to the account that serves, where that is another; then the start; then the rest. */
+function nextSteps(
+  file: string,
+  storage: string,
+  { administrator, allowRoot }: InitOptions,
+): { own: string | undefined; start: string; beside: string[] } {
+  const installed = INSTALLED[environment.COUNTERFOIL_RUN_BY ?? ''];
+  const isClone = !installed && existsSync(join(process.cwd(), 'bin/counterfoil.js'));
+  const isInPath = basename(process.argv[1]!) === 'counterfoil';
+  const path = `${quoted(process.execPath)} ${quoted(process.argv[1]!)}`;
+  const command = installed?.command ?? (isClone ? 'npx counterfoil' : isInPath ? 'counterfoil' : path);
+  const { COUNTERFOIL_CONFIG: served } = environment;
+  const isTheService = installed !== undefined && served !== undefined && file === resolve(served);
+  const config = isTheService ? '' : ` --config ${quoted(file)}`;
+  const email = administrator || 'you@example.org';
+  const person = ` --email ${quoted(email)} --name ${quoted(email.split('@')[0]!)} --role administrator`;
+  const isRoot = process.getuid?.() === 0 && !allowRoot;
+  return {
+    own: isRoot ? `chown -R counterfoil: ${quoted(file)} ${quoted(storage)}` : undefined,
+    start: isTheService ? installed.start : isClone ? `npm start --${config}` : `${command} serve${config}`,
+    beside: [`${command} administrators create${config}${person}`, `${command} doctor${config}`],
+  };
+}
+
+/** A word as a shell takes it. */
+const quoted = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -13,7 +13,7 @@ const KEY = 'key_4be2f08a51c7d936';
 /** Arguments with which each command goes on to its configuration. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   serve: [],
-  init: ['--yes', '--base-url', 'https://pay.example'],
+  init: ['--base-url', 'https://pay.example'],
   move: ['--to', 'sqlite'],
   migrate: [],
   'keys create': ['--merchant', 'Corner Shop'],

@@ -32,7 +32,7 @@ test('doctor tells what is not yet there from what failed, step by step', {
   };
 
   const url = ['--base-url', `https://localhost:${port}`, '--certificate', certificate, '--key', key];
-  await command('init', '--yes', ...url, '--merchant', 'Corner Shop', '--allow-root');
+  await command('init', ...url, '--merchant', 'Corner Shop', '--allow-root');
   const text = readFileSync(place.config, 'utf8').replace(/^host: .*$/m, 'host: localhost');
   writeFileSync(place.config, `${text}\nbackups: ./backups\n`, { mode: 0o600 });
   const ids = ['reach_api', 'certificate_presented', 'administrators', 'backups'];

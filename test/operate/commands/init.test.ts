@@ -1,4 +1,4 @@
-// counterfoil init: asks or is told, writes a file that production starts with, overwrites nothing, and shows a key once.
+// counterfoil init: writes a file that production starts with, overwrites nothing, and shows a key once.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -6,15 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { isWholeKey, keyDigest } from '../../../src/merchants/merchant.ts';
 import { parseConfiguration } from '../../../src/operate/config.ts';
-import {
-  ANSI,
-  COMMAND,
-  hasTerminal,
-  plainEnvironment,
-  run,
-  start,
-  startOnTerminal,
-} from '../../support/command.ts';
+import { ANSI, plainEnvironment, run, start } from '../../support/command.ts';
 import { installation } from '../../support/production.ts';
 
 let folder: string;
@@ -34,7 +26,7 @@ const EVERYTHING = [
   ...['--base-url', 'https://pay.example', '--proxy', '10.0.0.1, 10.0.0.2', '--registration', 'invite'],
   ...['--merchant', `Brother's: "Café" #1`, '--iban', 'DE75 5121 0800 1245 1261 99', '--holder', 'Café GmbH'],
   ...['--support', 'help@cafe.example'],
-  ...['--storage', './private', '--administrator', 'ana@example.org', '--allow-root', '--yes'],
+  ...['--storage', './private', '--administrator', 'ana@example.org', '--allow-root'],
 ];
 
 test('from flags it writes a configuration that says what was said, readable by its owner alone', async () => {
@@ -65,7 +57,7 @@ test('from flags it writes a configuration that says what was said, readable by 
 });
 
 test('what it writes starts, and its next steps work as pasted', async () => {
-  const { code, stderr } = await init('--yes', '--base-url', 'https://127.0.0.1:1', '--allow-root');
+  const { code, stderr } = await init('--base-url', 'https://127.0.0.1:1', '--allow-root');
   assert.equal(code, 0, stderr);
   const steps = [...stderr.matchAll(/^ {2}(\S.*)$/gm)].map(([, step]) => step!);
   assert.equal(steps.length, 3);
@@ -87,7 +79,7 @@ test('what it writes starts, and its next steps work as pasted', async () => {
 
 test('with a certificate of its own it listens for everybody, on the port of the address', async () => {
   const certificate = ['--certificate', 'tls/cert.pem', '--key', 'tls/key.pem'];
-  const { code, stderr } = await init('--yes', '--base-url', 'https://pay.example:8443', ...certificate);
+  const { code, stderr } = await init('--base-url', 'https://pay.example:8443', ...certificate);
   assert.equal(code, 1);
   assert.match(
     stderr,
@@ -148,51 +140,36 @@ test('it makes the folder of the file, for its owner alone', async () => {
   assert.deepEqual([mode(dirname(config)), mode(join(dirname(config), 'private'))], ['700', '700']);
 });
 
-describe('where nobody can be asked, a usage error', () => {
-  const url = ['--base-url', 'https://pay.example'];
-  const wrong: [args: string[], said: RegExp][] = [
-    [[], /^error: there is no terminal to ask at: give --base-url, and --yes for the defaults/],
-    [['--yes'], /^error: there is no terminal to ask at: give --base-url\n/],
-    [url, /^error: there is no terminal to ask at: give --certificate, and --yes/],
-    [[...url, '--yes', '--certificate', 'a.pem'], /give --key\n/],
-    [[...url, '--yes', '--iban', 'DE75 5121 0800 1245 1261 99'], /give --holder\n/],
-    [['--yes', '--base-url', 'http://pay.example'], /^error: --base-url must be an https URL in production/],
-    [[...url, '--yes', '--proxy', 'everybody'], /^error: --proxy must be an IP address or a network/],
-    [[...url, '--yes', '--proxy', '0.0.0.0/1'], /^error: --proxy is so large that strangers are in it/],
-    [[...url, '--yes', '--database-url', 'mysql://x'], /^error: --database-url must begin with postgres/],
+describe('says what is missing or wrong, and writes nothing', () => {
+  const iban = ['--iban', 'DE75 5121 0800 1245 1261 99'];
+  const wrong: [args: string[], code: number, said: RegExp][] = [
+    [['--certificate', 'a.pem'], 2, /^error: --certificate has no use without --key\n/],
+    [iban, 2, /^error: --iban has no use without --holder\n/],
+    [['--support', 'help@cafe.example'], 2, /^error: --support has no use without --merchant\n/],
+    [['--registration', 'maybe'], 2, /Allowed choices are open, invite, closed/],
+    [['--proxy', '::1', '--certificate', 'a.pem'], 2, /cannot be used with option '--certificate <file>'/],
+    [['--administrator', 'ana'], 2, /must be an e-mail address/],
     [
-      [...url, '--yes', '--registration', 'maybe'],
-      /^error: --registration must be one of open, invite, closed/,
+      ['--base-url', 'http://pay.example'],
+      1,
+      /^counterfoil: base_url must be an https URL in production.*nothing was written\n$/,
     ],
-    [[...url, '--yes', '--iban', 'DE00 1'], /^error: --iban must be an IBAN whose check digits are right/],
-    [[...url, '--yes', '--merchant', 'x'.repeat(121)], /^error: --merchant must be at most 120 characters/],
-    [[...url, '--yes', '--merchant', 'A', '--support', 'x'], /^error: --support must be /],
-    [[...url, '--yes', '--administrator', 'ana'], /^error: --administrator must be an e-mail address/],
-    [[...url, '--yes', '--proxy', '::1', '--certificate', 'a.pem'], /exclude one another/],
+    [['--proxy', 'everybody'], 1, /^counterfoil: trust_proxy\S* must be an IP address or a network/],
+    [['--proxy', '0.0.0.0/1'], 1, /^counterfoil: trust_proxy\S* is so large that strangers are in it/],
+    [['--database-url', 'mysql://x'], 1, /^counterfoil: database_url must begin with postgres/],
+    [
+      ['--iban', 'DE00 1', '--holder', 'Ana'],
+      1,
+      /^counterfoil: methods\S* must be an IBAN whose check digits are right/,
+    ],
+    [['--merchant', 'x'.repeat(121)], 1, /^counterfoil: merchants\S* must be at most 120 characters/],
+    [['--merchant', 'A', '--support', 'x'], 1, /^counterfoil: merchants\S* must be /],
   ];
-  for (const [args, said] of wrong)
-    test(`says what is missing or wrong: init ${args.join(' ').slice(0, 70)}`, async () => {
-      const { code, stdout, stderr } = await init(...args);
-      assert.deepEqual([code, stdout], [2, ''], stderr);
-      assert.match(stderr, said);
-      assert.ok(!existsSync(file()), 'nothing is written');
-    });
-});
-
-describe('on a terminal', { skip: !hasTerminal && 'this machine has no util-linux script' }, () => {
-  const INIT = `'${process.execPath}' '${COMMAND}' init --allow-root`;
-
-  for (const [name, typed] of [
-    ['Ctrl-C', '\x03'],
-    ['Ctrl-D', '\x04'],
-  ] as const)
-    test(`${name} leaves nothing behind`, async () => {
-      const terminal = startOnTerminal(INIT, { cwd: folder });
-      await terminal.until(/reached\? .*: /);
-      terminal.child.stdin!.write(typed);
-      const { code } = await terminal.ended;
-      assert.equal(code, 1);
-      assert.match(terminal.stdout, /counterfoil: nothing was written\r\n$/);
+  for (const [args, code, said] of wrong)
+    test(`init ${args.join(' ').slice(0, 70)}`, async () => {
+      const told = await init(...args);
+      assert.deepEqual([told.code, told.stdout], [code, ''], told.stderr);
+      assert.match(told.stderr, said);
       assert.ok(!existsSync(file()));
     });
 });
