@@ -72,7 +72,7 @@ export class PaymentForms {
     const waitMs = action ? this.#forms.count({ ip, id }) : this.#forged.count(ip);
     const transfer = action === 'submit' ? this.#transferIn(form, payment, asked.method) : undefined;
     if (waitMs > 0 && transfer && payment.announced_at === null)
-      return this.#announce(visit, payment, form, transfer);
+      return this.#submit(visit, payment, form, transfer);
     if (waitMs > 0) return tooManyForms(busyPage(visit, waitMs), waitMs, 'checkout_forms');
     if (!action) return this.#refuse(visit, payment, form, isOurs);
     if (action === 'submit') return this.#submit(visit, payment, form, transfer);

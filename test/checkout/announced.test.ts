@@ -86,14 +86,16 @@ test('pressed after the method was taken away it submits the payment, as the cus
 });
 
 test('pressed after more forms than are taken it is kept.', async () => {
-  const { id } = await make();
-  const page = await open(service, id);
-  for (let i = 0; i < 4; i++) await send(await open(service, id, { view: 'cancel' }), { token: 'x' });
-  const cash = await open(service, id);
-  for (let i = 0; i < 4; i++) await send(cash, { ...TYPED.transfer, 'transfer-iban': 'x' });
-  const answer = await send(page, TYPED.transfer);
-  assert.ok([200, 429].includes(answer.status));
-  assert.notEqual((await paymentOf(id)).announced_at, null);
+  const { id } = await createAt(service, 'all', { amount: 49.9 });
+  const transfer = await open(service, id, { method: 'bank_transfer' });
+  const details = await open(service, id, { method: 'details' });
+  const statuses = [];
+  for (let i = 0; i < 5; i++) statuses.push((await send(details, { 'payer-email': 'x' })).status);
+  assert.deepEqual(statuses, [422, 422, 422, 429, 429]);
+  assert.equal((await paymentOf(id)).announced_at, null);
+  assert.equal((await send(transfer, TYPED.transfer)).h1, 'Waiting for your transfer');
+  assert.equal((await paymentOf(id)).submission.payer_email, TYPED.transfer['payer-email']);
+  assert.equal((await send(transfer, TYPED.transfer)).status, 429, 'once is enough');
 });
 
 test('pressed with an address that is wrong it is kept without it, and the page says not to pay again.', async () => {

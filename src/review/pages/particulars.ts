@@ -5,6 +5,7 @@ import { type Html, html, safeUrl } from '../../lib/html.ts';
 import type { Instructions } from '../../payments/methods/method.ts';
 import { grouped } from '../../payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../payments/payment.ts';
+import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 
 /** What the customer sent, as it is kept. */
@@ -149,7 +150,8 @@ export function asked(context: ReviewContext, payment: Payment): Html {
     ['Customer’s email', email && literal(email)],
     ['Customer’s phone', phone && literal(phone)],
     ['Created', moment(context, payment.created_at)],
-    ['Could be paid until', moment(context, payment.expires_at)],
+    ['Pay by', html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by)}</time>`],
+    ['The link ends', moment(context, payment.expires_at)],
     ['New link asked for', payment.link_requested_at && moment(context, payment.link_requested_at)],
     ['Leads back to', webAddress(payment.return_url)],
     ['When cancelled', webAddress(payment.cancel_url)],

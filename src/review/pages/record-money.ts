@@ -10,6 +10,7 @@ import type { Payment } from '../../payments/payment.ts';
 import { refuseOtherStatus } from '../act.ts';
 import { parseReceivedMoney, recordMoney } from '../record-money.ts';
 import { isDoneAlready } from '../review.ts';
+import { dayInWords } from '../told.ts';
 import type { ReviewContext } from './context.ts';
 import { paymentOf } from './decision.ts';
 import { bankReferenceField, type Filled, noteField, wording } from './decision-form.ts';
@@ -54,7 +55,8 @@ ${rows([
   ...(instructions ? transferRows(instructions) : []),
   ['Merchant’s reference', payment.merchant_reference && said(payment.merchant_reference)],
   ['Created', moment(context, payment.created_at)],
-  ['Could be paid until', moment(context, payment.expires_at)],
+  ['Pay by', html`<time datetime="${payment.pay_by}">${dayInWords(payment.pay_by)}</time>`],
+  ['The link ends', moment(context, payment.expires_at)],
 ])}
 <p>For money that came although the customer never said so, or after the payment had ended. The payment then waits for review.</p>`,
     path: `/payments/${payment.id}/record`,
