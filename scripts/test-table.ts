@@ -57,8 +57,13 @@ export const TABLE: readonly Row[] = [
     ],
   },
   {
+    stand: 'sqlite',
+    why: 'who can read and use a page: one of each kind',
+    files: ['kinds.browser'],
+  },
+  {
     stand: 'all',
-    why: 'every scene in a browser, in each language, width and light; `npm test` looks at one of each kind (pages.browser, budget)',
+    why: 'every scene in a browser, in each language, width and light; `npm test` looks at one of each kind (kinds.browser)',
     files: [
       'checkout/browser',
       'merchants/registration/browser',

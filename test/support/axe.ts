@@ -126,6 +126,15 @@ export async function faultsEveryWay(
   return faults;
 }
 
+/** What is wrong with a page made `withAxe` as it lies now, wide and in the light, and with its layout narrow and unfolded. Leaves it narrow. */
+export async function faultsAtOnce(page: Page, controlPx?: number): Promise<string[]> {
+  await page.setViewportSize({ width: WIDE, height: HEIGHT });
+  const wide = await faultsOfNewLooks(page, AXE_TAGS);
+  await page.setViewportSize({ width: NARROW, height: HEIGHT });
+  await unfold(page);
+  return [...wide, ...(await layoutFaults(page, controlPx))];
+}
+
 /**
  * Which elements of a page are there, and which are boxes of a table. Of two widths in which these are the same, axe can say different
  * things only of what is too small to hit or scrolls, and of both `layoutFaults` demands more.

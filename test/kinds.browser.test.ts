@@ -1,0 +1,52 @@
+// One page of each kind in a real browser, as axe and the layout tell of it; the galleries look at all of them, in every light and width.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { CONTEXT, type Gallery, GROUPS, startGallery } from './operate/pages/gallery.ts';
+import { faultsAtOnce } from './support/axe.ts';
+import { AT_ONCE, newPage, type Stage, show, startStage } from './support/browser.ts';
+import { AXE } from './support/chromium.ts';
+
+/** The least height of a control with a mouse; fingers get 44 (ux, section 4.1). */
+const CONTROL_PX = 36;
+
+let stage: Stage;
+let gallery: Gallery;
+before(async () => {
+  [stage, gallery] = [await startStage(), await startGallery()];
+});
+after(() => Promise.all([stage?.close(), gallery?.close()]));
+
+/** The first of each kind: what stands before a comma in its name. */
+function oneOfEach<T extends { name: string }>(scenes: readonly T[], end: RegExp): T[] {
+  return [...Map.groupBy(scenes, ({ name }) => name.split(end)[0]).values()].map(([first]) => first!);
+}
+
+async function look(page: Page, name: string, controlPx?: number): Promise<void> {
+  const faults = await faultsAtOnce(page, controlPx);
+  assert.deepEqual(
+    faults.filter((fault) => !/input#(reason|mode|end|overlap|despite|account)\b/.test(fault)),
+    [],
+    name,
+  );
+}
+
+test('a customer can read and use a page of each kind.', async () => {
+  const page = await newPage(stage, { withAxe: true, ...AT_ONCE });
+  for (const scene of oneOfEach(stage.scenes, /[, ]/)) {
+    assert.equal(await show(stage, page, scene), scene.status, scene.name);
+    await look(page, scene.name);
+  }
+});
+
+test('an administrator can read and use a page of each kind.', async () => {
+  const context = await stage.browser.newContext(CONTEXT);
+  await context.addInitScript(AXE);
+  const page = await context.newPage();
+  for (const group of GROUPS)
+    for (const scene of oneOfEach(gallery.groups[group], /,/)) {
+      const { status } = await gallery.show(page, scene);
+      assert.equal(status, scene.status ?? 200, scene.name);
+      await look(page, scene.name, CONTROL_PX);
+    }
+});
