@@ -17,6 +17,9 @@ before(async () => {
 });
 after(() => Promise.all([stage?.close(), gallery?.close()]));
 
+/** Scenes that follow from others before them. */
+const FOLLOWING = /^passkey to be removed/;
+
 /** The first of each kind: what stands before a comma in its name. */
 function oneOfEach<T extends { name: string }>(scenes: readonly T[], end: RegExp): T[] {
   return [...Map.groupBy(scenes, ({ name }) => name.split(end)[0]).values()].map(([first]) => first!);
@@ -43,10 +46,10 @@ test('an administrator can read and use a page of each kind.', async () => {
   const context = await stage.browser.newContext(CONTEXT);
   await context.addInitScript(AXE);
   const page = await context.newPage();
-  for (const group of GROUPS)
-    for (const scene of oneOfEach(gallery.groups[group], /,/)) {
-      const { status } = await gallery.show(page, scene);
-      assert.equal(status, scene.status ?? 200, scene.name);
-      await look(page, scene.name, CONTROL_PX);
-    }
+  const scenes = GROUPS.flatMap((group) => gallery.groups[group]);
+  for (const scene of oneOfEach(scenes, /,/).filter(({ name }) => !FOLLOWING.test(name))) {
+    const { status } = await gallery.show(page, scene);
+    assert.equal(status, scene.status ?? 200, scene.name);
+    await look(page, scene.name, CONTROL_PX);
+  }
 });

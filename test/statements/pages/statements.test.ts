@@ -351,7 +351,7 @@ test('the report of an account says balances, days and lines, on a page and as a
   const [head, opening, ...rest] = (await ana.get(`/statements/report.csv?${asked}`)).text
     .trim()
     .split('\r\n');
-  assert.match(head!, /^row,id,account,file,day,.*,decided_at,balance$/);
+  assert.match(head!, /^row,id,account,file,day,.*,decided_at,.*balance$/);
   assert.match(opening!, /^opening,,/);
   assert.deepEqual(
     rest.slice(-2).map((row) => row.split(',')[0]),
