@@ -30,10 +30,10 @@ const wanted = process.argv[2] ?? '';
 const guards = GUARDS.filter(({ file, keeps }) => file.includes(wanted) || keeps.includes(wanted));
 // A file that is red before anything is broken would prove nothing.
 const proving = [...new Set(guards.flatMap(({ red }) => red))].map(pathOf);
-if (isRed(proving, '--listed')) {
-  console.log(`${said}\nThese tests are red though nothing is broken: a broken guard would prove nothing.`);
-  process.exit(1);
-}
+const redAlready = isRed(proving, '--listed')
+  ? [...said.matchAll(/^ {2}npm test -- (\S+)$/gm)].map(([, file]) => file!)
+  : [];
+if (redAlready.length > 0) console.log(`red though nothing is broken, so not used: ${redAlready.join(', ')}`);
 let isAllCaught = true;
 for (const [place, guard] of guards.entries()) {
   const { caught, by } = tryOut(guard);
@@ -72,7 +72,7 @@ function tryOut({ file, text, broken, red }: Guard): { caught: Caught; by?: stri
     throw new Error(`${file} no longer has ${JSON.stringify(text)}: give guards.ts what stands there now`);
   writeFileSync(path, whole.slice(0, at) + broken + whole.slice(at + text.length));
   try {
-    const files = red.map(pathOf);
+    const files = red.map(pathOf).filter((one) => !redAlready.includes(one));
     for (const by of files)
       if (rowOf(by)?.stand !== 'all' && isRed([by], '--listed')) return { caught: 'npm test', by };
     for (const by of files) if (isRed([by])) return { caught: 'npm run test:all', by };
