@@ -1,5 +1,5 @@
 // One attempt to deliver a webhook: one signed POST, its answer judged, at most 15 seconds and 4 KiB of the reply.
-import { type IncomingMessage, request as startRequest } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as startRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { type AddressRules, checkUrl } from './addresses.ts';
@@ -9,6 +9,10 @@ import { type Signed, webhookHeaders } from './signing.ts';
 const TOTAL_MS = 15_000;
 const REPLY_BYTES = 4096;
 const HEADER_BYTES = 16_384;
+/** Answers 100 to 199 before the one that counts. Each of them begins Node's own limit on the bytes of a head anew. */
+const INTERIM_ANSWERS = 8;
+/** Bytes of an answer in all: interim answers, head, body, and what the body is wrapped in. More than one read of a socket gives. */
+const ANSWER_BYTES = 262_144;
 const RETRY_AFTER_MAXIMUM_MS = 24 * HOUR_MS;
 
 /** What is to be delivered. */
@@ -55,6 +59,26 @@ function reasonOf(error: unknown): string {
   return `The attempt failed: ${code || (error as Error).name}`;
 }
 
+/** Ends a request as soon as the server sends more than an answer may have, whatever it is. Calls `fail` once at most. */
+function limitAnswer(socket: Socket, request: ClientRequest, fail: (error: AttemptFailure) => void): void {
+  let interim = 0;
+  let bytes = 0;
+  const end = (what: string) => {
+    const error = new AttemptFailure(`Your server sent more than ${what}`);
+    fail(error);
+    socket.destroy(error);
+  };
+  request.on('information', () => {
+    interim += 1;
+    // All that one read brought are heard of, and one of them alone makes an error.
+    if (interim === INTERIM_ANSWERS + 1) end(`${INTERIM_ANSWERS} interim answers (status 100 to 199)`);
+  });
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES && !socket.destroyed) end(`${ANSWER_BYTES / 1024} KiB`);
+  });
+}
+
 /** Sends the request on a socket. Resolves when the headers of the answer are there. */
 function post(socket: Socket, url: URL, attempt: DeliveryAttempt): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
@@ -71,6 +95,7 @@ function post(socket: Socket, url: URL, attempt: DeliveryAttempt): Promise<Incom
         ...webhookHeaders(attempt),
       },
     });
+    limitAnswer(socket, request, reject);
     request.once('response', resolve);
     request.once('upgrade', (_response, upgraded) => {
       upgraded.destroy();

@@ -1,5 +1,6 @@
 // One attempt against real servers on loopback: what counts as taken, what is told of a failure, and what a hostile answer may cost.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -266,11 +267,10 @@ test('failures are told in words', async () => {
 /** Writes until the other side is gone; says how much went out. */
 async function flood(socket: Socket, chunk: Buffer | string): Promise<number> {
   let bytes = 0;
-  socket.on('close', () => socket.destroy());
+  const closed = once(socket, 'close').then(() => socket.destroy());
   while (!socket.destroyed) {
     bytes += chunk.length;
-    if (!socket.write(chunk))
-      await new Promise((resolve) => socket.once('drain', resolve).once('close', resolve));
+    if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), closed]).catch(() => {});
   }
   return bytes;
 }
@@ -304,6 +304,70 @@ test('a reply without end, headers without end and a compressed bomb cost little
   assert.ok(grown < 150e6, `${grown} bytes more`);
 });
 
+const INTERIM_HEADS = {
+  continue: 'HTTP/1.1 100 Continue\r\n\r\n',
+  processing: 'HTTP/1.1 102 Processing\r\n\r\n',
+  'early hints': 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n',
+};
+
+test('eight interim answers are passed over; the ninth ends the attempt, however many come at once', async () => {
+  for (const [name, head] of Object.entries(INTERIM_HEADS)) {
+    const eight = await writing((socket) => socket.end(`${head.repeat(8)}HTTP/1.1 204 Done\r\n\r\n`));
+    assert.equal((await sendTo(eight)).status, 204, name);
+    const nine = await writing((socket) => socket.end(`${head.repeat(9)}HTTP/1.1 204 Done\r\n\r\n`));
+    const refused = await sendTo(nine);
+    assert.deepEqual([refused.ok, refused.status], [false, null]);
+    assert.equal(refused.reason, 'Your server sent more than 8 interim answers (status 100 to 199)', name);
+  }
+});
+
+test('interim answers without end hold the attempt for less than a megabyte, and make one error', async () => {
+  const { prepareStackTrace } = Error;
+  let failures = 0;
+  Error.prepareStackTrace = (error) => {
+    if (error.name === 'AttemptFailure') failures++;
+    return String(error);
+  };
+  try {
+    for (const head of Object.values(INTERIM_HEADS)) {
+      const flooded: Promise<number>[] = [];
+      const chunk = head.repeat(2600);
+      const port = await writing((socket) => void flooded.push(flood(socket, chunk)));
+      const outcome = await sendTo(port);
+      assert.match(outcome.reason, /^Your server sent more than 8 interim answers/);
+      assert.ok((await flooded[0])! < 16e6);
+    }
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+  }
+  assert.ok(failures <= Object.keys(INTERIM_HEADS).length, `${failures} errors`);
+});
+
+test('what an answer is wrapped in is bounded too: chunks of one byte, their extensions, and trailers', async () => {
+  const bodies = {
+    'one byte a chunk': ['', `1;${'e'.repeat(15_000)}\r\nx\r\n`],
+    extensions: ['1;', 'e'.repeat(65_536)],
+    trailers: ['0\r\nx: ', 'y'.repeat(65_536)],
+  };
+  for (const [name, [begin, chunk]] of Object.entries(bodies)) {
+    const flooded: Promise<number>[] = [];
+    const port = await writing((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${begin}`);
+      flooded.push(flood(socket, chunk!));
+    });
+    const outcome = await sendTo(port);
+    assert.equal(outcome.ok, true, `${name}: ${outcome.reason}`);
+    assert.ok((await flooded[0])! < 16e6, name);
+  }
+  const wrapped = await writing((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    void flood(socket, `1;${'e'.repeat(200)}\r\nx\r\n`.repeat(100));
+  });
+  const { reply } = await sendToPublic(wrapped);
+  assert.match(reply!, /^x+$/);
+  assert.ok(reply!.length < 1500, `${reply!.length} chunks were read`);
+});
+
 test('an attempt ends after 15 seconds, and its connection and look-up after 5, however slowly they go on', async () => {
   const drip = (socket: Socket, head: string, drop: string) => {
     socket.write(head);
@@ -328,11 +392,12 @@ test('an attempt ends after 15 seconds, and its connection and look-up after 5, 
     send(proxied, DEVELOPMENT_RULES, undefined, never),
   ]);
   const late = 'Your server did not answer within 15 s';
+  const hints = 'Your server sent more than 8 interim answers (status 100 to 199)';
   assert.deepEqual(
     outcomes.slice(0, 3).map(({ reason }) => reason),
-    [late, late, late],
+    [late, late, hints],
   );
-  for (const { ms } of outcomes.slice(0, 3)) assert.ok(ms >= 14_900 && ms < 25_000, `${ms}`);
+  for (const { ms } of outcomes.slice(0, 2)) assert.ok(ms >= 14_900 && ms < 25_000, `${ms}`);
   assert.equal(outcomes[3]!.ok, true, 'the status decides, however the body goes on');
   const connecting = outcomes.slice(4);
   for (const { reason, ms } of connecting) {
