@@ -1,4 +1,5 @@
 // Connects to the server of a webhook: resolves its name once, checks every address, and hands over a socket that is verified.
+import { constants } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -14,6 +15,8 @@ const CONNECT_MS = 5000;
 const NEXT_ADDRESS_MS = 1000;
 const DNS_QUERY_MS = 1500;
 const DNS_TRIES = 2;
+/** A name server may answer with thousands. */
+const ADDRESSES_MAXIMUM = 32;
 
 /** Resolves a host name to IP addresses. Throws `AttemptFailure` where it has none. */
 export type LookUp = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -23,10 +26,13 @@ export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
 }
 
+/** The same for a name that does not exist: a webhook must not reveal which names a private network has. */
+const NOT_PUBLIC = 'does not lead to public addresses';
+
 /** What failures of a look-up mean, by the codes of c-ares. */
 const LOOK_UP_REASONS: Record<string, string> = {
-  ENOTFOUND: 'is not known',
-  ENODATA: 'has no address',
+  ENOTFOUND: NOT_PUBLIC,
+  ENODATA: NOT_PUBLIC,
   ETIMEOUT: 'could not be resolved in time',
 };
 
@@ -66,9 +72,11 @@ async function checkedAddresses(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const addresses = await lookUp(url.hostname, signal);
+  if (addresses.length > ADDRESSES_MAXIMUM)
+    throw new AttemptFailure(`The name ${url.hostname} has more than ${ADDRESSES_MAXIMUM} addresses`);
   // A public address beside a private one is refused too: which of them is connected to would be chance.
   if (addresses.length === 0 || !addresses.every((address) => mayConnect(address, rules)))
-    throw new AttemptFailure(`The name ${url.hostname} leads to an address that is not public`);
+    throw new AttemptFailure(`The name ${url.hostname} ${NOT_PUBLIC}`);
   if (url.protocol === 'http:' && !rules.allowHttp && addresses.some(isPublicAddress))
     throw new AttemptFailure('Plain http is not sent to a public address: use https');
   return addresses;
@@ -163,6 +171,7 @@ async function secured(
     servername: hostname,
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: false,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION, // a server could ask for handshakes without end
   });
   await happens(secure, 'secureConnect', signal);
   if (secure.authorized) return secure;

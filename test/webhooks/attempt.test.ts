@@ -216,7 +216,7 @@ test('through a proxy, the checked address is asked for and never the name', asy
   );
   assert.equal(asked[0]!.headers['proxy-authorization'], `Basic ${btoa('us er:p@ss')}`);
   const inside = await send('http://shop.example/hook', rules, undefined, async () => ['10.0.0.1']);
-  assert.equal(inside.reason, 'The name shop.example leads to an address that is not public');
+  assert.equal(inside.reason, 'The name shop.example does not lead to public addresses');
   assert.equal(asked.length, 1, 'the proxy is not even asked');
 });
 

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createServer as createRawTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { DAY_MS } from '../../src/lib/time.ts';
 import type { AddressRules } from '../../src/webhooks/addresses.ts';
 import { attemptDelivery } from '../../src/webhooks/attempt.ts';
@@ -55,7 +55,7 @@ const send = (url: string, rules: AddressRules, lookUp?: LookUp, at = Date.now()
 /** 127.0.0.2 alone is open, so that a connection can be seen to be made at all. */
 const rules = (): AddressRules => ({ allowHttp: false, allowedNetworks: ['127.0.0.2/32'], ports: [port] });
 const url = () => `http://shop.example:${port}/hook`;
-const NOT_PUBLIC = 'The name shop.example leads to an address that is not public';
+const NOT_PUBLIC = 'The name shop.example does not lead to public addresses';
 
 test('a connection is made to the address that was looked up, and is counted', async () => {
   attempted.length = 0;
@@ -148,14 +148,14 @@ test('what name servers answer is judged whole: both families, one of them late,
     }),
   );
   names.stop();
-  const notPublic = (name: string) => `The name ${name} leads to an address that is not public`;
+  const notPublic = (name: string) => `The name ${name} does not lead to public addresses`;
   assert.deepEqual(reasons.slice(0, 7), [
     notPublic('both.example'),
     notPublic('late.example'),
     notPublic('mapped.example'),
     'half.example ok',
-    'The name unknown.example is not known',
-    'The name empty.example has no address',
+    notPublic('unknown.example'),
+    notPublic('empty.example'),
     'The name failing.example could not be resolved: its name server failed',
   ]);
   assert.match(
@@ -163,6 +163,18 @@ test('what name servers answer is judged whole: both families, one of them late,
     /^(The name silent\.example could not be resolved in time|No connection to silent\.example:\d+ within 5 s)$/,
   );
   assert.deepEqual(attempted, [`127.0.0.2 ${port}`]);
+});
+
+test('a name with more than 32 addresses is refused before any of them is tried', async () => {
+  attempted.length = 0;
+  const many = (count: number) => async () => Array<string>(count).fill('127.0.0.2');
+  assert.equal((await send(url(), rules(), many(32))).ok, true);
+  attempted.length = 0;
+  assert.equal(
+    (await send(url(), rules(), many(33))).reason,
+    'The name shop.example has more than 32 addresses',
+  );
+  assert.deepEqual(attempted, []);
 });
 
 test('localhost is this machine and nobody is asked for it', async () => {
@@ -194,15 +206,16 @@ test('https is sent only to a server whose certificate is valid for the name', {
     ...[known, expired].map((one) => readFileSync(one.certificate, 'utf8')),
   ]);
   let taken = 0;
-  const servers: Server[] = [];
+  const servers: { close(): unknown }[] = [];
+  const files = ({ certificate, key }: { certificate: string; key: string }) => ({
+    cert: readFileSync(certificate),
+    key: readFileSync(key),
+  });
   const serve = async ({ certificate, key }: { certificate: string; key: string }) => {
-    const one = createTlsServer(
-      { cert: readFileSync(certificate), key: readFileSync(key) },
-      (request, response) => {
-        taken++;
-        response.setHeader('x-name', String((request.socket as { servername?: string }).servername)).end();
-      },
-    );
+    const one = createTlsServer(files({ certificate, key }), (request, response) => {
+      taken++;
+      response.setHeader('x-name', String((request.socket as { servername?: string }).servername)).end();
+    });
     servers.push(one);
     await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
     return (one.address() as AddressInfo).port;
@@ -230,6 +243,15 @@ test('https is sent only to a server whose certificate is valid for the name', {
       'Your server does not speak TLS that can be agreed on',
     );
     assert.equal(taken, 1, 'nothing is sent to any of them');
+    const anew = createRawTlsServer({ ...files(known), maxVersion: 'TLSv1.2' }, (socket) => {
+      socket.on('error', () => {});
+      const answer = () => socket.end('HTTP/1.1 200 OK\r\n\r\n');
+      socket.once('data', () => void socket.renegotiate({}, answer));
+    });
+    servers.push(anew);
+    await new Promise<void>((resolve) => anew.listen(0, '127.0.0.1', resolve));
+    const again = await at('localhost', (anew.address() as AddressInfo).port);
+    assert.equal(again.ok, false, 'no second handshake is made');
   } finally {
     setDefaultCACertificates(defaults);
     for (const one of servers) one.close();

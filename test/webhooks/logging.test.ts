@@ -80,12 +80,12 @@ test('the name of the server is left out of the reason.', () => {
   const outcome = { ok: false, status: null, ms: 1, reply: null, retryAfterMs: null, gone: false };
   const noted = { status: 'retrying', disabled: null } as const;
   for (const reason of [
-    'The name private-name.example is not known',
+    'The name private-name.example does not lead to public addresses',
     'No connection to private-name.example:8443 within 5 s',
   ])
     logAttempt(log as never, endpoint, delivery, { ...outcome, reason }, noted);
   assert.deepEqual(
     said.map(({ reason }) => reason),
-    ['The name … is not known', 'No connection to … within 5 s'],
+    ['The name … does not lead to public addresses', 'No connection to … within 5 s'],
   );
 });

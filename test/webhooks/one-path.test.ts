@@ -8,7 +8,7 @@ import { eventually } from '../support/waiting.ts';
 
 /** `localhost` is resolved without a name server. */
 const HOST = 'localhost';
-const REASON = `The name ${HOST} leads to an address that is not public`;
+const REASON = `The name ${HOST} does not lead to public addresses`;
 
 /** Connections to the endpoint's port that this process tried to make. */
 const attempted: string[] = [];
