@@ -34,12 +34,12 @@ export async function takeTurn(
   return row;
 }
 
-/** Throws `forbidden` for a key that was replaced: until its end it makes payments, and no longer has a say in keys. */
-export function refuseReplaced(acting: StoredKey | undefined): void {
+/** Throws `forbidden` for a key that was replaced: until its end it reads and creates payments alone. */
+export function refuseReplaced(acting: Pick<ApiKey, 'replaced_by'> | undefined): void {
   if (acting?.replaced_by)
     throw new OperationalError(
       'forbidden',
-      `This key was replaced by ${acting.replaced_by}: keys are made, rotated and revoked with that one.`,
+      `This key was replaced by ${acting.replaced_by}: until it expires it reads and creates payments, and nothing else.`,
     );
 }
 

@@ -9,7 +9,7 @@ export interface ConfiguredKey extends ApiKey {
 
 /** A key and what is known about it. Times in milliseconds since 1970. */
 export interface KnownKey
-  extends Omit<ConfiguredKey, 'name'>,
+  extends Omit<ConfiguredKey, 'name' | 'replaced_by'>,
     Pick<StoredKey, 'name' | 'last_four' | 'replaced_by' | 'revoked_at' | 'made_by'> {
   /** Undefined for a key of the configuration, which does not hold this time. */
   created_at: number | null;

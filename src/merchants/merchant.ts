@@ -19,6 +19,8 @@ export interface ApiKey {
   expires_at: number | null;
   /** What it is for, in its maker's words. */
   name?: string | null;
+  /** The id of the key that was made in its place. */
+  replaced_by?: string | null;
 }
 
 /** The caller of the API: a merchant, by one of its keys, in that key's mode. */

@@ -1,6 +1,7 @@
 // Everything under /v1: the key first, then whether there is such an endpoint, then how often the merchant has called.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Clock, SECOND_MS } from '../lib/time.ts';
+import { refuseReplaced } from '../merchants/acting-key.ts';
 import { type ApiKeyRoutes, addApiKeyRoutes } from '../merchants/api/api-keys.ts';
 import { type Authentication, authenticator } from '../merchants/api/authenticate.ts';
 import { addEventStream, type EventStreamRoutes } from '../payments/api/event-stream.ts';
@@ -35,6 +36,10 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
     else goOn();
   });
   if (settings.rateLimits) addRateLimits(app, settings.rateLimits, settings.clock);
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!mayReplacedKey(request)) refuseReplaced(request.caller.key);
+    done();
+  });
   // Who sends a body slowly may have lost the key, or the merchant been suspended, since the headers came.
   app.addHook('preHandler', (request, reply, done) => {
     reply.headers(API_HEADERS);
@@ -54,6 +59,12 @@ export async function v1(app: FastifyInstance, settings: V1): Promise<void> {
   addApiKeyRoutes(app, settings);
   addWebhookRoutes(app, settings, once);
   addDeliveryRoutes(app, settings, once);
+}
+
+/** Whether a request is one that a replaced key may send. What changes keys judges it in its transaction. */
+function mayReplacedKey({ method, routeOptions }: FastifyRequest): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead || /\/v1\/(payments|api_keys.*)$/.test(routeOptions.url ?? '');
 }
 
 /** Counts every request that is for an endpoint and has a caller by now. Throws `rate_limited` in requests. */

@@ -86,7 +86,8 @@ export function startWork(base: Base, parts: WorkParts) {
   const listing = startListing(database, journal, log);
   undo.add(() => listing.stop());
   const rules = webhookRules(configuration);
-  const webhooks = new WebhookWorker({ database, journal, clock, ring, rules }, log);
+  const hasTrials = configuration.environment === 'production';
+  const webhooks = new WebhookWorker({ database, journal, clock, ring, rules, hasTrials }, log);
   const told = { streams: new EventStreams(database, feed, parts.pace), waits: new Waits(feed) };
   return { journal, webhooks, checkpoints, sweeper, ...told };
 }
@@ -107,7 +108,7 @@ export async function startFollowing(
   const follower = await followJournal(database, [...listeners, webhooks.listener()], log);
   undo.add(() => follower.stop());
   webhooks.configure(configuration.endpoints);
-  webhooks.start();
+  webhooks.start((merchantId) => directory.isSuspended(merchantId));
   undo.add(() => webhooks.stop());
   return follower;
 }

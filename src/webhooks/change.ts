@@ -9,6 +9,7 @@ import { OperationalError } from '../lib/errors.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { DAY_MS } from '../lib/time.ts';
 import type { Tenant } from '../payments/queries.ts';
+import { oldestWaiting } from './delivery-queries.ts';
 import {
   type DisabledReason,
   ENDPOINT_ID_PREFIX,
@@ -17,7 +18,15 @@ import {
   type Endpoint,
   isConfigured,
 } from './endpoint.ts';
-import { addQueue, listEndpoints, noteAnswer, removeEndpoint } from './queries.ts';
+import {
+  addQueue,
+  findQueue,
+  listEndpoints,
+  moveBack,
+  noteAnswer,
+  othersWithUrl,
+  removeEndpoint,
+} from './queries.ts';
 import { openSecret, sealSecret } from './secret.ts';
 import { newWebhookSecret } from './signing.ts';
 
@@ -144,6 +153,7 @@ export function rotateSecret(
 export async function deleteEndpoint(transaction: Transaction, id: string, act: Act): Promise<void> {
   refuseConfigured(id, act);
   const before = await found(transaction, id);
+  await leaveToOthers(transaction, before);
   await removeEndpoint(transaction, id);
   await recordRow(transaction, act, 'webhook.deleted', ENDPOINTS, { before, after: undefined });
 }
@@ -167,7 +177,22 @@ export async function change(
 ): Promise<Endpoint> {
   const before = await found(transaction, id);
   const written = { ...(await changed(before)), updated_at: transaction.now };
+  await leaveToOthers(transaction, before, { ...before, ...written });
   return (await changeRow(transaction, act, action, ENDPOINTS, before, written, facts))!;
+}
+
+/**
+ * Where an endpoint stops to send (some of) its events, the others with its URL begin where it has come to: until now it sent for
+ * them. `after` is undefined where it is deleted.
+ */
+async function leaveToOthers(transaction: Transaction, before: Endpoint, after?: Endpoint): Promise<void> {
+  const isLeft = after?.disabled_at !== null || after.url !== before.url || after.types !== before.types;
+  if (before.disabled_at !== null || !isLeft) return;
+  const others = await othersWithUrl(transaction, before);
+  if (others.length === 0) return;
+  const waiting = (await oldestWaiting(transaction, before.id)) ?? Number.POSITIVE_INFINITY;
+  const queued = (await findQueue(transaction, before.id))?.number ?? 0;
+  for (const { id } of others) await moveBack(transaction, id, Math.min(queued, waiting - 1));
 }
 
 /** Throws `not_found`. */

@@ -11,7 +11,7 @@ import { disableEndpoint } from './change.ts';
 import { type Delivery, type DeliveryStatus, delayAfter, FAILING_MAXIMUM_MS } from './delivery.ts';
 import { noteAttempt } from './delivery-queries.ts';
 import type { DueDelivery } from './due.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, takes } from './endpoint.ts';
 import { findEndpoint, noteAnswer } from './queries.ts';
 import { signingSecrets } from './secret.ts';
 
@@ -20,6 +20,8 @@ export interface Sending {
   clock: Clock;
   ring: KeyRing;
   rules: AddressRules;
+  /** Whether an endpoint that never answered with success is sent a few attempts a minute. */
+  hasTrials: boolean;
 }
 
 /** What came of an attempt that began at `at`, in milliseconds since 1970. */
@@ -41,16 +43,17 @@ const UNTOLD: AttemptOutcome = {
   gone: false,
 };
 
-/** Sends a delivery once. Returns what came of it, and when it began. Throws the reason of `signal`. */
+/** Sends a delivery once, signed with the secrets of every endpoint that has the URL and takes the event. Returns what came of it, and when it began. Throws the reason of `signal`. */
 export async function attempt(
   { clock, ring, rules }: Sending,
   endpoint: Endpoint,
-  { delivery, event }: DueDelivery,
+  { delivery, event, others }: DueDelivery,
   signal?: AbortSignal,
 ): Promise<Attempted> {
   const at = clock.now();
   const { url } = endpoint;
-  const secrets = signingSecrets(ring, endpoint, at);
+  const signing = [endpoint, ...others.filter((other) => takes(other, delivery.type))];
+  const secrets = signing.flatMap((one) => signingSecrets(ring, one, at));
   const outcome = event
     ? await attemptDelivery(
         { url, id: delivery.event_id, body: presentEvent(event), secrets, at },
@@ -72,6 +75,7 @@ export interface AttemptNoted {
 /** Writes what came of an attempt, and disables an endpoint that is gone or has failed for too long. */
 export async function noteAttempted(
   transaction: Transaction,
+  { url }: Endpoint,
   delivery: Delivery,
   { outcome, at }: Attempted,
 ): Promise<AttemptNoted> {
@@ -100,7 +104,7 @@ export async function noteAttempted(
       facts: { endpoint: endpoint_id, event: event_id, attempts, status },
     });
   const noted = { status: after.status, disabled: null };
-  const failingSince = await noteAnswer(transaction, endpoint_id, ok);
+  const failingSince = await noteAnswer(transaction, endpoint_id, ok, ok ? url : null);
   if (ok || failingSince === null) return noted;
   const isFailing = transaction.now - failingSince >= FAILING_MAXIMUM_MS;
   if (!gone && !isFailing) return noted;

@@ -6,6 +6,7 @@ import type { Tenant } from '../payments/queries.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks } from '../store/table.ts';
 import { type AttemptMade, DELIVERY_ID_PREFIX, type Delivery, type DeliveryStatus } from './delivery.ts';
+import type { Endpoint } from './endpoint.ts';
 
 const COLUMNS = [
   'id',
@@ -33,6 +34,33 @@ export async function addDeliveries(transaction: Transaction, rows: readonly Del
     `insert into webhook_deliveries (${DELIVERY}) values ${rows.map(() => row).join(', ')} on conflict do nothing`,
     ...rows.flatMap((one) => COLUMNS.map((column): Value => one[column])),
   );
+}
+
+/** Numbers of entries from `after` to `to` whose events were queued for an endpoint since it was changed last. */
+export async function numbersQueued(
+  transaction: Transaction,
+  { id, updated_at }: Pick<Endpoint, 'id' | 'updated_at'>,
+  after: number,
+  to: number,
+): Promise<Set<number>> {
+  const rows = await transaction.query<Pick<Delivery, 'number'>>(
+    `select number from webhook_deliveries
+     where endpoint_id = ? and number > ? and number <= ? and created_at >= ?`,
+    id,
+    after,
+    to,
+    updated_at,
+  );
+  return new Set(rows.map(({ number }) => number));
+}
+
+/** The number of the oldest entry whose event waits for an endpoint; undefined if none waits. */
+export async function oldestWaiting(transaction: Transaction, id: string): Promise<number | undefined> {
+  const [row] = await transaction.query<{ number: number | null }>(
+    'select min(number) as number from webhook_deliveries where endpoint_id = ? and due_at is not null',
+    id,
+  );
+  return row?.number ?? undefined;
 }
 
 /** Deliveries of an endpoint that are due at `now`, the longest due first, without those of `but`. */

@@ -7,6 +7,7 @@ import type { Reader } from '../store/database.ts';
 import type { Delivery } from './delivery.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import type { Endpoint } from './endpoint.ts';
+import { othersWithUrl } from './queries.ts';
 
 /** Deliveries that are read at once. A read after a commit costs about as much for one as for many. */
 const READ_AT_ONCE = 64;
@@ -15,6 +16,8 @@ export interface DueDelivery {
   delivery: Delivery;
   /** Undefined if the history does not tell it any more. */
   event: PaymentEvent | undefined;
+  /** Enabled endpoints that have the URL too: their secrets sign along. */
+  others: readonly Endpoint[];
 }
 
 interface Store {
@@ -73,8 +76,10 @@ export class DueDeliveries {
       payments,
       (payment) => payment.merchant_id === merchant_id && payment.mode === mode,
     );
+    const others = due.length === 0 ? [] : await othersWithUrl(database, this.#endpoint);
     return due.map((delivery) => ({
       delivery,
+      others,
       event: told.get(delivery.payment_id)?.find(({ number }) => number === delivery.number)?.event,
     }));
   }

@@ -63,6 +63,14 @@ export function takes({ types }: Pick<Endpoint, 'types'>, type: EventType): bool
   return types === null || (JSON.parse(types) as string[]).includes(type);
 }
 
+/** The host name that an endpoint's webhooks are sent to. */
+export const hostOf = ({ url }: Pick<Endpoint, 'url'>): string => new URL(url).hostname;
+
+/** The same for endpoints of a tenant that are one to their receiver: their URLs differ in the fragment at most, which is not sent. */
+export function targetOf({ merchant_id, mode, url }: Endpoint): string {
+  return `${merchant_id} ${mode} ${new URL(url).href.replace(/#.*$/s, '')}`;
+}
+
 /** A row of `webhook_queues`: no entry of the history tells of it. */
 export interface Queue {
   endpoint_id: string;
@@ -73,4 +81,6 @@ export interface Queue {
   leased_until: number;
   /** When the first attempt since the last success failed; null after a success. */
   failing_since: number | null;
+  /** The URL that last answered with success; null before the first success. */
+  answered_url: string | null;
 }

@@ -5,10 +5,10 @@ import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks, rowWithId } from '../store/table.ts';
-import { ENDPOINTS, type Endpoint, type EndpointState, type Queue } from './endpoint.ts';
+import { ENDPOINTS, type Endpoint, type EndpointState, type Queue, targetOf } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;
-const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since';
+const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since, answered_url';
 
 /** Endpoints by id: of all merchants, or of one tenant. */
 export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoint[]> {
@@ -17,6 +17,14 @@ export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoi
     `select ${ENDPOINT} from webhook_endpoints where merchant_id = ? and mode = ? order by id`,
     tenant.merchant_id,
     tenant.mode,
+  );
+}
+
+/** Other enabled endpoints of a tenant that have the URL of this one. */
+export async function othersWithUrl(database: Reader, endpoint: Endpoint): Promise<Endpoint[]> {
+  const all = await listEndpoints(database, endpoint);
+  return all.filter(
+    (one) => one.id !== endpoint.id && one.disabled_at === null && targetOf(one) === targetOf(endpoint),
   );
 }
 
@@ -163,16 +171,17 @@ export async function advanceQueue(
   return rows.length > 0;
 }
 
-/** Notes whether an endpoint answers. Returns since when it has not, in milliseconds since 1970; null if it does. */
+/** Notes whether an endpoint answers, and at which URL it did if an attempt says so. Returns since when it has not, in milliseconds since 1970; null if it does. */
 export async function noteAnswer(
   transaction: Transaction,
   id: string,
   answers: boolean,
+  url: string | null = null,
 ): Promise<number | null> {
   const rows = await transaction.query<Pick<Queue, 'failing_since'>>(
-    `update webhook_queues set failing_since = ${answers ? 'null' : 'coalesce(failing_since, ?)'}
-     where endpoint_id = ? returning failing_since`,
-    ...(answers ? [id] : [transaction.now, id]),
+    `update webhook_queues set failing_since = ${answers ? 'null' : 'coalesce(failing_since, ?)'},
+       answered_url = coalesce(?, answered_url) where endpoint_id = ? returning failing_since`,
+    ...(answers ? [url, id] : [transaction.now, null, id]),
   );
   return rows[0]?.failing_since ?? null;
 }

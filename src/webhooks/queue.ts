@@ -1,15 +1,16 @@
 // An endpoint's queue: one node at a time has its lease, turns new events into deliveries, and moves the queue on in the same commit.
 
 import { entriesAbout } from '../journal/queries.ts';
+import type { Transaction } from '../journal/transaction.ts';
 import { timeOrderedId } from '../lib/ids.ts';
 import { monotonicMs, SECOND_MS } from '../lib/time.ts';
 import type { PaymentEvent } from '../payments/events/event.ts';
 import { listEvents, type Position } from '../payments/events/list.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { DELIVERY_ID_PREFIX, type Delivery } from './delivery.ts';
-import { addDeliveries } from './delivery-queries.ts';
+import { addDeliveries, numbersQueued } from './delivery-queries.ts';
 import { type Endpoint, takes } from './endpoint.ts';
-import { advanceQueue, findQueue, leaseQueue, releaseQueue } from './queries.ts';
+import { advanceQueue, findQueue, leaseQueue, othersWithUrl, queuesOf, releaseQueue } from './queries.ts';
 import type { SharedCommits } from './shared-commits.ts';
 
 /** A node that died is replaced after this, and the second between two looks. */
@@ -30,6 +31,8 @@ export class EndpointQueue {
   #leaseEnds = Number.NEGATIVE_INFINITY;
   /** Whether the endpoint's last attempt failed, as far as this node knows. */
   failing = false;
+  /** The URL that last answered with success, as far as this node knows; null if none did. */
+  answeredUrl: string | null = null;
 
   constructor(database: Database, commits: SharedCommits, endpoint: Endpoint, node: string) {
     this.#database = database;
@@ -53,6 +56,7 @@ export class EndpointQueue {
     if (queue) {
       this.#number = queue.number;
       this.failing = queue.failing_since !== null;
+      this.answeredUrl = queue.answered_url;
     }
     return queue !== undefined;
   }
@@ -79,13 +83,14 @@ export class EndpointQueue {
     const { events, has_more, end } = await this.#read(number, QUEUED_AT_ONCE);
     if (!end || end.number === number) return { queued: 0, hasMore: false };
     const last = events.at(-1);
-    const taken = events.filter(({ event }) => takes(this.#endpoint, event.type));
     const moved = await this.#commits.commit(async (transaction) => {
       const { now } = transaction;
       // On PostgreSQL, what was read may be gone after a failover.
       if (last && !(await isThere(transaction, last))) return false;
       const at = { endpoint_id: this.#endpoint.id, number };
       if (!(await advanceQueue(transaction, at, this.#node, end.number))) return false;
+      const isOthers = await sentByOthers(transaction, this.#endpoint, number, end.number);
+      const taken = events.filter((one) => takes(this.#endpoint, one.event.type) && !isOthers(one));
       const rows = taken.map(
         ({ event, number }): Delivery => ({
           id: timeOrderedId(DELIVERY_ID_PREFIX, now),
@@ -102,11 +107,11 @@ export class EndpointQueue {
         }),
       );
       await addDeliveries(transaction, rows);
-      return true;
+      return { queued: rows.length, hasMore: has_more };
     }, this.#endpoint.id);
     if (moved) this.#number = end.number;
     else await this.lease();
-    return moved ? { queued: taken.length, hasMore: has_more } : { queued: 0, hasMore: true };
+    return moved || { queued: 0, hasMore: true };
   }
 
   /** Gives the lease back, so that any node may take it at once. Throws as the journal does. */
@@ -122,6 +127,35 @@ export class EndpointQueue {
     const { merchant_id, mode } = this.#endpoint;
     return listEvents(this.#database, { merchant_id, mode }, {}, { number, id: '' }, limit);
   }
+}
+
+/**
+ * Which events from entry `after` to entry `to` are sent by an older endpoint with the same URL: it has queued them, or comes to them
+ * later. Each event is sent once to a URL, however many endpoints name it.
+ */
+async function sentByOthers(
+  transaction: Transaction,
+  endpoint: Endpoint,
+  after: number,
+  to: number,
+): Promise<(one: Position & { event: PaymentEvent }) => boolean> {
+  const isOlder = (other: Endpoint) =>
+    other.created_at < endpoint.created_at ||
+    (other.created_at === endpoint.created_at && other.id < endpoint.id);
+  const older = (await othersWithUrl(transaction, endpoint)).filter(isOlder);
+  const queues = await queuesOf(
+    transaction,
+    older.map(({ id }) => id),
+  );
+  const checks = await Promise.all(
+    older.map(async (other) => {
+      const at = queues.find(({ endpoint_id }) => endpoint_id === other.id)?.number ?? 0;
+      const queued = await numbersQueued(transaction, other, after, to);
+      return ({ event, number }: Position & { event: PaymentEvent }) =>
+        takes(other, event.type) && (number > at || queued.has(number));
+    }),
+  );
+  return (one) => checks.some((isSent) => isSent(one));
 }
 
 /** Whether the entry that an event was read from is in the history. */

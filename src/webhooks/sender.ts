@@ -1,19 +1,21 @@
 // Sends to one endpoint while there is something to do: queues its events and sends what is due, a few deliveries at once.
 import { isAsRecorded } from '../journal/record-row.ts';
 import type { Logger } from '../lib/log.ts';
+import type { Throttle } from '../web/throttle.ts';
 import { type AttemptNoted, attempt, noteAttempted, type Sending } from './deliver.ts';
 import { dueDeliveries } from './delivery-queries.ts';
 import { DueDeliveries, type DueDelivery } from './due.ts';
 import { ENDPOINTS, type Endpoint } from './endpoint.ts';
+import { storedReply } from './limits.ts';
 import { logAttempt } from './log-attempt.ts';
 import { findEndpoint } from './queries.ts';
 import { EndpointQueue } from './queue.ts';
 import type { SharedCommits } from './shared-commits.ts';
+import type { Slots } from './slots.ts';
 
-/** Attempts at once: of one endpoint, of one that fails, and of all on this node. */
+/** Attempts at once: of one endpoint, and of one that fails or never answered with success. */
 const OF_ONE = 4;
 const OF_A_FAILING_ONE = 1;
-const OF_ALL = 512;
 /** Due deliveries of one endpoint beyond which no more events are queued. Later ones wait in the history, where they cost nothing. */
 const AHEAD = 1000;
 /** Attempts of one endpoint that run or are not written down yet. As many may come twice if the node is killed. */
@@ -33,7 +35,11 @@ export interface SendingNode {
   /** Whether an endpoint is enabled, unchanged, and the node does not stop. */
   isCurrent(endpoint: Endpoint): boolean;
   /** Attempts that run. */
-  attempting: number;
+  slots: Slots;
+  /** Attempts at endpoints that never answered with success; undefined where they are not limited. */
+  trials: Throttle<Endpoint> | undefined;
+  /** Replies that are stored. */
+  replies: Throttle<Endpoint>;
   /** Attempts that were made, by the status of their delivery after them. */
   counters: Record<AttemptNoted['status'], number>;
 }
@@ -68,10 +74,10 @@ export class EndpointSender {
   }
 
   /** Has it look again: there are new events, deliveries may be due, or it is to end. */
-  wake(): void {
+  readonly wake = (): void => {
     this.#isAwake = true;
     this.#onWake?.();
-  }
+  };
 
   /** Resolves when nothing is left to do. Rejects if the store takes no writes: then no further attempt has begun. */
   async run(): Promise<void> {
@@ -80,6 +86,7 @@ export class EndpointSender {
     } catch (error) {
       this.#failure ??= { error };
     }
+    this.#node.slots.forget(this.#endpoint);
     await this.#queueing;
     await Promise.all(this.#attempts.values());
     await this.#queue.release().catch((error) => (this.#failure ??= { error }));
@@ -105,22 +112,54 @@ export class EndpointSender {
   async #send(): Promise<void> {
     const { id } = this.#endpoint;
     while (this.#isOn) {
+      // Its lease is not renewed meanwhile: each renewal is a commit.
+      if (this.#attempts.size === 0 && this.#isHeldBack) {
+        await this.#sleep();
+        continue;
+      }
       if (!this.#queue.isHeld && !(await this.#lease())) return;
       if (this.#node.news.has(id) && this.#due.waiting < AHEAD)
         this.#queueing ??= this.#queueNews().finally(() => {
           this.#queueing = undefined;
           this.wake();
         });
-      const { failing } = this.#queue;
-      const width = failing ? OF_A_FAILING_ONE : OF_ONE;
-      const { size } = this.#attempts;
-      const room = Math.min(width - this.#running, NOT_NOTED - size, OF_ALL - this.#node.attempting);
-      const due = room > 0 ? await this.#due.take(room, [...this.#attempts.keys()], failing) : [];
-      if (this.#isOn) for (const one of due) this.#begin(one);
+      const room = await this.#beginDue();
       const isIdle = this.#attempts.size === 0 && room > 0 && !this.#queueing;
       if (isIdle && !this.#node.news.has(id)) return;
       if (!isIdle) await this.#sleep();
     }
+  }
+
+  /** Begins attempts of what is due, as many as may run. Returns how many might have begun. */
+  async #beginDue(): Promise<number> {
+    const { slots, trials } = this.#node;
+    const isCareful = this.#queue.failing || this.#isOnTrial;
+    const width = isCareful ? OF_A_FAILING_ONE : OF_ONE;
+    const wanted = Math.min(width - this.#running, NOT_NOTED - this.#attempts.size);
+    const room = slots.take(this.#endpoint, this.#isHeldBack ? 0 : wanted, this.wake);
+    let begun = 0;
+    try {
+      const due = room > 0 ? await this.#due.take(room, [...this.#attempts.keys()], isCareful) : [];
+      for (const one of this.#isOn ? due : []) {
+        // Senders that share a host looked at its trials at once.
+        if (this.#isOnTrial && trials!.count(this.#endpoint) > 0) break;
+        begun += 1;
+        this.#begin(one);
+      }
+    } finally {
+      slots.release(this.#endpoint, room - begun);
+    }
+    return room;
+  }
+
+  /** Whether the endpoint's URL has never answered with success, where that counts. */
+  get #isOnTrial(): boolean {
+    return this.#node.trials !== undefined && this.#queue.answeredUrl !== this.#endpoint.url;
+  }
+
+  /** Whether it is on trial, and as many attempts were made as a minute may have. What is due waits. */
+  get #isHeldBack(): boolean {
+    return this.#isOnTrial && this.#node.trials!.waitMs(this.#endpoint) > 0;
   }
 
   /** Queues what is new while deliveries are sent. */
@@ -163,23 +202,24 @@ export class EndpointSender {
   }
 
   async #attempt(due: DueDelivery): Promise<void> {
-    const { commits, counters, signal } = this.#node;
+    const { commits, counters, signal, slots, replies } = this.#node;
     const { delivery } = due;
+    const endpoint = this.#endpoint;
     this.#running += 1;
-    this.#node.attempting += 1;
-    const attempted = await attempt(this.#sending, this.#endpoint, due, signal).finally(() => {
+    const { outcome, at } = await attempt(this.#sending, endpoint, due, signal).finally(() => {
       this.#running -= 1;
-      this.#node.attempting -= 1;
+      slots.release(endpoint, 1);
     });
-    const { ok } = attempted.outcome;
-    this.#queue.failing = !ok;
+    outcome.reply = storedReply(replies, endpoint, outcome.reply);
+    this.#queue.failing = !outcome.ok;
+    if (outcome.ok) this.#queue.answeredUrl = endpoint.url;
     this.wake();
     const noted = await commits.commit(
-      (transaction) => noteAttempted(transaction, delivery, attempted),
-      this.#endpoint.id,
+      (transaction) => noteAttempted(transaction, endpoint, delivery, { outcome, at }),
+      endpoint.id,
     );
     counters[noted.status] += 1;
-    logAttempt(this.#node.log, this.#endpoint, delivery, attempted.outcome, noted);
+    logAttempt(this.#node.log, endpoint, delivery, outcome, noted);
   }
 
   async #sleep(): Promise<void> {

@@ -12,11 +12,13 @@ import { type ConfiguredEndpoint, takeOver } from './configured.ts';
 import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
-import { ENDPOINT_ID_PREFIX, type Endpoint } from './endpoint.ts';
+import { ENDPOINT_ID_PREFIX, type Endpoint, targetOf } from './endpoint.ts';
+import { replyThrottle, trialThrottle } from './limits.ts';
 import { dueEndpoints, endLeases, listEndpoints } from './queries.ts';
 import { LEASE_MS } from './queue.ts';
 import { EndpointSender, type SendingNode } from './sender.ts';
 import { SharedCommits } from './shared-commits.ts';
+import { Slots } from './slots.ts';
 
 /** How often the history is looked at for what other nodes committed, and how often for deliveries that are due. */
 const LOOK_EVERY_MS = 200;
@@ -46,6 +48,7 @@ export class WebhookWorker {
   #seen: number | undefined;
   /** The senders that run, by the endpoint's id. */
   readonly #senders = new Map<string, { sender: EndpointSender; end: Promise<void> }>();
+  #isSuspended: (merchantId: string) => boolean = () => false;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
   #removedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
@@ -62,8 +65,13 @@ export class WebhookWorker {
       signal: this.#stopping.signal,
       log,
       news: new Set(),
-      isCurrent: (endpoint) => !this.#ending && this.#endpoints.get(endpoint.id) === endpoint,
-      attempting: 0,
+      isCurrent: (endpoint) =>
+        !this.#ending &&
+        this.#endpoints.get(endpoint.id) === endpoint &&
+        !this.#isSuspended(endpoint.merchant_id),
+      slots: new Slots(),
+      trials: sending.hasTrials ? trialThrottle(sending.clock) : undefined,
+      replies: replyThrottle(sending.clock),
       counters: { delivered: 0, retrying: 0, failed: 0 },
     };
   }
@@ -77,13 +85,18 @@ export class WebhookWorker {
   listener(): JournalListener {
     const load = async () => {
       const enabled = (await listEndpoints(this.#sending.database)).filter((one) => one.disabled_at === null);
+      const left = new Map(this.#endpoints);
       const known = enabled.map((endpoint): [string, Endpoint] => {
         const before = this.#endpoints.get(endpoint.id);
-        if (before?.version === endpoint.version) return [endpoint.id, before];
-        this.#node.news.add(endpoint.id);
-        return [endpoint.id, endpoint];
+        if (before?.version !== endpoint.version) this.#node.news.add(endpoint.id);
+        else left.delete(endpoint.id);
+        return [endpoint.id, before?.version === endpoint.version ? before : endpoint];
       });
       this.#endpoints = new Map(known);
+      // What one of them left undone is sent by the others.
+      const targets = new Set([...left.values()].map(targetOf));
+      for (const one of targets.size > 0 ? this.#endpoints.values() : [])
+        if (targets.has(targetOf(one))) this.#node.news.add(one.id);
       for (const { sender } of this.#senders.values()) sender.wake();
     };
     return { prefix: ENDPOINT_ID_PREFIX, load, hear: load };
@@ -101,8 +114,9 @@ export class WebhookWorker {
     if (this.#configured === configured) this.#configured = undefined;
   }
 
-  /** Begins to look, until stopped. */
-  start(): void {
+  /** Begins to look, until stopped. Nothing is sent to a merchant while `isSuspended` says so of its id: its events wait. */
+  start(isSuspended: (merchantId: string) => boolean): void {
+    this.#isSuspended = isSuspended;
     this.#timer = setTimeout(() => this.#look(), 0);
   }
 
@@ -207,7 +221,7 @@ export class WebhookWorker {
     const endpoint = this.#endpoints.get(id);
     running?.sender.wake();
     if (!endpoint) this.#node.news.delete(id);
-    if (running || !endpoint || this.#ending) return;
+    if (running || !endpoint || !this.#node.isCurrent(endpoint)) return;
     const sender = new EndpointSender(this.#sending, endpoint, this.#node);
     const end = sender
       .run()

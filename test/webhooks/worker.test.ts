@@ -21,7 +21,7 @@ test('a second of commits, one every 5 ms, has a look every 50 ms or so.', async
   const parts = { database, journal: {} } as unknown as ConstructorParameters<typeof WebhookWorker>[0];
   const worker = new WebhookWorker(parts, silent);
   await worker.listener().load();
-  worker.start();
+  worker.start(() => false);
   for (let ms = 0; ms < 1000; ms += STEP_MS) {
     worker.wake();
     context.mock.timers.tick(STEP_MS);

@@ -27,7 +27,7 @@ const LOCATION = {
 const NOT_KEPT =
   'No `Idempotency-Key` is heeded: a key is told once and kept nowhere, so there is no answer to give again.';
 const REPLACED =
-  'A key that was replaced makes payments until its end, but here it is 403: it has no say in other keys any more.';
+  'A key that was replaced reads, and creates payments, until its end. Everything else is 403, but that it may revoke itself.';
 
 export const apiKeyDescription = (): Description => ({
   paths: {

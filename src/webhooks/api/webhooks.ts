@@ -13,10 +13,10 @@ import {
   withIdempotencyKeyChecked,
 } from '../../payments/api/once.ts';
 import type { EventType } from '../../payments/events/event.ts';
-import type { Answer } from '../../payments/idempotency.ts';
 import type { Reader } from '../../store/database.ts';
 import { bodyOf, ignoreBody, takeJson } from '../../web/json-body.ts';
 import { listSchema, listText } from '../../web/list.ts';
+import { wholeSeconds } from '../../web/throttle.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -28,13 +28,17 @@ import {
 } from '../change.ts';
 import type { Sending } from '../deliver.ts';
 import { type Endpoint, isEndpointId } from '../endpoint.ts';
+import { testThrottle } from '../limits.ts';
 import { endpointSchema, presentEndpoint } from '../present.ts';
 import { findEndpoint, findQueue, listEndpoints, queuesOf } from '../queries.ts';
 import { openSecret } from '../secret.ts';
 import { sendTestEvent } from '../test-event.ts';
 import { endpointChangeSchema, endpointRequestSchema } from './webhook-requests.ts';
 
-const secret = z.string().describe('`whsec_…`. It is told in this answer alone.');
+const secret = z
+  .string()
+  .nullable()
+  .describe('`whsec_…`. Null where the answer is given again for an `Idempotency-Key`: who lost it rotates.');
 export const endpointAnswerSchema = z.strictObject({ data: endpointSchema });
 export const newEndpointAnswerSchema = z.strictObject({ data: endpointSchema.extend({ secret }) });
 export const endpointListSchema = listSchema(endpointSchema);
@@ -57,7 +61,7 @@ export const testAnswerSchema = z.strictObject({
   }),
 });
 
-export interface WebhookRoutes extends Omit<Sending, 'rules'> {
+export interface WebhookRoutes extends Omit<Sending, 'rules' | 'hasTrials'> {
   journal: Journal;
   baseUrl: string;
   webhookRules: Sending['rules'];
@@ -130,19 +134,25 @@ function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: Ans
   const { database, ring, webhookRules, baseUrl } = parts;
   const newEndpoint = endpointRequestSchema(webhookRules);
 
-  /** Stored responses hold the secret as the store has it: sealed. */
-  const answerWith = async (
-    transaction: Transaction,
-    endpoint: Endpoint,
+  /** Answers with what `make` leaves. The secret stands in the first answer alone, and never in the stored response. */
+  async function answerOnceWith(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: Parameters<AnswerOnce>[2],
     status: number,
-  ): Promise<Answer> => {
-    const data = await shown(transaction, endpoint);
-    return { status, body: JSON.stringify({ data: { ...data, secret: endpoint.secret } }) };
-  };
-  function withSecret(body: string): string {
+    make: (transaction: Transaction) => Promise<Endpoint>,
+  ) {
+    let made: Endpoint | undefined;
+    const body = await once(request, reply, asked, async (transaction) => {
+      made = await make(transaction);
+      return {
+        status,
+        body: JSON.stringify({ data: { ...(await shown(transaction, made)), secret: null } }),
+      };
+    });
+    if (!made || reply.hasHeader('idempotency-replayed')) return body;
     const { data } = JSON.parse(body);
-    const opened = openSecret(ring, { id: data.id, secret: data.secret, old_secret: null }, 'secret');
-    return JSON.stringify({ data: { ...data, secret: opened } });
+    return JSON.stringify({ data: { ...data, secret: openSecret(ring, made, 'secret') } });
   }
 
   async function create(request: FastifyRequest, reply: FastifyReply) {
@@ -150,14 +160,10 @@ function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: Ans
     const wish = withIdempotencyKeyChecked(request, () => checked(newEndpoint, bytes, request, reply));
     const { url, types, description } = wish;
     const row = { url, types: typesText(types), description: description ?? null };
-    const work = async (transaction: Transaction) =>
-      answerWith(
-        transaction,
-        await createEndpoint(transaction, ring, tenantOf(request), row, actOf(request)),
-        201,
-      );
+    const make = (transaction: Transaction) =>
+      createEndpoint(transaction, ring, tenantOf(request), row, actOf(request));
     const route = 'POST /v1/webhook_endpoints';
-    const body = withSecret(await once(request, reply, { route, body: bytes }, work));
+    const body = await answerOnceWith(request, reply, { route, body: bytes }, 201, make);
     reply.header('location', `${baseUrl}/v1/webhook_endpoints/${JSON.parse(body).data.id}`);
     return body;
   }
@@ -165,10 +171,9 @@ function addChangingRoutes(app: FastifyInstance, parts: WebhookRoutes, once: Ans
   async function rotate(request: FastifyRequest<WithEndpoint>, reply: FastifyReply) {
     checkIdempotencyKey(request);
     const { id } = await foundEndpoint(database, request);
-    const work = async (transaction: Transaction) =>
-      answerWith(transaction, await rotateSecret(transaction, ring, id, actOf(request)), 200);
+    const make = (transaction: Transaction) => rotateSecret(transaction, ring, id, actOf(request));
     const route = 'POST /v1/webhook_endpoints/:endpoint_id/rotate_secret';
-    return withSecret(await once(request, reply, { route, body: id, row: id }, work));
+    return answerOnceWith(request, reply, { route, body: id, row: id }, 200, make);
   }
 
   app.register(async (scope) => {
@@ -216,6 +221,7 @@ const typesText = (types: readonly EventType[] | null | undefined) =>
 /** One test of an endpoint at a time, because each holds a connection to the server of the endpoint. */
 function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
   const testing = new Set<string>();
+  const tests = testThrottle(parts.clock);
 
   async function test(request: FastifyRequest<WithEndpoint>) {
     const endpoint = await foundEndpoint(parts.database, request);
@@ -223,6 +229,11 @@ function addTestRoute(app: FastifyInstance, parts: WebhookRoutes): void {
     if (endpoint.secret === null)
       throw new OperationalError('invalid_status', 'The secret of the endpoint is lost: make a new one.');
     if (testing.has(id)) throw new OperationalError('conflict', 'A test of this endpoint runs already.');
+    const waitMs = tests.count(endpoint);
+    if (waitMs > 0)
+      throw new OperationalError('rate_limited', 'Too many test events were sent to this host.', {
+        retryAfterS: wholeSeconds(waitMs),
+      });
     testing.add(id);
     try {
       const sent = await sendTestEvent({ ...parts, rules: parts.webhookRules }, endpoint);

@@ -292,7 +292,7 @@ describe('API keys', () => {
     const old = await make();
     const { data } = (await post(`/${old.id}/rotate`, {}, { key: old.key })).json;
     const another = await make();
-    const said = `This key was replaced by ${data.id}: keys are made, rotated and revoked with that one.`;
+    const said = `This key was replaced by ${data.id}: until it expires it reads and creates payments, and nothing else.`;
     for (const path of ['', `/${data.id}/rotate`, `/${data.id}/revoke`, `/${another.id}/revoke`]) {
       const { status, json } = await post(path, {}, { key: old.key });
       assert.deepEqual([status, json.error.code, json.error.message], [403, 'forbidden', said], path);
@@ -301,6 +301,34 @@ describe('API keys', () => {
     assert.equal((await service.request('/v1/api_keys', { key: old.key })).status, 200);
     assert.equal((await post(`/${old.id}/revoke`, undefined, { key: old.key })).status, 200);
     assert.deepEqual([await statusOn(0, data.key), await statusOn(0, another.key)], [200, 200]);
+  });
+
+  test('beside its successor a replaced key reads and creates payments, and changes nothing else.', async () => {
+    const old = await make();
+    const payment = await service.create({}, { key: old.key });
+    const body = { url: 'http://localhost:9/hook' };
+    const hook = await service.request('/v1/webhook_endpoints', { method: 'POST', body, key: old.key });
+    const at = `/v1/webhook_endpoints/${hook.json.data.id}`;
+    const { data } = (await post(`/${old.id}/rotate`, {}, { key: old.key })).json;
+    const changes: [string, string, unknown?][] = [
+      ['POST', '/v1/webhook_endpoints', body],
+      ['PATCH', at, { description: 'mine' }],
+      ['POST', `${at}/rotate_secret`],
+      ['POST', `${at}/test`],
+      ['POST', `${at}/resend`, { what: 'failed', since: new Date().toISOString() }],
+      ['DELETE', at],
+      ['POST', `/v1/payments/${payment.id}/cancel`],
+      ['POST', '/v1/api_keys', {}],
+    ];
+    for (const [method, path, sent] of changes) {
+      const refused = await service.request(path, { method, body: sent, key: old.key });
+      assert.deepEqual([refused.status, refused.json.error.code], [403, 'forbidden'], `${method} ${path}`);
+      assert.match(refused.json.error.message, new RegExp(`replaced by ${data.id}`));
+    }
+    for (const path of ['/v1/payments', `/v1/payments/${payment.id}`, '/v1/webhook_endpoints', '/v1/events'])
+      assert.equal((await service.request(path, { key: old.key })).status, 200, path);
+    await service.create({}, { key: old.key });
+    assert.equal((await service.request(at, { method: 'DELETE', key: data.key })).status, 200);
   });
 
   test('the development key is neither rotated nor revoked: its place is the file.', async () => {
