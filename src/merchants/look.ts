@@ -1,11 +1,14 @@
 // What a business name looks like: names that people take for each other have a look in common (Unicode Technical Standard #39).
 import confusables from './confusables.json' with { type: 'json' };
+import letterForms from './letter-forms.json' with { type: 'json' };
 
 /** What a character is drawn like, by the character. Made for the first name, because few starts ever look at one. */
 let prototypes: ReadonlyMap<string, string> | undefined;
 const readPrototypes = () =>
   new Map(
-    Object.entries(confusables).flatMap(([prototype, characters]) =>
+    // Letter forms are Latin letters that #39 does not list: those that Unicode names SMALL CAPITAL P, P WITH STROKE, TURNED A and so on,
+    // and letters in black circles, black squares and flags.
+    [...Object.entries(confusables), ...Object.entries(letterForms)].flatMap(([prototype, characters]) =>
       [...characters].map((character): [string, string] => [character, prototype]),
     ),
   );

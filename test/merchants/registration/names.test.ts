@@ -39,6 +39,8 @@ describe('names that look like another', () => {
     'Μodern Βakery', // Greek Μ, Β
     'rnodern Bakery', // "rn" for "m"
     'M0dern Bakery',
+    'ᴍᴏᴅᴇʀɴ ʙᴀᴋᴇʀʏ', // small capitals
+    '🅼🅾🅳🅴🆁🅽 Bakery',
     'ВОДА',
     'вода',
     'LiIle & Co', // a capital "I" for "l"
@@ -50,6 +52,7 @@ describe('names that look like another', () => {
     'Pаypạl',
     'Mastercаrd Help',
     'Stripe Payments Ltd',
+    'ᴘᴀʏᴘᴀʟ',
     'ЅТRІРЕ', // Cyrillic
     'Counterf0il',
   ])
