@@ -26,7 +26,7 @@ const CONTACTS = {
   'payer-phone': 'phone',
 } as const;
 export type ContactName = keyof typeof CONTACTS;
-const isContact = (name: FieldName): name is ContactName => name in CONTACTS;
+const isContact = (name: FieldName): name is ContactName => Object.hasOwn(CONTACTS, name);
 
 /**
  * The contact details the merchant handed over with the payment, by the field that would ask for them; none where the customer

@@ -128,7 +128,7 @@ function done(action: string, facts: Facts, names: ReadonlyMap<string, string>, 
     case 'payment.approved':
       return Number(facts.approvals) > 1 ? 'confirmed the approval, so it is approved' : 'approved it';
     case 'payment.rejected':
-      return typeof facts.reason === 'string' && facts.reason in REJECT_REASONS
+      return typeof facts.reason === 'string' && Object.hasOwn(REJECT_REASONS, facts.reason)
         ? `rejected it: ${REJECT_REASONS[facts.reason as RejectReason].toLowerCase()}`
         : 'rejected it';
     case 'payment.claimed': {

@@ -53,7 +53,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof AttemptFailure) return error.message;
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const code = String((error as NodeJS.ErrnoException).code ?? '');
-  if (code in REASONS) return REASONS[code]!;
+  if (Object.hasOwn(REASONS, code)) return REASONS[code]!;
   if (code.startsWith('HPE_')) return 'Your server answered with something that is not HTTP';
   if (/^(ERR_SSL|EPROTO|ERR_TLS)/.test(code)) return 'Your server does not speak TLS that can be agreed on';
   return `The attempt failed: ${code || (error as Error).name}`;

@@ -100,7 +100,7 @@ export function parseChoices(texts: readonly string[]): PartialLayout | string {
   const layout: PartialLayout = { columns: {} };
   for (const text of texts) {
     const [, key = '', value = ''] = /^(\w+)=(.*)$/s.exec(text) ?? [];
-    if (key in CSV_ROLES && key !== 'currency') {
+    if (Object.hasOwn(CSV_ROLES, key) && key !== 'currency') {
       layout.columns[key as CsvRole] = columnNames(value);
     } else if (CHOICES.includes(key as CsvChoice)) {
       const words = Object.keys(CSV_CHOICES[key as CsvChoice]);
