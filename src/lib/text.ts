@@ -4,6 +4,11 @@
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the same, TAB and LF let through
 const CONTROL_BUT_TAB_AND_LF = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the same, and what turns the direction of text
+const COMMANDS_TO_TERMINALS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text of strangers that no terminal obeys, and that every database takes. */
+export const harmlessText = (text: string): string => text.replace(COMMANDS_TO_TERMINALS, '\ufffd');
 const BIDI_OVERRIDE = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**

@@ -1,6 +1,7 @@
 // One attempt to deliver a webhook: one signed POST, its answer judged, at most 15 seconds and 4 KiB of the reply.
 import { type ClientRequest, type IncomingMessage, request as startRequest } from 'node:http';
 import type { Socket } from 'node:net';
+import { harmlessText } from '../lib/text.ts';
 import { HOUR_MS, monotonicMs, SECOND_MS } from '../lib/time.ts';
 import { type AddressRules, checkUrl } from './addresses.ts';
 import { AttemptFailure, connectChecked, type LookUp, lookUpAt } from './connection.ts';
@@ -122,12 +123,6 @@ async function firstOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, REPLY_BYTES);
 }
 
-/** A reply as text that every database takes and no terminal obeys. */
-function replyText(bytes: Buffer): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is replaced
-  return new TextDecoder().decode(bytes).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd');
-}
-
 /** How long `Retry-After` (RFC 9110) asks to wait from `now`, in milliseconds; null where it says nothing that is understood. */
 function retryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;
@@ -185,7 +180,7 @@ export async function attemptDelivery(
       status,
       ms,
       reason: answered(status, ms),
-      reply: isShown ? replyText(bytes) : null,
+      reply: isShown ? harmlessText(new TextDecoder().decode(bytes)) : null,
       retryAfterMs: ok ? null : retryAfter(response.headers['retry-after'], attempt.at + elapsed()),
       gone: status === 410,
     };

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { CheckpointKeyLost } from '../../journal/checkpoint-signer.ts';
 import { SecretKeysUnfit } from '../../journal/keys/key-file.ts';
+import { harmlessText } from '../../lib/text.ts';
 import { VERSION } from '../../lib/version.ts';
 import { DatabaseError, StoreUnfit } from '../../store/database.ts';
 import { SchemaTooNew } from '../../store/migrate.ts';
@@ -109,13 +110,19 @@ function wanted(name = ''): Promise<Command[]> {
 /** Prints what failed in one line and returns the exit code. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE; // commander has said it
-  const line = told(error);
-  if (line === undefined)
-    console.error(error); // a defect: all of it
-  else console.error(`counterfoil: ${line}`);
+  // What a server said stands in some messages.
+  console.error(`counterfoil: ${harmlessText(told(error) ?? defect(error))}`);
   if (error instanceof UsageError) return EXIT_USAGE;
   const mayPass = error instanceof StartRefused && error.mayPass;
   return !mayPass && UNFIT.some((one) => error instanceof one) ? EXIT_CONFIGURATION : EXIT_FAILURE;
+}
+
+/** A defect in a line: what it is, and where in this program it came up. */
+function defect(error: unknown): string {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  const place = /[^/\s]+\/[^/\s]+\.ts:\d+/.exec(stack?.slice(stack.indexOf('\n')) ?? '')?.[0];
+  const [first] = message.split('\n');
+  return `this is a defect of the program, please report it: ${name}: ${first}${place ? ` (${place})` : ''}`;
 }
 
 /** The line that tells an operator what failed; nothing for what no operator can fix. */

@@ -2,7 +2,9 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
 import { secondOf } from '../../lib/moments.ts';
+import { harmlessText } from '../../lib/text.ts';
 import { formatTimestamp, monotonicMs, SECOND_MS, systemClock } from '../../lib/time.ts';
 import { webAddressFault } from '../../lib/web-address.ts';
 import { DEVELOPMENT_KEY } from '../../merchants/merchant.ts';
@@ -137,8 +139,9 @@ async function* eventsIn(
       const blocks = (text + decoder.decode(bytes, { stream: true })).split('\n\n');
       text = blocks.pop()!;
       for (const block of blocks) {
-        const [, id, body] = /^id: (\S+)\ndata: (.*)$/.exec(block) ?? [];
+        const [, id, body] = /^id: ([\w-]{1,100})\ndata: (.*)$/.exec(block) ?? [];
         if (id !== undefined) yield { id, body: body! };
+        else if (/^(id|data):/m.test(block)) say('what came is no event, and is passed over');
       }
     }
   } catch (error) {
@@ -148,12 +151,27 @@ async function* eventsIn(
   }
 }
 
+/** What is printed of an event: words that no terminal takes for a command. */
+const word = z.string().regex(/^[\w.-]{1,100}$/);
+const eventSchema = z.object({ type: word, data: z.object({ payment_id: word }) });
+
+/** A JSON text's value; undefined if it is none. */
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Posts an event and prints what came of it. Throws nothing. */
 async function forward(
   { id, body }: StreamedEvent,
   { forwardTo, secret, json }: { forwardTo: string; secret: string; json: boolean | undefined },
 ): Promise<void> {
-  const { type, data } = JSON.parse(body) as { type: string; data: { payment_id: string } };
+  const event = eventSchema.safeParse(parsed(body));
+  if (!event.success) return say(`${id} is no event of a payment, and is passed over`);
+  const { type, data } = event.data;
   const at = systemClock.now();
   const begun = monotonicMs();
   const headers = webhookHeaders({ id, body, secrets: [secret], at });
@@ -165,7 +183,7 @@ async function forward(
     status = response.status;
     await response.body?.cancel();
   } catch (error) {
-    failure = reasonOf(error);
+    failure = harmlessText(reasonOf(error));
   }
   const ms = Math.round(monotonicMs() - begun);
   const { payment_id } = data;

@@ -57,6 +57,49 @@ describe('counterfoil listen and trigger', () => {
     await ended;
   };
 
+  test('an odd id, what is no event and codes for terminals end nothing and are not printed.', async () => {
+    const event = (id: string, data: unknown) => `id: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+    const right = { type: 'payment.created', data: { payment_id: 'pay_1' } };
+    const stranger = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(
+        event('evt.1', right) + event('\u001b[2J', right) + event('evt_2', null) + event('evt_3', {}),
+      );
+      response.write(
+        `id: evt_4\ndata: {not json\n\n${event('evt_5', { ...right, type: '\u001b]0;mine\u0007' })}`,
+      );
+      response.write(
+        event('evt_6', { ...right, data: { payment_id: '\u202epay\u009b31m' } }) + event('evt_7', right),
+      );
+    }).listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const url = `http://localhost:${(stranger.address() as AddressInfo).port}`;
+    const args = [COMMAND, 'listen', '--forward-to', hook, '--url', url];
+    const listener = await start(process.execPath, args, { endWithinMs: 60_000 });
+    await eventually(() => posted.length === 1);
+    assert.equal(posted[0]!.headers['webhook-id'], 'evt_7');
+    await eventually(() => listener.stdout.includes('pay_1'));
+    await stop(listener);
+    stranger.closeAllConnections();
+    stranger.close();
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    assert.doesNotMatch(listener.stdout + listener.stderr, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  test('what a server says no with is printed without codes for terminals.', async () => {
+    const stranger = createServer((_request, response) =>
+      response.writeHead(403).end(JSON.stringify({ error: { message: 'no\u001b[2J\u009b31m' } })),
+    ).listen(0, '127.0.0.1');
+    await once(stranger, 'listening');
+    const url = `http://localhost:${(stranger.address() as AddressInfo).port}`;
+    const { stderr, code } = await run(['listen', '--forward-to', hook, '--url', url]);
+    stranger.close();
+    assert.equal(code, 1);
+    assert.match(stderr, /answered 403: no/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    assert.doesNotMatch(stderr, /[\u001b\u009b]/);
+  });
+
   test('each event is posted once, in order, signed with the secret that is printed, and has a line.', async () => {
     const listener = await listening();
     const [, secret] = await listener.until(/Signing secret: (whsec_\S+)\n/);
