@@ -19,6 +19,8 @@ import {
   type CheckpointKey,
   checkpointFault,
   checkpointKey,
+  OTHER_KEY,
+  readPublicKey,
   statement,
 } from './checkpoint-statement.ts';
 import type { Seal } from './seal.ts';
@@ -81,6 +83,20 @@ export function lostKey(directory: string): string | undefined {
   return `${privateFile} is missing or empty, but ${name} holds what was signed with it: put the key back (counterfoil secrets restore, if it was saved), or move ${name} away and keep it`;
 }
 
+const unfit = (file: string, how: string, cause?: unknown) =>
+  new CheckpointKeyLost(`${file} ${how}: put the key back (counterfoil secrets restore, if it was saved)`, {
+    cause,
+  });
+
+/** The name of the public key in a PEM text; undefined if there is none. */
+function nameOf(pem: string): string | undefined {
+  try {
+    return readPublicKey(pem).name;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The directory's private key, made the first time, with its public key beside it. Throws `CheckpointKeyLost`. */
 function loadPrivateKey(directory: string): KeyObject {
   const privateFile = join(directory, PRIVATE_KEY_FILE);
@@ -96,13 +112,13 @@ function loadPrivateKey(directory: string): KeyObject {
   try {
     privateKey = createPrivateKey(readFileSync(privateFile));
   } catch (error) {
-    throw new CheckpointKeyLost(
-      `${privateFile} is not a private key: put the key back (counterfoil secrets restore, if it was saved)`,
-      { cause: error },
-    );
+    throw unfit(privateFile, 'is not a private key', error);
   }
+  if (privateKey.asymmetricKeyType !== 'ed25519') throw unfit(privateFile, 'is no Ed25519 key');
   if (!hasContent(publicKeyFile))
     placeDurably(publicKeyFile, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
+  else if (nameOf(readFileSync(publicKeyFile, 'utf8')) !== checkpointKey(privateKey).name)
+    throw unfit(privateFile, `does not fit ${basename(publicKeyFile)}`);
   return privateKey;
 }
 
@@ -126,6 +142,11 @@ export class CheckpointSigner {
     this.#key = checkpointKey(this.#privateKey);
     const line = lastLine(this.#file);
     this.#last = line === undefined ? undefined : checkpointFault(line, this.#key, undefined);
+    if (this.#last === OTHER_KEY)
+      throw unfit(
+        join(directory, PRIVATE_KEY_FILE),
+        `did not sign the newest line of ${basename(this.#file)}`,
+      );
   }
 
   /** When the newest checkpoint was signed, in milliseconds since 1970, or undefined. */

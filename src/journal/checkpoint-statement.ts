@@ -42,6 +42,9 @@ export function checkpointKey(key: KeyObject): CheckpointKey {
   return { publicKey, name: name.slice(0, 16) };
 }
 
+/** What is wrong with a line that another key signed. */
+export const OTHER_KEY = 'it is signed with another key';
+
 /** The checkpoint that a line claims to be, its signature not checked, or what is wrong with it. */
 export function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkpoint | string {
   let claimed: unknown;
@@ -56,7 +59,7 @@ export function claimedCheckpoint(line: string, { name }: CheckpointKey): Checkp
     [seal, last_entry].every(Number.isSafeInteger) &&
     [hash, signed_at, key, signature].every((text) => typeof text === 'string');
   if (!isOne) return 'the line is not a checkpoint';
-  if (key !== name) return 'it is signed with another key';
+  if (key !== name) return OTHER_KEY;
   return { seal, last_entry, hash, signed_at, key: name, signature }; // one text for the key of all
 }
 

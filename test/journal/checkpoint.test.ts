@@ -1,6 +1,6 @@
 // Checkpoints: only the history that the newest vouches for gets another, and no crash or odd line leaves them unusable.
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
   appendFileSync,
   mkdtempSync,
@@ -246,5 +246,27 @@ describe('the keys', () => {
       assert.throws(() => new CheckpointSigner(directory), { name: 'CheckpointKeyLost', message: said });
     }
     assert.deepEqual(readFileSync(path('checkpoint-key.pub.pem')), publicKey);
+  });
+
+  test('a private key that does not fit its public one, or what was signed, stops the start', async () => {
+    await sign(seal(1));
+    const lost = (message: RegExp) =>
+      assert.throws(() => new CheckpointSigner(directory), { name: 'CheckpointKeyLost', message });
+    const put = (key: KeyObject) =>
+      writeFileSync(path('checkpoint-key.pem'), key.export({ type: 'pkcs8', format: 'pem' }));
+    const own = readFileSync(path('checkpoint-key.pem'));
+    const before = readFileSync(path('checkpoints.jsonl'));
+    put(generateKeyPairSync('ed25519').privateKey);
+    lost(/checkpoint-key\.pem does not fit checkpoint-key\.pub\.pem: put the key back/);
+    put(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+    lost(/is no Ed25519 key/);
+    put(generateKeyPairSync('ed25519').privateKey);
+    rmSync(path('checkpoint-key.pub.pem'));
+    lost(/did not sign the newest line of checkpoints\.jsonl/);
+    assert.deepEqual(readFileSync(path('checkpoints.jsonl')), before);
+    rmSync(path('checkpoint-key.pub.pem'));
+    writeFileSync(path('checkpoint-key.pem'), own);
+    await sign(seal(2));
+    assert.equal(fault(), undefined);
   });
 });
