@@ -65,13 +65,17 @@ export class StatementFolder {
     this.#parts = parts;
   }
 
-  /** Takes up claims that were left, then the files that did not change. Throws the system's errors and `DatabaseError`. */
+  /** Takes up claims that were left, then the files that did not change. Throws the system's errors, `DatabaseError`, and `Error` for links. */
   async look(): Promise<void> {
     const { folder } = this.#parts;
-    for (const name of Object.values(FOLDERS))
-      await mkdir(join(folder, name), { mode: 0o700 }).catch((error) => {
+    for (const name of Object.values(FOLDERS)) {
+      const path = join(folder, name);
+      await mkdir(path, { mode: 0o700 }).catch((error) => {
         if (error.code !== 'EEXIST') throw error;
       });
+      const fault = await ownFolderFault(path);
+      if (fault) throw new Error(fault);
+    }
     const failures: unknown[] = [];
     const work = (claim: string) => this.#work(claim).catch((error) => void failures.push(error));
     for (const claim of await this.#leftClaims()) await work(claim);
@@ -186,6 +190,16 @@ async function bytesOf(path: string): Promise<Uint8Array | string> {
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * What is wrong with one of `FOLDERS`; undefined if it is a folder, or not there yet. Through a link, files that others put there would
+ * be moved to a place of their choice. Throws the system's errors.
+ */
+export async function ownFolderFault(path: string): Promise<string | undefined> {
+  const found = await lstat(path).catch(ifMissing);
+  if (!found || found.isDirectory()) return undefined;
+  return `${path} is ${found.isSymbolicLink() ? 'a link' : 'no folder'}: it must be a folder itself`;
 }
 
 /** The names in a folder, the first 1,000 that it gives. Throws the system's errors. */

@@ -34,9 +34,12 @@ export function asDatabaseError(error: unknown): unknown {
 
 const NOT_A_DATABASE = 26;
 
+/** Whether SQLite says that a file is no database. */
+export const isNoDatabase = (error: unknown) => (error as { errcode?: number }).errcode === NOT_A_DATABASE;
+
 /** The same of the opening of a store's `file`, with what to do where that is no database. */
 export function asOpeningError(error: unknown, file: string): unknown {
-  if ((error as { errcode?: number }).errcode !== NOT_A_DATABASE) return asDatabaseError(error);
+  if (!isNoDatabase(error)) return asDatabaseError(error);
   return new StoreUnfit(
     `${file} is not a SQLite database, or damaged at its beginning: put a backup in its place with counterfoil restore BACKUP --replace`,
   );

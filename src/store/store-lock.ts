@@ -1,12 +1,12 @@
 // Keeps a second server off a store, by a lock that the operating system drops when the process ends.
 import { chmodSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { DatabaseError } from './database.ts';
-import { asDatabaseError, BUSY } from './sqlite-failures.ts';
+import { DatabaseError, StoreUnfit } from './database.ts';
+import { asDatabaseError, BUSY, isNoDatabase } from './sqlite-failures.ts';
 
 /**
  * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
- * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it. Returns the release.
+ * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it, and `StoreUnfit` if the file is damaged. Returns the release.
  */
 export function lockStore(file: string): () => void {
   try {
@@ -18,6 +18,8 @@ export function lockStore(file: string): () => void {
   } catch (error) {
     if ((error as { errcode?: number }).errcode === BUSY)
       throw new DatabaseError('unavailable', `another server holds the store (${file}): stop it first`);
+    if (isNoDatabase(error))
+      throw new StoreUnfit(`${file} is damaged. It holds nothing but the lock: remove it, and start again`);
     throw asDatabaseError(error);
   }
 }

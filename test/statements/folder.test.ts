@@ -137,6 +137,19 @@ test('links, pipes, huge files and files that leave a question are refused, each
   assert.deepEqual(namesIn(folder, 'taken'), []);
 });
 
+test('taken, done and failed are folders: nothing is moved through a link', async () => {
+  for (const name of ['taken', 'done', 'failed']) {
+    const [folder, elsewhere] = [newFolder(), newFolder()];
+    symlinkSync(elsewhere, join(folder, name));
+    const watcher = watch(folder);
+    put(folder, 'wrong.txt', 'hello');
+    for (let turn = 0; turn < 2; turn++)
+      await assert.rejects(watcher.look(), new RegExp(`/${name} is a link: it must be a folder itself$`));
+    assert.deepEqual(namesIn(elsewhere), []);
+    assert.ok(namesIn(folder).includes('wrong.txt'));
+  }
+});
+
 test('of two nodes that watch one folder, one imports each file', async () => {
   const folder = newFolder();
   const nodes = [watch(folder, { isShared: true }), watch(folder, { isShared: true })];
@@ -204,6 +217,9 @@ test('doctor says whether the folder can be used, what was refused, and what wai
   assert.equal((await verdict(join(folder, 'nowhere'))).says, 'The folder cannot be used (ENOENT)');
   await watch(folder).look();
   assert.equal((await verdict(folder)).is, 'ok');
+  const linked = newFolder();
+  symlinkSync(folder, join(linked, 'done'));
+  assert.match((await verdict(linked)).says, /\/done is a link: it must be a folder itself$/);
   assert.match((await verdict(folder, Date.now(), tmpdir())).says, /lies in storage/);
   chmodSync(folder, 0o755);
   assert.match((await verdict(folder)).says, /Every account of the machine may look into it/);

@@ -1,11 +1,22 @@
 // The private directory: nobody else reads it, and one server at a time has a SQLite store.
 import assert from 'node:assert/strict';
-import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DatabaseError, StoreUnfit } from '../../src/store/database.ts';
 import { holdStore, openDatabase, prepareStorage, StorageExposed } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
+import { lockStore } from '../../src/store/store-lock.ts';
 import { startHarness } from '../support/harness.ts';
 import { ENGINES, type Store, temporaryStore } from '../support/stores.ts';
 
@@ -26,6 +37,20 @@ describe('storage', () => {
       const directory = join(storage, 'a', 'b');
       prepareStorage(directory);
       assert.equal(permissions(directory), 0o700);
+    });
+  });
+
+  test('a damaged lock is named, with what to do', async () => {
+    await withStore(async ({ storage }) => {
+      const file = join(storage, 'damaged.lock');
+      writeFileSync(file, 'x'.repeat(5000));
+      const said = `${file} is damaged. It holds nothing but the lock: remove it, and start again`;
+      assert.throws(
+        () => lockStore(file),
+        (error) => error instanceof StoreUnfit && error.message === said,
+      );
+      rmSync(file);
+      lockStore(file)();
     });
   });
 

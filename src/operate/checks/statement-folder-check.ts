@@ -4,7 +4,7 @@ import { access, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { counted } from '../../lib/counted.ts';
 import { MINUTE_MS } from '../../lib/time.ts';
-import { FOLDERS, isUnfinished, namesIn, REASON } from '../../statements/folder.ts';
+import { FOLDERS, isUnfinished, namesIn, ownFolderFault, REASON } from '../../statements/folder.ts';
 import { type Check, failed, ok, skipped, type Verdict, warning } from './check.ts';
 import { isWithin, withinDeadline } from './remote-folder.ts';
 
@@ -37,6 +37,10 @@ async function verdictOf(folder: string, storage: string, now: number): Promise<
         'choose another folder',
         folder,
       );
+    for (const name of Object.values(FOLDERS)) {
+      const fault = await ownFolderFault(join(folder, name));
+      if (fault) return failed(fault, 'remove it, and the service makes a folder there', folder);
+    }
     const { mode } = await stat(folder);
     const refused = await namesIn(join(folder, FOLDERS.failed));
     const files = refused.filter((name) => !name.endsWith(REASON)).length;
