@@ -1,5 +1,5 @@
 // What every surface stands in: the framework with ids, limits, log lines and the one shape of errors, and no routes yet.
-import type { Server } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { OperationalError } from '../lib/errors.ts';
@@ -105,7 +105,7 @@ function syntaxFault(
   rawHeaders: readonly string[],
   httpVersion: string,
   url: string,
-  expect: string | undefined,
+  { expect, 'transfer-encoding': encoding = 'chunked' }: IncomingHttpHeaders,
 ): Error | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     // A line without a version is 0.9 to the parser, and it takes 2.0 in a form that no such version has.
@@ -121,6 +121,9 @@ function syntaxFault(
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
     return new OperationalError('bad_request', 'The request must have one Host header.');
   }
+  // Another coding inside the chunks would be handed on as if it were none (RFC 9112, section 6.1).
+  if (encoding.toLowerCase() !== 'chunked')
+    return new OperationalError('bad_request', 'Transfer-Encoding must be chunked.');
   if (expect === 'unmet')
     return new OperationalError('bad_request', 'The Expect header asks for what this server does not do.');
   if (url.length > URL_MAXIMUM)
@@ -156,7 +159,7 @@ function admit(
     done(new OperationalError('bad_request', 'The connection ends behind the request before.')); // never sent
     return;
   }
-  const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers.expect);
+  const fault = syntaxFault(raw.rawHeaders, raw.httpVersion, raw.url!, headers);
   if (fault) {
     // Another reader of the same stream may have found its requests elsewhere: this was the last one.
     requestsOn.set(raw.socket, LIMITS.requestsPerSocket);

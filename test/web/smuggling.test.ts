@@ -32,6 +32,12 @@ const REFUSED: [string, string][] = [
   ['a length and an encoding that is none', `${POST}${LENGTH}Transfer-Encoding: identity\r\n\r\n${BODY}`],
   // Encodings that only one of two readers takes for chunked
   ['TE.TE: chunked twice in one header', `${POST}Transfer-Encoding: chunked, chunked\r\n\r\n${CHUNKED}`],
+  ['gzip in chunks', `${POST}Transfer-Encoding: gzip, chunked\r\n\r\n${CHUNKED}`],
+  ['identity in chunks', `${POST}Transfer-Encoding: identity, chunked\r\n\r\n${CHUNKED}`],
+  [
+    'gzip and chunked in two headers',
+    `${POST}Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKED}`,
+  ],
   ['chunked, identity', `${POST}Transfer-Encoding: chunked, identity\r\n\r\n${CHUNKED}`],
   ['identity alone', `${POST}Transfer-Encoding: identity\r\n\r\n${CHUNKED}`],
   ['xchunked', `${POST}Transfer-Encoding: xchunked\r\n\r\n${CHUNKED}`],
