@@ -59,7 +59,7 @@ export class FailureTally {
   async write(): Promise<void> {
     const count = this.#counted;
     if (count === 0) return;
-    await this.#journal.commit((transaction) =>
+    await this.#journal.commitAside((transaction) =>
       transaction.record({
         actor: 'anonymous',
         action: COUNTED,

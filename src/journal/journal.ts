@@ -67,11 +67,20 @@ export class Journal {
    * names, so that batches wait for each other in a line and never in a ring, which PostgreSQL takes a second to break.
    */
   commit<T>(work: Work<T>, row = ''): Promise<T> {
+    return this.#handInIfOpen(work, row, false);
+  }
+
+  /** The same for what no payment waits for, such as webhooks: a defect in it leaves the node ready. */
+  commitAside<T>(work: Work<T>, row = ''): Promise<T> {
+    return this.#handInIfOpen(work, row, true);
+  }
+
+  #handInIfOpen<T>(work: Work<T>, row: string, isAside: boolean): Promise<T> {
     if (this.#closed || this.#queue.isFull) {
       this.counters.refused += 1;
       return Promise.reject(unavailable());
     }
-    return this.#handIn(work, row);
+    return this.#handIn(work, row, isAside);
   }
 
   /**
@@ -96,10 +105,10 @@ export class Journal {
     });
   }
 
-  #handIn<T>(work: Work<T>, row: string): Promise<T> {
+  #handIn<T>(work: Work<T>, row: string, isAside = false): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const dueMs = monotonicMs() + (this.#options.answerMs ?? ANSWER_MS);
-      this.#queue.push({ work, row, dueMs, resolve: resolve as (value: unknown) => void, reject });
+      this.#queue.push({ work, row, isAside, dueMs, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#drain();
     });
   }
@@ -202,9 +211,9 @@ export class Journal {
   }
 
   /** Rejects a work, and counts what is a defect: neither a refusal nor a row that another was quicker to insert. */
-  #fail({ reject }: Waiting, error: unknown): void {
+  #fail({ reject, isAside }: Waiting, error: unknown): void {
     const isConflict = error instanceof DatabaseError && error.failure === 'conflict';
-    if (!(error instanceof OperationalError || isConflict))
+    if (!(error instanceof OperationalError || isConflict || isAside))
       this.#defects = { inARow: this.#defects.inARow + 1, at: monotonicMs() };
     reject(error);
   }

@@ -16,6 +16,8 @@ const RUN_WHILE_FLUSHING = 32;
 export interface Waiting {
   work: Work<unknown>;
   row: string;
+  /** Whether no payment waits for it: that it fails as a defect does not count for readiness. */
+  isAside?: boolean;
   /** When it must be answered, by the clock that never runs backwards. */
   dueMs: number;
   resolve(value: unknown): void;

@@ -60,7 +60,7 @@ export class KeyUses {
       for (let i = 0; i < ids.length; i += WRITTEN_AT_ONCE) {
         const some = ids.slice(i, i + WRITTEN_AT_ONCE);
         const uses = some.map((id) => [id, fresh.get(id)!] as const);
-        await this.#journal.commit((transaction) => noteKeyUses(transaction, uses), ROW);
+        await this.#journal.commitAside((transaction) => noteKeyUses(transaction, uses), ROW);
         for (const id of some) fresh.delete(id);
       }
     } catch (error) {

@@ -55,7 +55,7 @@ export async function listFullStretches(database: Reader, journal: Journal): Pro
   const full = Math.floor((await newestEntry(database)) / STRETCH);
   const last = Math.min(full, first + LISTED_AT_ONCE) - 1;
   if (last < first) return 0;
-  await journal.commit((transaction) => {
+  await journal.commitAside((transaction) => {
     transaction.glance();
     return listStretches(transaction, first, last);
   }, ROW);

@@ -10,7 +10,7 @@ export async function forgetOldLines(journal: Journal, clock: Clock, keepDays: n
   const day = dateIn('UTC', clock.now() - keepDays * DAY_MS);
   let all = 0;
   for (let erased = -1; erased !== 0; all += erased)
-    erased = await journal.commit((transaction) => eraseOldLines(transaction, day));
+    erased = await journal.commitAside((transaction) => eraseOldLines(transaction, day));
   return all;
 }
 

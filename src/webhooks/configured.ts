@@ -48,7 +48,7 @@ export async function takeOver(
     left.delete(id);
     if (before && !hadLeft(before) && before.url === one.url && before.types === one.types) continue;
     const work = (transaction: Transaction) => takeOverOne(transaction, ring, one, before);
-    await journal.commit(work, id).catch((error) => {
+    await journal.commitAside(work, id).catch((error) => {
       if (!(error instanceof OperationalError && error.code === 'conflict')) throw error;
       const { merchant_id: merchant, name } = one;
       log.warn({ merchant, name }, `a webhook endpoint of the file is left out: ${error.message}`);
@@ -57,7 +57,7 @@ export async function takeOver(
   // A merchant could enable one that was disabled for its failures.
   for (const one of left.values())
     if (one.disabled_reason !== 'administrator' && one.disabled_reason !== 'operator')
-      await journal.commit(
+      await journal.commitAside(
         (transaction) => disableEndpoint(transaction, one.id, 'operator', ACT, LEFT_NOTE),
         one.id,
       );

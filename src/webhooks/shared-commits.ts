@@ -46,7 +46,7 @@ export class SharedCommits {
       return values;
     };
     try {
-      const values = await this.#journal.commit(runAll, all[0]!.row);
+      const values = await this.#journal.commitAside(runAll, all[0]!.row);
       for (const [i, { resolve }] of all.entries()) resolve(values[i]);
     } catch (error) {
       for (const { reject } of all) reject(error);

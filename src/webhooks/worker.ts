@@ -124,7 +124,7 @@ export class WebhookWorker {
   async #endOldLeases(): Promise<void> {
     const { database, journal } = this.#sending;
     if (database.engine === 'postgres' || this.#hasBegun) return;
-    await journal.commit((transaction) => {
+    await journal.commitAside((transaction) => {
       transaction.glance();
       return endLeases(transaction);
     });
@@ -209,7 +209,7 @@ export class WebhookWorker {
     this.#removedAt = monotonicMs();
     const { journal } = this.#sending;
     const remove = () =>
-      journal.commit((transaction) => {
+      journal.commitAside((transaction) => {
         transaction.glance();
         return removeDeliveries(transaction, transaction.now - DELIVERIES_KEPT_MS);
       });
