@@ -65,7 +65,10 @@ export class StatementFolder {
     this.#parts = parts;
   }
 
-  /** Takes up claims that were left, then the files that did not change. Throws the system's errors, `DatabaseError`, and `Error` for links. */
+  /**
+   * Takes up claims that were left, then the files that did not change. Throws the system's errors, `DatabaseError`, and `Error` for
+   * links.
+   */
   async look(): Promise<void> {
     const { folder } = this.#parts;
     for (const name of Object.values(FOLDERS)) {

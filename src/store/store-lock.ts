@@ -6,7 +6,8 @@ import { asDatabaseError, BUSY, isNoDatabase } from './sqlite-failures.ts';
 
 /**
  * Holds a store for one server: an exclusive lock on `file` that the operating system drops when the process ends, however
- * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it, and `StoreUnfit` if the file is damaged. Returns the release.
+ * it ends. Throws `DatabaseError` (`unavailable`) when another process holds it, and `StoreUnfit` if the file is damaged. Returns the
+ * release.
  */
 export function lockStore(file: string): () => void {
   try {

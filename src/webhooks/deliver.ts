@@ -43,7 +43,10 @@ const UNTOLD: AttemptOutcome = {
   gone: false,
 };
 
-/** Sends a delivery once, signed with the secrets of every endpoint that has the URL and takes the event. Returns what came of it, and when it began. Throws the reason of `signal`. */
+/**
+ * Sends a delivery once, signed with the secrets of every endpoint that has the URL and takes the event. Returns what came of it, and when
+ * it began. Throws the reason of `signal`.
+ */
 export async function attempt(
   { clock, ring, rules }: Sending,
   endpoint: Endpoint,

@@ -67,7 +67,7 @@ export function takes({ types }: Pick<Endpoint, 'types'>, type: EventType): bool
 export const hostOf = ({ url }: Pick<Endpoint, 'url'>): string => new URL(url).hostname;
 
 /** The same for endpoints of a tenant that are one to their receiver: their URLs differ in the fragment at most, which is not sent. */
-export function targetOf({ merchant_id, mode, url }: Endpoint): string {
+export function receiverOf({ merchant_id, mode, url }: Endpoint): string {
   return `${merchant_id} ${mode} ${new URL(url).href.replace(/#.*$/s, '')}`;
 }
 

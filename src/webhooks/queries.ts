@@ -5,7 +5,7 @@ import type { Mode } from '../merchants/merchant.ts';
 import type { Tenant } from '../payments/queries.ts';
 import type { Reader, Value } from '../store/database.ts';
 import { marks, rowWithId } from '../store/table.ts';
-import { ENDPOINTS, type Endpoint, type EndpointState, type Queue, targetOf } from './endpoint.ts';
+import { ENDPOINTS, type Endpoint, type EndpointState, type Queue, receiverOf } from './endpoint.ts';
 
 const ENDPOINT = ENDPOINTS.columnList;
 const QUEUE = 'endpoint_id, number, leased_by, leased_until, failing_since, answered_url';
@@ -24,7 +24,7 @@ export function listEndpoints(database: Reader, tenant?: Tenant): Promise<Endpoi
 export async function othersWithUrl(database: Reader, endpoint: Endpoint): Promise<Endpoint[]> {
   const all = await listEndpoints(database, endpoint);
   return all.filter(
-    (one) => one.id !== endpoint.id && one.disabled_at === null && targetOf(one) === targetOf(endpoint),
+    (one) => one.id !== endpoint.id && one.disabled_at === null && receiverOf(one) === receiverOf(endpoint),
   );
 }
 
@@ -171,7 +171,10 @@ export async function advanceQueue(
   return rows.length > 0;
 }
 
-/** Notes whether an endpoint answers, and at which URL it did if an attempt says so. Returns since when it has not, in milliseconds since 1970; null if it does. */
+/**
+ * Notes whether an endpoint answers, and at which URL it did if an attempt says so. Returns since when it has not, in milliseconds since
+ * 1970; null if it does.
+ */
 export async function noteAnswer(
   transaction: Transaction,
   id: string,

@@ -12,7 +12,7 @@ import { type ConfiguredEndpoint, takeOver } from './configured.ts';
 import type { Sending } from './deliver.ts';
 import { DELIVERIES_KEPT_MS } from './delivery.ts';
 import { removeDeliveries } from './delivery-queries.ts';
-import { ENDPOINT_ID_PREFIX, type Endpoint, targetOf } from './endpoint.ts';
+import { ENDPOINT_ID_PREFIX, type Endpoint, receiverOf } from './endpoint.ts';
 import { replyThrottle, trialThrottle } from './limits.ts';
 import { dueEndpoints, endLeases, listEndpoints } from './queries.ts';
 import { LEASE_MS } from './queue.ts';
@@ -48,6 +48,8 @@ export class WebhookWorker {
   #seen: number | undefined;
   /** The senders that run, by the endpoint's id. */
   readonly #senders = new Map<string, { sender: EndpointSender; end: Promise<void> }>();
+  /** Endpoints whose last sender could not write. */
+  readonly #failing = new Set<string>();
   #isSuspended: (merchantId: string) => boolean = () => false;
   #dueLookedAt = Number.NEGATIVE_INFINITY;
   #removedAt = Number.NEGATIVE_INFINITY;
@@ -94,9 +96,9 @@ export class WebhookWorker {
       });
       this.#endpoints = new Map(known);
       // What one of them left undone is sent by the others.
-      const targets = new Set([...left.values()].map(targetOf));
+      const targets = new Set([...left.values()].map(receiverOf));
       for (const one of targets.size > 0 ? this.#endpoints.values() : [])
-        if (targets.has(targetOf(one))) this.#node.news.add(one.id);
+        if (targets.has(receiverOf(one))) this.#node.news.add(one.id);
       for (const { sender } of this.#senders.values()) sender.wake();
     };
     return { prefix: ENDPOINT_ID_PREFIX, load, hear: load };
@@ -159,7 +161,8 @@ export class WebhookWorker {
     this.#isSoon = false;
     this.#looking = this.#round()
       .then(() => {
-        if (this.#outage.ends()) this.#log.info('webhooks are delivered again');
+        const isWell = ![...this.#failing].some((id) => this.#endpoints.has(id));
+        if (isWell && this.#outage.ends()) this.#log.info('webhooks are delivered again');
       }, this.#failed)
       .finally(() => {
         this.#looking = undefined;
@@ -225,7 +228,13 @@ export class WebhookWorker {
     const sender = new EndpointSender(this.#sending, endpoint, this.#node);
     const end = sender
       .run()
-      .catch(this.#failed)
+      .then(
+        () => void this.#failing.delete(id),
+        (error) => {
+          this.#failing.add(id);
+          this.#failed(error);
+        },
+      )
       .finally(() => {
         this.#senders.delete(id);
         if (sender.isAwake) this.#send(id); // there were new events while it ended

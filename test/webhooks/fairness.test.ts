@@ -261,9 +261,10 @@ describe('a receiver that never took a webhook, in production', () => {
       });
     receiver.received.length = 0;
     service.clock.advance(MINUTE_MS);
-    for (let n = 0; n < 3; n++) await service.create({}, { key: LIVE_KEY });
-    await becomes(TRIALS_A_MINUTE, () => receiver.received.length);
+    for (let n = 0; n < 10; n++) await service.create({}, { key: LIVE_KEY });
+    await becomes(true, () => receiver.received.length >= TRIALS_A_MINUTE);
     await delay(2500);
-    assert.equal(receiver.received.length, TRIALS_A_MINUTE);
+    const { length } = receiver.received;
+    assert.ok(length <= 2 * TRIALS_A_MINUTE, `${length} of 40: those of the minute before may be among them`);
   });
 });
