@@ -141,7 +141,13 @@ function statementsOf(
   const { lines, faults, notes, told } = rowsRead(table, layout);
   const accountOf = ({ own }: CsvEntry) =>
     own.iban !== undefined || own.other !== undefined ? own : account;
-  const groups = Map.groupBy(lines, (one) => JSON.stringify([accountOf(one), one.line.currency]));
+  const groups = new Map<string, CsvEntry[]>();
+  for (const one of lines) {
+    const key = JSON.stringify([accountOf(one), one.line.currency]);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
   if (groups.size === 0)
     return [
       {
