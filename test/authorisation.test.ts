@@ -268,6 +268,8 @@ const ROWS: Row[] = [
   { route: 'GET /console/statements', expected: SESSIONS_READ, in: 200 },
   { route: 'GET /console/statements/import', expected: SESSIONS_DECIDE, in: 200 },
   { route: 'POST /console/statements/import', expected: FORMS_DECIDE, in: 422 },
+  { route: 'GET /console/statements/undo', expected: SESSIONS_READ, in: 303 },
+  { route: 'POST /console/statements/undo', expected: FORMS_DECIDE, in: 404 },
   { route: 'GET /console/statements/paste', expected: SESSIONS_DECIDE, in: 200 },
   { route: 'POST /console/statements/paste', expected: FORMS_DECIDE, in: 422 },
   { route: 'GET /console/statements/export', expected: SESSIONS_READ, in: 200 },

@@ -41,9 +41,9 @@ export type KeptStatement = RowOf<typeof STATEMENTS>;
 /**
  * What became of a line. `matched`: it is the money of a payment. `ignored`: a reviewer said, with a reason, that it is of none.
  * `split`: it is the money of several payments, and each part is a line of its own. `replaced`: a later file shows its transactions, which
- * are lines of their own, or it was a part of a line that is whole again.
+ * are lines of their own, or it was a part of a line that is whole again. `undone`: its import was undone.
  */
-export const LINE_STATES = ['open', 'matched', 'ignored', 'split', 'replaced'] as const;
+export const LINE_STATES = ['open', 'matched', 'ignored', 'split', 'replaced', 'undone'] as const;
 export type LineState = (typeof LINE_STATES)[number];
 
 /** A row of `statement_lines`. */

@@ -92,6 +92,15 @@ async function linesWhere(
   return found;
 }
 
+/** The lines that a statement brought first, in the order of the file. */
+export function linesOfStatement(
+  database: Reader,
+  { id, account }: Pick<KeptStatement, 'id' | 'account'>,
+): Promise<KeptLine[]> {
+  const sql = `select ${LINE} from statement_lines where account = ? and statement_id = ? order by id`;
+  return database.query<KeptLine>(sql, account, id);
+}
+
 export const findLine = (database: Reader, id: string) => rowWithId(database, LINES, id);
 
 /** A line that no other transaction changes until this one ends. Writes nothing. Throws `DatabaseError`. */

@@ -16,7 +16,7 @@ export function pairsOf(
   stated: readonly KeptLine[],
 ): (readonly [pasted: KeptLine, stated: KeptLine])[] {
   const key = (line: KeptLine) => `${line.amount_minor} ${line.currency} ${line.direction}`;
-  const counts = (line: KeptLine) => line.state !== 'replaced' && !isPart(line);
+  const counts = (line: KeptLine) => line.state !== 'replaced' && line.state !== 'undone' && !isPart(line);
   const byAmount = Map.groupBy(stated.filter(counts), key);
   const taken = new Set<KeptLine>();
   return pasted.filter(counts).flatMap((one) => {

@@ -37,6 +37,7 @@ export const verifyStatements = [
         ['line.ignored', 'ignored'],
         ['line.split', 'split'],
         ['line.replaced', 'replaced'],
+        ['line.undone', 'undone'],
         ['line.reopened', 'open'],
       ]),
       of: ({ state }) => state,

@@ -3,11 +3,13 @@ import { Command } from 'commander';
 import { counted } from '../../lib/counted.ts';
 import { gapFaults } from '../../statements/gap.ts';
 import { faultLine } from '../../statements/import-file.ts';
+import { undoImport } from '../../statements/undo.ts';
 import { addText } from './arguments.ts';
 import { type CsvFlags, csvFlags, csvOptions, seenText } from './statements-csv.ts';
 import { importFiles, readFile } from './statements-import.ts';
 import { matchFiles } from './statements-match.ts';
 import { statementText } from './statements-text.ts';
+import { OPERATOR, type StoreOptions, withStore } from './store.ts';
 import { CONFIG_OPTION, JSON_OPTION } from './usage.ts';
 
 export function statementsCommand(): Command {
@@ -55,6 +57,7 @@ Examples:
         )
         .action(importFiles),
     )
+    .addCommand(undoCommand())
     .addCommand(
       withCsvFlags(new Command('match'))
         .description('say which payments the credits are for, and why; nothing is changed')
@@ -72,6 +75,23 @@ Examples:
         )
         .action(matchFiles),
     );
+}
+
+const undoCommand = (): Command =>
+  new Command('undo')
+    .description('undo an import of which nothing was decided; its file can be imported again')
+    .argument('<statement>', 'the id of the statement: stm_…, as import --json and the history name it')
+    .option(...CONFIG_OPTION)
+    .option(...JSON_OPTION)
+    .addHelpText('after', '\nExamples:\n  counterfoil statements undo stm_01k9t8a2zq4m')
+    .action(undo);
+
+async function undo(id: string, options: StoreOptions): Promise<void> {
+  const lines = await withStore(options, ({ journal }) =>
+    journal.commit((transaction) => undoImport(transaction, id, OPERATOR)),
+  );
+  if (options.json) console.log(JSON.stringify({ statement: id, lines }));
+  else console.log(`${id} is undone: ${counted(lines, 'line')} of it no longer count.`);
 }
 
 const withCsvFlags = (command: Command): Command =>

@@ -26,7 +26,7 @@ export async function* reportLines(
   for await (const rows of lineRows(database, { account, currency, from, to }, timeZone, 'oldest'))
     yield rows.flatMap((one) => {
       const { line, statement } = one;
-      if (line.state === 'split' || line.state === 'replaced') return [];
+      if (['split', 'replaced', 'undone'].includes(line.state)) return [];
       const counts = line.booked === 1 && statement?.format !== 'pasted';
       if (!counts || balance === undefined) return { ...one, balance: undefined };
       balance += signedSum([{ direction: line.direction, sum_minor: line.amount_minor }]);

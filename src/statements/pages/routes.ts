@@ -8,9 +8,10 @@ import { takeParts, takeReopen } from './statement-parts.ts';
 import { statementsPage } from './statements.ts';
 import { certainPage, takeCertain } from './statements-certain.ts';
 import { downloadLines, exportPage } from './statements-export.ts';
-import { importPage, takeFiles } from './statements-import.ts';
+import { importPage, takeFiles, takeUndo } from './statements-import.ts';
 import { PASTE_PATH, pastePage, takeList } from './statements-paste.ts';
 import { downloadReport, REPORT_PATH, reportPage } from './statements-report.ts';
+import { UNDO_PATH } from './statements-undo.ts';
 
 const LINE = `${STATEMENTS_PATH}/lines/:line_id`;
 
@@ -18,6 +19,7 @@ const routes: readonly Route<StatementContext>[] = [
   page<StatementContext>(STATEMENTS_PATH, 'read', statementsPage),
   page<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', (context) => importPage(context)),
   { ...form<StatementContext>(`${STATEMENTS_PATH}/import`, 'decide', takeFiles), takesFiles: true },
+  form<StatementContext>(UNDO_PATH, 'decide', takeUndo, `${STATEMENTS_PATH}/import`),
   page<StatementContext>(PASTE_PATH, 'decide', (context) => pastePage(context)),
   { ...form<StatementContext>(PASTE_PATH, 'decide', takeList), takesFiles: true },
   page<StatementContext>(`${STATEMENTS_PATH}/certain`, 'decide', certainPage),

@@ -23,6 +23,7 @@ export const STATE_NAMES: Record<LineState, string> = {
   ignored: 'Ignored',
   split: 'Matched in parts',
   replaced: 'Replaced by other lines',
+  undone: 'Import undone',
 };
 
 const LEVEL_NAMES: Record<Proposal['level'], string> = {

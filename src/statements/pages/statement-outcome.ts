@@ -29,9 +29,10 @@ export async function outcomeOf(
     ignored: () => html`<p>It is ignored:</p><p class="words" dir="auto">${line.note ?? ''}</p>`,
     split: () => partsShown(context, line),
     replaced: () => html`<p>Other lines stand in its place.</p>`,
+    undone: () => html`<p>Its import was undone.</p>`,
     open: () => html``,
   }[line.state]();
-  const again = line.state !== 'replaced' && !decided;
+  const again = line.state !== 'replaced' && line.state !== 'undone' && !decided;
   return html`${notice(told)}${
     mayDecide &&
     again &&

@@ -3,16 +3,20 @@
 import type { ReadStatements } from '#bank-statements';
 import { type Faults, hasFaults, literal, notice } from '../../administrators/pages/parts.ts';
 import type { Outcome } from '../../administrators/pages/route.ts';
+import { requireStanding } from '../../administrators/standing.ts';
+import { counted } from '../../lib/counted.ts';
 import { attributes, type Html, html } from '../../lib/html.ts';
 import { FilesForm } from '../../web/pages/files-form.ts';
 import { type Imported, importedText } from '../import.ts';
 import { checkFile, type FileFault, importFile, layoutsOf } from '../import-file.ts';
 import { readBeside } from '../read-beside.ts';
 import { readingOptions } from '../remembered.ts';
+import { undoImport } from '../undo.ts';
 import type { StatementContext } from './context.ts';
 import { lookedAt, mustBeLookedAt, packed, type Upload } from './csv-form.ts';
 import { type CsvPreview, previewFaults, previewFields } from './csv-preview.ts';
 import { STATEMENTS_PATH } from './statement-lists.ts';
+import { recentImports } from './statements-undo.ts';
 
 /** What came of one file. `imported` is undefined if nothing was imported because of its faults. */
 interface FileOutcome {
@@ -30,12 +34,14 @@ interface Shown {
   /** CSV files that are to be looked at first. */
   previews?: readonly CsvPreview[];
   fault?: string;
+  /** What was done before the page is shown again. */
+  done?: Html;
 }
 
-export function importPage(
+export async function importPage(
   context: StatementContext,
-  { outcomes = [], previews = [], fault }: Shown = {},
-): Outcome {
+  { outcomes = [], previews = [], fault, done }: Shown = {},
+): Promise<Outcome> {
   const { address, token } = context;
   const isImported = outcomes.some(({ imported }) => imported);
   const faults: Faults = fault ? { files: fault } : previewFaults(previews);
@@ -43,7 +49,7 @@ export function importPage(
     previews.length > 0 ? previewFields(context, previews, faults) : filesField(outcomes.length === 0, fault);
   const content = html`<p><a class="plain" href="${address(STATEMENTS_PATH)}">Statements</a></p>
 <h1>Import statements</h1>
-${outcomes.map((one) => outcomeShown(one))}
+${done}${outcomes.map((one) => outcomeShown(one))}
 ${isImported && html`<p><a class="primary" href="${address(STATEMENTS_PATH)}" autofocus>See the lines</a></p>`}
 <form${attributes({
     class: previews.length === 0 && 'narrow',
@@ -57,7 +63,8 @@ ${fields}<div class="radio"><input type="checkbox" id="despite" name="despite" v
 <p class="actions"><button class="primary">Import</button>${
     previews.length > 0 && html` <button class="secondary" name="act" value="look">Read again</button>`
   }</p></form>
-<p class="muted">A file again, or one that overlaps, adds nothing twice.</p>`;
+<p class="muted">A file again, or one that overlaps, adds nothing twice.</p>
+${previews.length === 0 && (await recentImports(context))}`;
   return {
     title: 'Import statements',
     content,
@@ -131,4 +138,15 @@ async function importOne(
   const options = { despiteFaults: form.get('despite') === 'yes', dryRun: false };
   const { faults, notes } = checked;
   return { file: name, imported: await importFile(journal, checked, act, options), faults, notes };
+}
+
+export async function takeUndo(context: StatementContext): Promise<Outcome> {
+  const { database, journal, principal, act, form } = context;
+  const lines = await journal.commit(async (transaction) => {
+    await requireStanding(transaction, principal, 'decide');
+    return undoImport(transaction, form.get('statement') ?? '', act);
+  });
+  database.refresh();
+  const done = `The import is undone: ${counted(lines, 'line')} of it no longer count.`;
+  return importPage(context, { done: notice(html`<p>${done}</p>`, 'status') });
 }

@@ -67,6 +67,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'statements check': ['november.xml'],
   'statements import': ['november.xml'],
   'statements match': [],
+  'statements undo': ['stm_01k9t8a2zq4m'],
 };
 /** What needs no configuration that is there, and what needs no store in it. */
 const WITHOUT_CONFIGURATION = ['init', 'secrets new', 'statements check'];

@@ -1,0 +1,34 @@
+// The newest imports in the console, with what they brought and a button that undoes each.
+import { literal } from '../../administrators/pages/parts.ts';
+import { type Html, html } from '../../lib/html.ts';
+import { records } from '../../web/markup/table.ts';
+import type { KeptStatement } from '../kept.ts';
+import { listStatements } from '../line-queries.ts';
+import { isUndone } from '../undo.ts';
+import type { StatementContext } from './context.ts';
+import { STATEMENTS_PATH } from './statement-lists.ts';
+
+export const UNDO_PATH = `${STATEMENTS_PATH}/undo`;
+/** Imports that are shown. */
+const SHOWN = 8;
+
+/** The newest imports; nothing if there are none. */
+export async function recentImports({ database, address, token }: StatementContext): Promise<Html | false> {
+  const found = await listStatements(database, undefined, undefined, SHOWN);
+  if (found.length === 0) return false;
+  const button = ({ id, file }: KeptStatement) =>
+    html`<form method="post" action="${address(UNDO_PATH)}">${token}<input type="hidden" name="statement" value="${id}">
+<button class="secondary" aria-label="Undo the import of ${file}">Undo</button></form>`;
+  return html`<section class="block" aria-labelledby="recent-heading"><h2 id="recent-heading">Imported last</h2>
+<p class="muted">An import of which nothing was matched or ignored can be undone. Its file can be imported again.</p>
+${records<KeptStatement>(
+  [
+    ['File', ({ file }) => literal(file)],
+    ['Account', ({ account }) => literal(account)],
+    ['Days', ({ first_day, last_day }) => [first_day, last_day].filter(Boolean).join(' to ') || '–'],
+    ['Lines', ({ lines }) => String(lines), 'number'],
+    ['', (one) => (isUndone(one) ? 'Undone' : button(one))],
+  ],
+  found,
+)}</section>`;
+}
