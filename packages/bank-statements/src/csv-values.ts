@@ -58,10 +58,20 @@ function compactParts(text: string, order: DateOrder): (string | undefined)[] {
     : [text, text.slice(0, 2), '', text.slice(2, 4), text.slice(4)];
 }
 
+/** Days repeat: what was found of the last ones. */
+const KNOWN_DAYS = new Map<string, readonly DateOrder[]>();
+const KNOWN_DAYS_MAXIMUM = 2000;
+
 /** The orders in which a text is a day. With points and the year behind, the day stands first: no country writes the month there. */
 export function dayOrdersOf(text: string): readonly DateOrder[] {
-  const possible = ORDERS.filter((order) => csvDay(text, order) !== undefined);
-  return text.includes('.') && possible.includes('dmy') && !/\p{L}{3}/u.test(text) ? ['dmy'] : possible;
+  const known = KNOWN_DAYS.get(text);
+  if (known) return known;
+  const all = ORDERS.filter((order) => csvDay(text, order) !== undefined);
+  const isPointed = text.includes('.') && all.includes('dmy') && !/\p{L}{3}/u.test(text);
+  const possible = isPointed ? (['dmy'] as const) : all;
+  if (KNOWN_DAYS.size >= KNOWN_DAYS_MAXIMUM) KNOWN_DAYS.clear();
+  KNOWN_DAYS.set(text, possible);
+  return possible;
 }
 
 /** An amount: hundredths without a sign, and the signs that stand with it. */
@@ -99,8 +109,14 @@ const MINUS = /[\u2212\u2013\u2012]/g;
 /** Longer texts are no amounts. The expression above takes the fifth power of the length of what it refuses. */
 const AMOUNT_MAXIMUM = 40;
 
+/** Most amounts are written without groups and currency: they need no expression of all the others. */
+const PLAIN = /^(-)?(\d{1,12})(?:([.,])(\d\d))?$/;
+
 /** Digits without their groups, and hundredths, or undefined for what is no amount with this decimal mark. Whole numbers need none. */
 export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvAmount | undefined {
+  const plain = PLAIN.exec(written);
+  if (plain && (plain[3] === undefined || (plain[3] === ',') === (decimal === 'comma')))
+    return { minor: Number(plain[2]) * 100 + Number(plain[4] ?? 0), isNegative: plain[1] !== undefined, isBracketed: false };
   const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
   const found = text.length > AMOUNT_MAXIMUM ? null : AMOUNT.exec(text);
   if (!found) return undefined;
@@ -133,6 +149,8 @@ function grouped(text: string, decimalMark: '.' | ','): number | undefined {
 
 /** The decimal marks with which a text is an amount. Both, if both give the same amount; `asks` if they give different ones. */
 export function decimalsOf(text: string): { possible: readonly DecimalWord[]; asks: boolean } {
+  const plain = PLAIN.exec(text)?.[3];
+  if (plain !== undefined) return { possible: [plain === ',' ? 'comma' : 'point'], asks: false };
   const comma = csvAmount(text, 'comma');
   const point = csvAmount(text, 'point');
   if (comma && point) return { possible: ['comma', 'point'], asks: comma.minor !== point.minor };

@@ -57,7 +57,7 @@ export function readCsv(
   const { choices = { columns: {} } } = options;
   const table = csvTable(text, choices);
   if (!table) return undefined;
-  const shape = sha256Of(JSON.stringify(table.names)).slice(0, 32);
+  const shape = sha256Of(JSON.stringify(table.names), 16);
   const named = namedAccount(table, mergedLayout({ columns: table.columns }, choices));
   const chosen = options.account === undefined ? {} : ownOf([options.account]);
   const account = Object.keys(named).length > 0 ? named : chosen;
@@ -118,7 +118,7 @@ function rememberedFor(
 /** The own account of the first row, else the only IBAN above the table. */
 function namedAccount({ names, rows, preamble }: CsvTable, { columns }: PartialLayout): StatementAccount {
   const places = (columns.own ?? []).map((name) => names.indexOf(name));
-  for (const { cells } of rows) {
+  for (const { cells } of places.length > 0 ? rows : []) {
     const own = ownOf(places.map((place) => cells[place] ?? '').filter((cell) => cell !== ''));
     if (own.iban !== undefined || own.other !== undefined) return own;
   }

@@ -2,7 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** 64 hexadecimal digits of UTF-8 text. */
-export function sha256Of(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)));
+/** The first bytes of the digest of UTF-8 text, in hexadecimal digits. */
+export function sha256Of(text: string, bytes: number): string {
+  return bytesToHex(sha256(utf8ToBytes(text)).subarray(0, bytes));
 }

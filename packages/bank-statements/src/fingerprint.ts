@@ -47,5 +47,5 @@ function digestOf(account: string, line: LineRead, format: Statement['format']):
     String(line.isReversal),
     ...rest(),
   ];
-  return sha256Of(JSON.stringify(parts)).slice(0, 32);
+  return sha256Of(JSON.stringify(parts), 16);
 }

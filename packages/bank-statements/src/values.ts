@@ -61,7 +61,7 @@ export function folded(text: string | undefined): string | undefined {
 
 /** An object without the members that are undefined. */
 export function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) found[name] = value;
+  return found as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
