@@ -77,12 +77,16 @@ export function totalOf(
   for (const out of others)
     for (const into of others) {
       const changes = out.values.map((one, i) => (into.values[i] ?? 0) - Math.abs(one ?? 0));
-      if (out !== into && leads(totals, changes)) return { debit: out.place, credit: into.place };
+      const areApart = out.values.every((one, i) => !one || !into.values[i]);
+      if (out !== into && areApart && leads(totals, changes)) return { debit: out.place, credit: into.place };
     }
   return undefined;
 }
 
-/** Whether changes lead from each total to the next one, in either direction: with one step only if nothing speaks against it. */
+/** Steps that have to fit: one or two columns of numbers fit by chance as well. */
+const STEPS = 2;
+
+/** Whether changes lead from each total to the next one, in either direction. */
 function leads(totals: readonly (number | undefined)[], changes: readonly number[]): boolean {
   return [1, -1].some((direction) => {
     let steps = 0;
@@ -97,6 +101,6 @@ function leads(totals: readonly (number | undefined)[], changes: readonly number
       known = total;
       since = 0;
     }
-    return steps >= 1;
+    return steps >= STEPS;
   });
 }

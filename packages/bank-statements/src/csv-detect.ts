@@ -163,9 +163,14 @@ function notATotal(
 /** Columns that nothing is known of and that hold more than days and amounts: a reference may stand in any of them. */
 function otherWords({ names, rows }: CsvTable, columns: CsvColumns): string[] {
   const taken = Object.values(columns).flat();
+  const isCount = (place: number) => {
+    const numbers = rows.map(({ cells }) => cells[place] ?? '').filter((cell) => cell !== '');
+    return numbers.length > 1 && numbers.every((one, i) => /^\d+$/.test(one) && (i === 0 || Math.abs(Number(one) - Number(numbers[i - 1])) === 1));
+  };
   return names.filter((name, place) => {
     const isWord = ({ cells }: CsvRow) => cells[place] && !isDay(cells[place]) && !isAmount(cells[place]);
-    return !taken.includes(name) && rows.some(isWord);
+    // Numbers of rows are others in the next export.
+    return !taken.includes(name) && rows.some(isWord) && !isCount(place);
   });
 }
 

@@ -17,6 +17,13 @@ const SUBFIELDS = /^\s*(\d{3})?\s*([?~<^|])(?=\d{2})/;
 const DUTCH =
   /\/(TRTP|TRCD|IBAN|BIC|NAME|REMI|EREF|PREF|MARF|CSID|ORDP|BENM|CNTP|PURP|RTRN|ISDT|SVCL|ULTD|ULTC|ID|ADDR)\//;
 const SEPA = /(?:^|\s|(?<=[^A-Z]))(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|COAM|OAMT|PURP)(?:\+|:\s?)/;
+/** The same words as some banks write them out. */
+const WRITTEN_OUT: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:End[- ]to[- ]End(?:[- ](?:Ref(?:erenz|erence)?|Id))?|E2E(?:[- ](?:Ref|Id))?)\.?:\s*/gi, 'EREF+'],
+  [/\b(?:Mandats?-?ref(?:erenz)?|Mandate(?: ref(?:erence)?)?)\.?:\s*/gi, 'MREF+'],
+  [/\b(?:Gl(?:ä|ae)ubiger-?ID|Creditor ID)\.?:\s*/gi, 'CRED+'],
+  [/\b(?:Verwendungszweck|Remittance information)\.?:\s*/gi, 'SVWZ+'],
+];
 /** Reasons and words with which banks return a transfer. */
 export const RETURNED =
   /\b(?:R(?:Ü|UE?)CK(?:LASTSCHRIFT|(?:Ü|UE?)BERWEISUNG|RUF)|RETOURE|RETURN(?:ED)? (?:TRANSFER|PAYMENT)|ZWROT PRZELEWU)\b/i;
@@ -95,7 +102,8 @@ function dutch(text: string): Information {
 
 /** Takes `EREF+…`, `MREF+…` and their like out of a text; what follows `SVWZ+` and what stands before them is the text. */
 function sepaWords(text: string): Omit<Information, 'counterparty'> {
-  const [before, ...parts] = text.split(SEPA);
+  const plain = WRITTEN_OUT.reduce((one, [pattern, word]) => one.replace(pattern, word), text);
+  const [before, ...parts] = plain.split(SEPA);
   const found = new Map<string, string>();
   for (let i = 0; i + 1 < parts.length; i += 2) found.set(parts[i]!, parts[i + 1]!);
   const rest = [...found]

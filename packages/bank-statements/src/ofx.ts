@@ -77,7 +77,11 @@ function ofxDay(text: string | undefined): string | undefined {
 /** Hundredths with their sign, of `-12.50`, `+12,5`. Undefined for what cannot be read. */
 function signedHundredths(text: string | undefined): number | undefined {
   const [, sign, written] = /^\s*([+-]?)\s*([\d.,]*\d[\d.,]*)\s*$/.exec(text ?? '') ?? [];
-  const number = /^\d{1,3}(?:,\d{3})+\.\d/.test(written ?? '') ? written!.replaceAll(',', '') : written;
+  const number = /^\d{1,3}(?:,\d{3})+\.\d/.test(written ?? '')
+    ? written!.replaceAll(',', '')
+    : /^\d{1,3}(?:\.\d{3})+,\d/.test(written ?? '')
+      ? written!.replaceAll('.', '')
+      : written;
   const minor = number === undefined ? undefined : hundredths(number, number.includes(',') ? ',' : '.');
   return minor === undefined || sign !== '-' ? minor : -minor;
 }
