@@ -15,7 +15,7 @@ import type { MethodSettings } from '../payments/methods/method.ts';
 import { DatabaseError } from '../store/database.ts';
 import { ownAccount } from './account.ts';
 import { gapFaults } from './gap.ts';
-import { type Imported, importStatements, type OwnStatement } from './import.ts';
+import { type Imported, importInTurns, importStatements, type OwnStatement } from './import.ts';
 import { rememberLayout } from './remembered.ts';
 
 /** A fault with the name of its file. */
@@ -120,23 +120,30 @@ export async function importFile(
   { despiteFaults, dryRun }: ImportOptions,
 ): Promise<Imported[] | undefined> {
   if (faults.length > 0 && !despiteFaults) return undefined;
-  const work = async (transaction: Transaction) => {
+  const rememberLayouts = async (transaction: Transaction) => {
     for (const layout of confirmed) await rememberLayout(transaction, layout, act);
-    return importStatements(transaction, statements, act);
   };
   if (dryRun) {
     let imported: Imported[] = [];
     await journal.rehearse(async (transaction) => {
-      imported = await work(transaction);
+      await rememberLayouts(transaction);
+      imported = await importStatements(transaction, statements, act);
     }, REHEARSAL_MS);
     return imported;
   }
-  const commit = () => journal.commit(work);
-  try {
-    return await commit();
-  } catch (error) {
-    // Another node imported the same money a moment ago: it is known now.
-    if (error instanceof DatabaseError && error.failure === 'conflict') return await commit();
-    throw error;
-  }
+  let isFirst = true;
+  // Another node imported the same money a moment ago: it is known now.
+  const commit = async <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> => {
+    const whole = async (transaction: Transaction) => {
+      if (isFirst) await rememberLayouts(transaction);
+      return work(transaction);
+    };
+    const committed = await journal.commit(whole).catch((error) => {
+      if (error instanceof DatabaseError && error.failure === 'conflict') return journal.commit(whole);
+      throw error;
+    });
+    isFirst = false;
+    return committed;
+  };
+  return importInTurns(commit, statements, act);
 }

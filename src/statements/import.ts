@@ -70,6 +70,70 @@ export async function importStatements(
   return imported;
 }
 
+/** Lines of a statement that one commit brings: it takes about half a second, so that others need not wait longer. */
+const LINES_AT_ONCE = 1000;
+
+/**
+ * Imports a file in several commits if a statement of it is large, so that others get their turn in between. A statement stands once its
+ * last lines do: an import that ends in between is made whole by importing the file again. Throws as `importStatements` and
+ * `Journal.commit` do.
+ */
+export async function importInTurns(
+  commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
+  statements: readonly OwnStatement[],
+  act: Act,
+): Promise<Imported[]> {
+  if (statements.every(({ statement }) => statement.lines.length <= LINES_AT_ONCE))
+    return commit((transaction) => importStatements(transaction, statements, act));
+  const imported: Imported[] = [];
+  for (const one of statements) imported.push(await importLarge(commit, one, act));
+  return imported;
+}
+
+async function importLarge(
+  commit: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
+  { own, statement }: OwnStatement,
+  act: Act,
+): Promise<Imported> {
+  const digest = digestOf(own, statement);
+  let id: string | undefined;
+  let sum: Taken = { added: 0, booked: 0, known: 0, knownAt: [] };
+  for (let from = 0; from === 0 || from < statement.lines.length; from += LINES_AT_ONCE) {
+    const part = { ...statement, lines: statement.lines.slice(from, from + LINES_AT_ONCE) };
+    const isLast = from + LINES_AT_ONCE >= statement.lines.length;
+    // A work may run again, so what it counts is counted once it is committed.
+    const done = await commit(async (transaction) => {
+      if (await findStatementByDigest(transaction, digest)) return undefined;
+      const of = id ?? timeOrderedId(STATEMENT_ID_PREFIX, transaction.now);
+      const lines = new KnownLines(transaction, own, act);
+      const taken = await lines.take(of, part);
+      lines.insert();
+      const all: Taken = {
+        added: sum.added + taken.added,
+        booked: sum.booked + taken.booked,
+        known: sum.known + taken.known,
+        knownAt: [...sum.knownAt, ...taken.knownAt.map((place) => from + place)],
+      };
+      if (isLast) await addStatement(transaction, { id: of, own, statement, digest }, all, act);
+      return { of, all };
+    });
+    if (!done) return { id: null, account: own, statement, ...allKnown(statement) };
+    id = done.of;
+    sum = done.all;
+  }
+  return { id: id!, account: own, statement, ...sum };
+}
+
+/** What a statement came to. */
+interface Taken extends Pick<Imported, 'added' | 'booked' | 'known'> {
+  knownAt: number[];
+}
+
+const allKnown = ({ lines }: Statement): Taken => ({
+  ...{ added: 0, booked: 0, known: lines.length },
+  knownAt: [...lines.keys()],
+});
+
 async function importOne(
   transaction: Transaction,
   lines: KnownLines,
@@ -79,38 +143,43 @@ async function importOne(
   const digest = digestOf(own, statement);
   const before = await findStatementByDigest(transaction, digest);
   const id = timeOrderedId(STATEMENT_ID_PREFIX, transaction.now);
-  const { knownAt, ...counts } = before
-    ? { added: 0, booked: 0, known: statement.lines.length, knownAt: [...statement.lines.keys()] }
-    : await lines.take(id, statement);
+  const taken = before ? allKnown(statement) : await lines.take(id, statement);
   if (!before && !lines.digests.has(digest)) {
     lines.digests.add(digest);
-    const { account, format, file, number, from, to, opening, closing, faults } = statement;
-    const row = {
-      id,
-      account: own,
-      currency: account.currency ?? closing?.currency ?? statement.lines[0]?.currency ?? null,
-      format,
-      file,
-      number: number ?? null,
-      first_day: from ?? null,
-      last_day: closing?.day ?? to ?? null,
-      opening_minor: opening?.minor ?? null,
-      closing_minor: closing?.minor ?? null,
-      lines: statement.lines.length,
-      faults: faults.length > 0 ? JSON.stringify(faults.map(withoutQuotes)) : null,
-      digest,
-      salt: newSalt(),
-      version: 1,
-      imported_at: transaction.now,
-    };
-    await transaction.insertNow(STATEMENTS, row);
-    recordNewRow(transaction, act, 'statement.imported', STATEMENTS, row, {
-      format,
-      lines: row.lines,
-      ...counts,
-    });
+    await addStatement(transaction, { id, own, statement, digest }, taken, act);
   }
-  return { id: before ? null : id, account: own, statement, ...counts, knownAt };
+  return { id: before ? null : id, account: own, statement, ...taken };
+}
+
+/** Adds the row of a statement, whose lines stand by now. */
+async function addStatement(
+  transaction: Transaction,
+  { id, own, statement, digest }: OwnStatement & { id: string; digest: string },
+  { added, booked, known }: Taken,
+  act: Act,
+): Promise<void> {
+  const { account, format, file, number, from, to, opening, closing, faults } = statement;
+  const row = {
+    id,
+    account: own,
+    currency: account.currency ?? closing?.currency ?? statement.lines[0]?.currency ?? null,
+    format,
+    file,
+    number: number ?? null,
+    first_day: from ?? null,
+    last_day: closing?.day ?? to ?? null,
+    opening_minor: opening?.minor ?? null,
+    closing_minor: closing?.minor ?? null,
+    lines: statement.lines.length,
+    faults: faults.length > 0 ? JSON.stringify(faults.map(withoutQuotes)) : null,
+    digest,
+    salt: newSalt(),
+    version: 1,
+    imported_at: transaction.now,
+  };
+  await transaction.insertNow(STATEMENTS, row);
+  const facts = { format, lines: row.lines, added, booked, known };
+  recordNewRow(transaction, act, 'statement.imported', STATEMENTS, row, facts);
 }
 
 /** A fault without what it quotes of the file: a cell can be a payer's name, and no erasure finds it here. */

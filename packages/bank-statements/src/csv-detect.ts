@@ -165,7 +165,12 @@ function otherWords({ names, rows }: CsvTable, columns: CsvColumns): string[] {
   const taken = Object.values(columns).flat();
   const isCount = (place: number) => {
     const numbers = rows.map(({ cells }) => cells[place] ?? '').filter((cell) => cell !== '');
-    return numbers.length > 1 && numbers.every((one, i) => /^\d+$/.test(one) && (i === 0 || Math.abs(Number(one) - Number(numbers[i - 1])) === 1));
+    return (
+      numbers.length > 1 &&
+      numbers.every(
+        (one, i) => /^\d+$/.test(one) && (i === 0 || Math.abs(Number(one) - Number(numbers[i - 1])) === 1),
+      )
+    );
   };
   return names.filter((name, place) => {
     const isWord = ({ cells }: CsvRow) => cells[place] && !isDay(cells[place]) && !isAmount(cells[place]);

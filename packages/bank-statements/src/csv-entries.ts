@@ -66,8 +66,8 @@ const leftOut = ({ line, text }: StatementFault): StatementFault => ({
 
 function footer(words: readonly StatementFault[]): StatementFault {
   const [first] = words;
-  const rows = words.length === 1 ? 'The last row is' : `The last ${words.length} rows are`;
-  return { line: first!.line, text: `${rows} no lines of the account: "${first!.text.slice(0, SHOWN)}".` };
+  const rows = words.length === 1 ? 'The last row is no line' : `The last ${words.length} rows are no lines`;
+  return { line: first!.line, text: `${rows} of the account: "${first!.text.slice(0, SHOWN)}".` };
 }
 
 /** A fault for each line of text inside a row that would be a row of its own but for a quotation mark before it. */

@@ -116,7 +116,11 @@ const PLAIN = /^(-)?(\d{1,12})(?:([.,])(\d\d))?$/;
 export function csvAmount(written: string, decimal: DecimalWord = 'comma'): CsvAmount | undefined {
   const plain = PLAIN.exec(written);
   if (plain && (plain[3] === undefined || (plain[3] === ',') === (decimal === 'comma')))
-    return { minor: Number(plain[2]) * 100 + Number(plain[4] ?? 0), isNegative: plain[1] !== undefined, isBracketed: false };
+    return {
+      minor: Number(plain[2]) * 100 + Number(plain[4] ?? 0),
+      isNegative: plain[1] !== undefined,
+      isBracketed: false,
+    };
   const text = written.replace(SPACE, ' ').replace(/ {2,}/g, ' ').replace(MINUS, '-').trim();
   const found = text.length > AMOUNT_MAXIMUM ? null : AMOUNT.exec(text);
   if (!found) return undefined;

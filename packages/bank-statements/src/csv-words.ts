@@ -14,7 +14,8 @@ const WORDS: Record<StatusMeaning, RegExp> = {
     `gebucht|booked|completed?|abgeschlossen|abgerechnet|posted|settled|cleared|zakonczono|zrealizowan[aoey]?|
     zaksiegowan[aoey]?|rozliczon[aoey]?|executed|verbucht|final|refunded|erstattet|zuruckgezahlt|comptabilise|execute|
     termine|contabilizzat[oa]|eseguit[oa]|contabilizad[oa]|ejecutad[oa]|realizad[oa]|concluid[oa]|geboekt|uitgevoerd|
-    bokford|bokfort|bogfort|kirjattu|zauctovan[oa]?|provedeno|konyvelt|teljesult|gerceklesti|udfort|gennemfort|utfort|genomford|toteutunut|wykonan[aoey]|efetivad[oa]|liquidad[oa]|ausgefuhrt|effectue|tamamlandi`,
+    bokford|bokfort|bogfort|kirjattu|zauctovan[oa]?|provedeno|konyvelt|teljesult|gerceklesti|
+    udfort|gennemfort|utfort|genomford|toteutunut|wykonan[aoey]|efetivad[oa]|liquidad[oa]|ausgefuhrt|effectue|tamamlandi`,
     '交易成功|已完成|完了|исполнен|проведен',
   ),
   pending: wordsOf(
