@@ -2,7 +2,7 @@
 import { type Html, html } from '../lib/html.ts';
 import type { MethodType } from '../payments/methods/method.ts';
 import type { Payment } from '../payments/payment.ts';
-import { arrivalsOf, receivedSoFar } from '../review/review.ts';
+import { arrivalsOf, returnedSoFar } from '../review/review.ts';
 import type { Key } from '../web/markup/languages.ts';
 import { type PaymentSubject, type ShownStatus, shownStatus } from './parts.ts';
 
@@ -90,10 +90,10 @@ export interface MoneyKnown {
 /** What is known of the money of a payment, from what was recorded, matched and announced. */
 export function moneyKnown(payment: Payment): MoneyKnown {
   const arrived = arrivalsOf(payment).reduce((sum, { amount_minor }) => sum + amount_minor, 0);
-  const left = receivedSoFar(payment);
+  const returned = returnedSoFar(payment);
   const isOpen = payment.status === 'pending' || payment.status === 'requires_review';
-  const received = isOpen ? left : arrived;
-  return { known: knownOf(), way: wayOf(payment), received, returned: arrived - left };
+  const received = isOpen ? arrived - returned : arrived;
+  return { known: knownOf(), way: wayOf(payment), received, returned };
 
   function knownOf(): Known {
     if (arrived > 0 && received <= 0) return 'returned';

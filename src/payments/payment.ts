@@ -103,6 +103,8 @@ export const PAYMENTS = table('payments', {
   pay_by: text(),
   /** What is recorded to have arrived, in minor units, less what went back. Null if no money is recorded. */
   received_minor: integerOrNull(),
+  /** What of that is known to have gone back, in minor units. Null if nothing is. */
+  returned_minor: integerOrNull(),
   /** When the customer said that they had sent the transfer, also where that came too late to submit the payment. */
   announced_at: integerOrNull(),
 });
@@ -119,16 +121,18 @@ export function isPaymentId(text: string): boolean {
 export const isDecided = ({ status }: Pick<Payment, 'status'>): boolean =>
   status === 'approved' || status === 'rejected';
 
-/** Minor units that were received: what is recorded, else all of it once an administrator has approved the payment. */
-export const receivedMinor = ({
-  received_minor,
-  status,
-  amount_minor,
-}: Pick<Payment, 'received_minor' | 'status' | 'amount_minor'>): number =>
-  received_minor ?? (status === 'approved' ? amount_minor : 0);
+/** What the sums of a payment are made of. */
+type Sums = Pick<Payment, 'received_minor' | 'status' | 'amount_minor'> &
+  Partial<Pick<Payment, 'returned_minor'>>;
+
+/**
+ * Minor units that were received and did not go back: what is recorded, else all of it once an administrator has approved the payment.
+ */
+export const receivedMinor = ({ received_minor, returned_minor, status, amount_minor }: Sums): number =>
+  received_minor ?? (status === 'approved' ? amount_minor - (returned_minor ?? 0) : 0);
 
 /** Minor units that the customer is still asked for: none once the payment is decided or cancelled. */
-export const dueMinor = (payment: Pick<Payment, 'received_minor' | 'status' | 'amount_minor'>): number =>
+export const dueMinor = (payment: Sums): number =>
   payment.status === 'pending' || payment.status === 'requires_review'
     ? Math.max(0, payment.amount_minor - receivedMinor(payment))
     : 0;

@@ -81,6 +81,7 @@ export const paymentSchema = z.strictObject({
   amount_due: decimal.describe(
     'What the customer is still asked for. Zero once the payment is approved, rejected or cancelled.',
   ),
+  amount_returned: decimal.describe('What is known to have gone back of what had arrived.'),
   announced_at: timestamp
     .nullable()
     .describe('When the customer said that they had sent the transfer, also if that came after the end.'),
@@ -119,7 +120,8 @@ export function presentPayment(row: Payment, checkoutBaseUrl: string, now: numbe
     `,"submitted_at":${quoted(timestampOrNull(payment.submitted_at))},"decided_at":${quoted(timestampOrNull(payment.decided_at))}` +
     `,"review_message":${quoted(payment.review_message)}` +
     `,"pay_by":"${payment.pay_by}","amount_received":"${formatAmount(Math.max(0, receivedMinor(payment)))}"` +
-    `,"amount_due":"${formatAmount(dueMinor(payment))}","announced_at":${quoted(timestampOrNull(payment.announced_at))}` +
+    `,"amount_due":"${formatAmount(dueMinor(payment))}","amount_returned":"${formatAmount(payment.returned_minor ?? 0)}"` +
+    `,"announced_at":${quoted(timestampOrNull(payment.announced_at))}` +
     `,"locale":${quoted(payment.locale)}}`
   );
 }

@@ -11,7 +11,7 @@ import { recordPayment, refuseChangedOutside } from '../payments/record.ts';
 import { paymentNotFound, wrongStatus } from '../payments/transition.ts';
 import type { Reader } from '../store/database.ts';
 import { claimOf } from './claim-time.ts';
-import { arrivalsOf, type ReviewAct, receivedSoFar, reviewActs } from './review.ts';
+import { arrivalsOf, type ReviewAct, receivedSoFar, returnedSoFar, reviewActs } from './review.ts';
 import { whatChanged, whoClaimed, whoDecided, whoSent } from './told.ts';
 
 /** How often a payment is looked at again that other nodes keep changing; each time one of theirs got through. */
@@ -72,7 +72,7 @@ export function withAct(
   act: Pick<ReviewAct, 'act'> & {
     [name in keyof Omit<ReviewAct, 'act' | 'by' | 'at' | 'entry_version'>]?: ReviewAct[name] | null;
   },
-): Pick<Written, 'review' | 'received_minor' | 'bank_reference'> {
+): Pick<Written, 'review' | 'received_minor' | 'returned_minor' | 'bank_reference'> {
   const said = Object.fromEntries(
     Object.entries(act).filter(([, value]) => value !== null && value !== undefined),
   );
@@ -83,6 +83,7 @@ export function withAct(
   return {
     review,
     received_minor: arrivalsOf({ review }).length > 0 ? receivedSoFar({ review }) : null,
+    returned_minor: returnedSoFar({ review }) || null,
     ...(bank_reference !== undefined && { bank_reference: searchedReference(bank_reference) }),
   };
 }

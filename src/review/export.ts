@@ -72,6 +72,7 @@ function rowOf(stored: Payment, now: number, names: ReadonlyMap<string, string>,
     announced_at: moment(payment.announced_at),
     amount_received: formatAmount(Math.max(0, receivedMinor(payment))),
     amount_due: formatAmount(dueMinor(payment)),
+    amount_returned: formatAmount(payment.returned_minor ?? 0),
   };
 }
 type ExportRow = ReturnType<typeof rowOf>;
@@ -115,10 +116,11 @@ export const EXPORT_COLUMNS = [
   'announced_at',
   'amount_received',
   'amount_due',
+  'amount_returned',
 ] as const satisfies (keyof ExportRow)[];
 
 /** Those that are amounts. */
-const AMOUNTS = ['amount', 'received_amount', 'amount_received', 'amount_due'] as const;
+const AMOUNTS = ['amount', 'received_amount', 'amount_received', 'amount_due', 'amount_returned'] as const;
 
 interface ExportOptions {
   format: ExportFormat;

@@ -29,7 +29,7 @@ const ACTS: Record<(typeof KNOWN)[number], ReviewAct[]> = {
   part: [money('match', 40_00, 2)],
   all: [money('match', AMOUNT, 2)],
   more: [money('match', 130_00, 2)],
-  returned: [],
+  returned: [money('match', AMOUNT, 2), money('return', AMOUNT, 3)],
 };
 
 function payment(status: ShownStatus, way: (typeof WAYS)[number], known: (typeof KNOWN)[number]): Payment {
@@ -76,7 +76,7 @@ test('each state, way to pay and what is known has its sentence in every languag
   for (const { tag } of LANGUAGES)
     for (const status of STATES)
       for (const way of WAYS)
-        for (const known of KNOWN.filter((one) => one !== 'returned')) {
+        for (const known of KNOWN) {
           const text = sentenceOf(payment(status, way, known), tag);
           assert.ok(text.length > 5, `${tag} ${status} ${way} ${known}`);
           assert.doesNotMatch(text, /[{}]|undefined|NaN/, `${tag} ${status} ${way} ${known}`);
@@ -115,6 +115,23 @@ test('a payment approved with less says so, and one approved with more says how 
   assert.equal(
     sentenceOf(payment('approved', 'bank_transfer', 'part'), 'de'),
     'Von 100,00 € sind 40,00 € eingegangen und als Zahlung angenommen.'.replaceAll(' €', '\u00a0€'),
+  );
+});
+
+test('what went back is told, and is never said to have arrived for good.', () => {
+  assert.equal(
+    sentenceOf(payment('requires_review', 'bank_transfer', 'returned'), 'en'),
+    '€100.00 was paid back.',
+  );
+  assert.equal(
+    sentenceOf(payment('approved', 'bank_transfer', 'returned'), 'en'),
+    '€100.00 to Corner Shop is confirmed. €100.00 was paid back.',
+  );
+  const part = { ...payment('requires_review', 'bank_transfer', 'all') };
+  part.review = JSON.stringify([...ACTS.all, money('return', 30_00, 3)]);
+  assert.equal(
+    sentenceOf(part, 'en'),
+    '€70.00 of €100.00 has arrived. €30.00 is left to pay. €30.00 was paid back.',
   );
 });
 

@@ -37,6 +37,8 @@ const DIGEST_CHARACTERS = 24;
 const QUIET_CHANGES: ReadonlySet<string> = new Set([
   'payment.erased',
   'payment.line_taken_back',
+  'payment.line_linked',
+  'payment.money_returned',
   'payment.announced',
   'payment.announcement_withdrawn',
 ]);

@@ -38,9 +38,9 @@ export const reviewedPaymentSchema = paymentSchema.extend({
 
 const actSchema = z.strictObject({
   act: z
-    .enum(['approve', 'reject', 'record', 'note', 'match', 'unmatch'])
+    .enum(['approve', 'reject', 'record', 'note', 'match', 'return', 'unmatch'])
     .describe(
-      '`record`: money that arrived. `match`: a bank line is the money of the payment. `unmatch`: that was taken back.',
+      '`record`: money that arrived. `match`: a bank line is the money of the payment. `return`: a bank line took money back. `unmatch`: either was taken back.',
     ),
   by: person,
   at: moment,

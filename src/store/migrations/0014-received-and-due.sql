@@ -2,5 +2,6 @@
 
 alter table payments add column pay_by text not null default '';
 alter table payments add column received_minor bigint;
+alter table payments add column returned_minor bigint;
 alter table payments add column announced_at bigint;
 create index payments_announced on payments (announced_at, id) where announced_at is not null;

@@ -8,6 +8,7 @@ import {
   shortReference,
 } from '../../../src/payments/methods/transfer/creditor-reference.ts';
 import type { Payment } from '../../../src/payments/payment.ts';
+import { presentPayment } from '../../../src/payments/present.ts';
 import { findPayment } from '../../../src/payments/queries.ts';
 import { claim } from '../../../src/review/claim.ts';
 import { approve, reject } from '../../../src/review/decide.ts';
@@ -30,7 +31,7 @@ import { acceptParts, reopenParts, severalOf } from '../../../src/statements/mat
 import { certainPairs, openLines } from '../../../src/statements/matching/open-lines.ts';
 import { submit } from '../../campaigns/history.ts';
 import { ACCOUNT, camt, type Entry, today } from '../../support/camt.ts';
-import { load } from '../../support/customer.ts';
+import { load, open } from '../../support/customer.ts';
 import { type Harness, startHarness } from '../../support/harness.ts';
 import { editOutside } from '../../support/outside.ts';
 import { ANA, BEN, haveReviewers } from '../../support/reviewers.ts';
@@ -248,6 +249,15 @@ for (const engine of ENGINES) {
       await commit(async (one) => acceptLine(one, ANA, pairOf(debit, await payment(paid.id)), 'r'));
       const after = await payment(paid.id);
       assert.deepEqual([after.status, receivedSoFar(after), returnedSoFar(after)], ['approved', 7000, 3000]);
+      const shown = JSON.parse(presentPayment(after, 'https://pay.example', service.clock.now()));
+      assert.deepEqual(
+        [shown.amount_received, shown.amount_returned, shown.amount_due],
+        ['70.00', '30.00', '0.00'],
+      );
+      assert.match(
+        (await open(service, paid.id)).body,
+        /€100\.00 to .* is confirmed\. €30\.00 was paid back\./,
+      );
       const facts = await factsNow(after);
       const { text: said, tone } = facts.find(({ kind }) => kind === 'on_statement')!;
       assert.match(
