@@ -3,7 +3,6 @@
 import type { Logger } from '../lib/log.ts';
 import type { Reader } from '../store/database.ts';
 import type { HostGuard } from '../store/postgres-hosts.ts';
-import type { Checkpoint } from './checkpoint-statement.ts';
 import { findSeal, unlessEmpty } from './queries.ts';
 import type { Seal } from './seal.ts';
 
@@ -14,10 +13,10 @@ export class Fence implements HostGuard {
   readonly #log: Pick<Logger, 'error' | 'info'>;
   #newest: Known | undefined;
 
-  /** `checkpoint`: the newest, or undefined. */
-  constructor(checkpoint: Checkpoint | undefined, log: Pick<Logger, 'error' | 'info'>) {
+  /** `known`: the newest seal that is vouched for beside the store, or undefined. */
+  constructor(known: Known | undefined, log: Pick<Logger, 'error' | 'info'>) {
     this.#log = log;
-    if (checkpoint) this.know({ number: checkpoint.seal, hash: checkpoint.hash });
+    this.#newest = known;
   }
 
   /**

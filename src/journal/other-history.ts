@@ -1,26 +1,46 @@
-// Compares the store with the newest checkpoint of a storage directory: a store put back to an older copy contradicts it.
+// Holds a store to what is known of its history beside it: a store put back to an older copy contradicts that.
+import { formatTimestamp } from '../lib/time.ts';
 import type { Reader } from '../store/database.ts';
 import { CheckpointLookup } from './checkpoint-lookup.ts';
-import type { Checkpoint } from './checkpoint-statement.ts';
+import { knownSeal } from './known-seal.ts';
 import { findSeal, newestSeal, unlessEmpty } from './queries.ts';
 import type { Seal } from './seal.ts';
 
-/** A store that does not hold the history which its newest checkpoint vouches for. */
+/** A seal that stood: signed as a checkpoint, or known to the node until its end. `at`: ISO 8601. */
+export interface Vouched extends Pick<Seal, 'number' | 'last_entry' | 'hash'> {
+  at: string;
+  isSigned: boolean;
+}
+
+/** A store that does not hold the history which is vouched for. */
 export interface OtherHistory {
-  checkpoint: Checkpoint;
+  vouched: Vouched;
   /** The newest seal of the store. Undefined if the store is empty. */
   end: Seal | undefined;
 }
 
+/** The newest checkpoint of a storage directory, and the newest seal that its node knew, the newer first. Throws the system's errors. */
+export async function vouchedIn(storage: string): Promise<Vouched[]> {
+  const known = knownSeal(storage);
+  const checkpoint = await new CheckpointLookup(storage).newest();
+  const all: Vouched[] = [];
+  if (known) all.push({ ...known, at: formatTimestamp(known.at), isSigned: false });
+  if (checkpoint) {
+    const { seal: number, last_entry, hash, signed_at: at } = checkpoint;
+    all.push({ number, last_entry, hash, at, isSigned: true });
+  }
+  return all.sort((one, other) => other.number - one.number);
+}
+
 /**
- * Returns the newest checkpoint and the end of the store if they contradict each other. Returns undefined if they agree, or if
- * there is no checkpoint. Throws `DatabaseError` and the system's errors.
+ * Returns what is vouched for and the end of the store if they contradict each other. Returns undefined if they agree, or if nothing is
+ * vouched for. Throws `DatabaseError` and the system's errors.
  */
 export async function otherHistory(database: Reader, storage: string): Promise<OtherHistory | undefined> {
-  // The checkpoint is read first: a checkpoint is signed for what the store holds already, so it is never ahead of it.
-  const checkpoint = await new CheckpointLookup(storage).newest();
-  if (!checkpoint) return undefined;
-  const held = await unlessEmpty(findSeal(database, checkpoint.seal));
-  if (held?.hash === checkpoint.hash) return undefined;
-  return { checkpoint, end: await unlessEmpty(newestSeal(database)) };
+  // Read first: both are written for what the store holds already, so they are never ahead of it.
+  for (const vouched of await vouchedIn(storage)) {
+    const held = await unlessEmpty(findSeal(database, vouched.number));
+    if (held?.hash !== vouched.hash) return { vouched, end: await unlessEmpty(newestSeal(database)) };
+  }
+  return undefined;
 }

@@ -1,11 +1,11 @@
 // Starts everything in order and stops it in reverse.
 import type { FastifyInstance } from 'fastify';
-import { CheckpointLookup } from '../journal/checkpoint-lookup.ts';
 import { Fence } from '../journal/fence.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { openRing } from '../journal/keys/open-ring.ts';
 import { lastVerification } from '../journal/last-verification.ts';
+import { vouchedIn } from '../journal/other-history.ts';
 import type { Logger } from '../lib/log.ts';
 import type { Clock } from '../lib/time.ts';
 import { VERSION } from '../lib/version.ts';
@@ -94,7 +94,7 @@ async function start(configuration: Configuration, parts: StartParts, undo: Undo
   let keyPair = tls ? firstKeyPair(configuration.file, tls, clock.now()) : undefined;
   const places = await freePlaces(configuration);
   const measurements = metrics ? await startMeasuring() : undefined;
-  const fence = new Fence(await new CheckpointLookup(configuration.storage).newest(), log);
+  const fence = new Fence((await vouchedIn(configuration.storage))[0], log);
   const database = await openStore(configuration, parts, fence, measurements, undo);
 
   const ring = await openRing(database, configuration, clock);

@@ -7,6 +7,7 @@ import { followJournal } from '../journal/follow.ts';
 import { Journal } from '../journal/journal.ts';
 import type { KeyRing } from '../journal/keys/key-ring.ts';
 import { ringListener } from '../journal/keys/open-ring.ts';
+import { SealKeeper } from '../journal/known-seal.ts';
 import type { Seal } from '../journal/seal.ts';
 import { startCheckpoints } from '../journal/sign-checkpoints.ts';
 import type { Logger } from '../lib/log.ts';
@@ -57,8 +58,11 @@ export function startWork(base: Base, parts: WorkParts) {
   const { configuration, database, ring, fence, measurements, undo } = base;
   const { log, clock } = parts;
   const { storage } = configuration;
+  const keeper = new SealKeeper(storage, clock, log);
+  undo.add(() => keeper.stop());
   const onSeal = (seal: Seal) => {
     fence.know(seal);
+    keeper.know(seal);
     feed.know(seal);
     webhooks.wake();
   };

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { Checkpoint } from '../../src/journal/checkpoint-statement.ts';
 import { Fence } from '../../src/journal/fence.ts';
 import { Journal } from '../../src/journal/journal.ts';
 import type { Seal } from '../../src/journal/seal.ts';
@@ -137,9 +136,9 @@ describe('failover', { skip: NO_STANDBY ?? false }, () => {
       transaction.record({ actor: 'operator', action: 'x.y', subject: 'x', request_id: null, facts: {} }),
     );
     await acknowledged.close();
-    const [{ number: seal, hash }] = seals as [Seal];
+    const [seal] = seals as [Seal];
     const portUsed = async () => {
-      const database = await openPostgres(url, new Fence({ seal, hash } as Checkpoint, silent));
+      const database = await openPostgres(url, new Fence(seal, silent));
       const [row] = await database.query<{ port: number }>('select inet_server_port() as port');
       await database.close();
       return row!.port;

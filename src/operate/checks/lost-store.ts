@@ -2,22 +2,25 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
+import { KNOWN_SEAL_FILE, knownSeal } from '../../journal/known-seal.ts';
 import { isRestoreUnfinished, openDatabaseOf, SQLITE_FILE } from '../../store/open.ts';
 import { failed, type InstallationSettings, type Verdict } from './check.ts';
 
 type Settings = Pick<InstallationSettings, 'storage' | 'database_url'>;
 
-/** Whether a history was signed from this storage directory. */
-export const isVouched = (storage: string) =>
+/** Whether a history was signed from this storage directory, or a node with it has served. */
+export const isVouched = (storage: string) => isSigned(storage) || knownSeal(storage) !== undefined;
+
+const isSigned = (storage: string) =>
   (statSync(checkpointFiles(storage).file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 
 /** The verdict on a store that is lost in the way that `says` tells, and how it is put back. */
 export function lost(says: string, { storage, database_url }: Settings): Verdict {
-  const { file } = checkpointFiles(storage);
+  const file = isSigned(storage) ? checkpointFiles(storage).file : join(storage, KNOWN_SEAL_FILE);
   const isUnmoved = database_url !== null && existsSync(join(storage, SQLITE_FILE));
   return failed(
     `${says}, but ${file} vouches for its history`,
-    `put it back (counterfoil restore BACKUP --replace${isUnmoved ? ', or counterfoil move --to postgres' : ''}), or move checkpoints.jsonl away and keep it, to begin a new store`,
+    `put it back (counterfoil restore BACKUP --replace${isUnmoved ? ', or counterfoil move --to postgres' : ''}), or move checkpoints.jsonl and newest-seal.json away and keep them, to begin a new store`,
   );
 }
 

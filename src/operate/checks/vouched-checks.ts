@@ -32,16 +32,21 @@ const vouched_history: Check = {
       return lost(`${what} holds no entries`, settings);
     }
     const other = await otherHistory(database, settings.storage);
-    return other ? contradicted(other) : ok('The store holds what the newest checkpoint vouches for');
+    return other
+      ? contradicted(other)
+      : ok('The store holds what the newest checkpoint and the newest seal of this node vouch for');
   }),
 };
 
-/** The verdict on a store that does not hold the history of its newest checkpoint, with the end of both. */
-function contradicted({ checkpoint, end }: OtherHistory): Verdict {
+/** The verdict on a store that does not hold the history which is vouched for, with the end of both. */
+function contradicted({ vouched, end }: OtherHistory): Verdict {
   const held = counted(end?.last_entry, 'entry', 'entries');
-  const vouched = counted(checkpoint.last_entry, 'entry', 'entries');
+  const known = counted(vouched.last_entry, 'entry', 'entries');
+  const by = vouched.isSigned
+    ? `the checkpoint of ${vouched.at} vouches for`
+    : `this node had acknowledged, at ${vouched.at},`;
   return failed(
-    `The store holds ${held}, and the checkpoint of ${checkpoint.signed_at} vouches for ${vouched} of another history: an older copy was put in its place, or storage and database_url are not of one store`,
+    `The store holds ${held}, and ${by} ${known} of another history: an older copy was put in its place, or storage and database_url are not of one store`,
     'put the right database back; if this one is all there is, run counterfoil audit restored, which records it in the history',
   );
 }

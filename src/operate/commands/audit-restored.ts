@@ -1,8 +1,10 @@
 // counterfoil audit restored: records that an older copy of the store is in use on purpose, and moves contradicted checkpoints aside.
+import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { checkpointFiles } from '../../journal/checkpoint.ts';
+import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
 import { type OtherHistory, otherHistory } from '../../journal/other-history.ts';
 import { counted } from '../../lib/counted.ts';
 import { sync } from '../../lib/durable-files.ts';
@@ -48,23 +50,24 @@ function recordRestored(configuration: Configuration): Promise<Required<OtherHis
     const other = await otherHistory(database, configuration.storage);
     if (!other)
       throw new Failure('the store holds what its newest checkpoint vouches for: there is nothing to record');
-    const { checkpoint, end } = other;
+    const { vouched, end } = other;
     if (!end)
       throw new Failure(
-        'the store holds no entries: restore a backup (counterfoil restore BACKUP --replace), or move checkpoints.jsonl away and keep it, to begin a new store',
+        'the store holds no entries: restore a backup (counterfoil restore BACKUP --replace), or move checkpoints.jsonl and newest-seal.json away and keep them, to begin a new store',
       );
     const facts = {
       seal: end.number,
       entry: end.last_entry,
-      checkpoint_seal: checkpoint.seal,
-      checkpoint_entry: checkpoint.last_entry,
-      checkpoint_hash: checkpoint.hash,
-      signed_at: checkpoint.signed_at,
+      checkpoint_seal: vouched.number,
+      checkpoint_entry: vouched.last_entry,
+      checkpoint_hash: vouched.hash,
+      signed_at: vouched.isSigned ? vouched.at : null,
+      known_at: vouched.isSigned ? null : vouched.at,
     };
     await journal.commit((transaction) =>
       transaction.record({ ...OPERATOR, action: 'history.restored', subject: 'history', facts }),
     );
-    return { checkpoint, end };
+    return { vouched, end };
   });
 }
 
@@ -74,22 +77,23 @@ function recordRestored(configuration: Configuration): Promise<Required<OtherHis
  */
 async function moveCheckpointsAside(storage: string): Promise<string> {
   const aside = await freshFolder(storage, 'replaced-');
-  await rename(checkpointFiles(storage).file, join(aside, 'checkpoints.jsonl'));
+  for (const file of [checkpointFiles(storage).file, join(storage, KNOWN_SEAL_FILE)])
+    if (existsSync(file)) await rename(file, join(aside, basename(file)));
   await sync(aside);
   await sync(storage);
   return aside;
 }
 
-function tell({ checkpoint, end }: Required<OtherHistory>, aside: string, json: boolean | undefined): void {
-  const lost = Math.max(0, checkpoint.last_entry - end!.last_entry);
+function tell({ vouched, end }: Required<OtherHistory>, aside: string, json: boolean | undefined): void {
+  const lost = Math.max(0, vouched.last_entry - end!.last_entry);
   if (json) {
-    const { last_entry: checkpoint_entry, signed_at } = checkpoint;
+    const { last_entry: checkpoint_entry, at: signed_at } = vouched;
     const told = { entries: end!.last_entry, checkpoint_entry, signed_at, lost_at_least: lost };
     console.log(JSON.stringify({ restored: true, ...told, checkpoints: aside }));
     return;
   }
   const lines = [
-    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and a checkpoint of ${checkpoint.signed_at} vouched for ${counted(checkpoint.last_entry, 'entry', 'entries')} of another history.`,
+    `Recorded: the store held ${counted(end!.last_entry, 'entry', 'entries')}, and ${vouched.isSigned ? `a checkpoint of ${vouched.at} vouched for` : `this node had acknowledged, at ${vouched.at},`} ${counted(vouched.last_entry, 'entry', 'entries')} of another history.`,
     ...(lost > 0 ? [`At least ${counted(lost, 'entry', 'entries')} are lost.`] : []),
     `The checkpoints are in ${shownPath(aside)}. Keep them: they show what was lost.`,
     'Next: start the server, then run counterfoil audit verify. Run this command on each other node whose start is refused.',

@@ -183,12 +183,15 @@ function report(configuration: Configuration, findings: readonly Finding[]): str
   return [
     `${heading('counterfoil doctor')}  ${environment} · ${shownPath(file)}`,
     '',
-    list(findings.filter(({ beforeProduction }) => !beforeProduction)),
+    list(failedFirst(findings.filter(({ beforeProduction }) => !beforeProduction))),
     ...(later.length > 0 ? ['', heading('Before production'), '', list(later)] : []),
     '',
     `${counts.ok} ok, ${counts.warning} ${counts.warning === 1 ? 'warning' : 'warnings'}, ${counts.failed} failed, ${counts.skipped} skipped. What each means: docs/doctor.md.`,
   ].join('\n');
 }
+
+const failedFirst = (findings: readonly Finding[]) =>
+  findings.toSorted((one, other) => Number(other.is === 'failed') - Number(one.is === 'failed'));
 
 /** One finding: what it comes to, what was looked at, and in lines below one another what is so and how to fix it. */
 function told({ is, about, where, says, fix }: Finding, aboutWidth: number): string {

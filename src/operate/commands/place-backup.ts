@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { link, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECKPOINT_FILES, PRIVATE_KEY_FILE, readCheckpoints } from '../../journal/checkpoint.ts';
+import { KNOWN_SEAL_FILE } from '../../journal/known-seal.ts';
 import { appliedMigrations, newestSeal } from '../../journal/queries.ts';
 import { HistoryBroken, verifyHistory } from '../../journal/verify.ts';
 import { copyDurably, sync } from '../../lib/durable-files.ts';
@@ -37,6 +38,7 @@ const STORE_FILES = [
   `${SQLITE_FILE}-wal`,
   `${SQLITE_FILE}-shm`,
   ...CHECKPOINT_FILES,
+  KNOWN_SEAL_FILE,
   PRIVATE_KEY_FILE,
 ];
 

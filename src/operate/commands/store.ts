@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Administrator } from '../../administrators/administrator.ts';
 import { plainEmail } from '../../administrators/failures.ts';
 import { findAdministratorByEmail, listAdministrators } from '../../administrators/queries.ts';
-import { CheckpointLookup } from '../../journal/checkpoint-lookup.ts';
 import { Fence } from '../../journal/fence.ts';
 import { Journal } from '../../journal/journal.ts';
+import { vouchedIn } from '../../journal/other-history.ts';
 import { OperationalError } from '../../lib/errors.ts';
 import { systemClock } from '../../lib/time.ts';
 import { databaseName } from '../../store/connection-string.ts';
@@ -92,7 +92,7 @@ export async function withDatabase<T>(configuration: Configuration, use: (databa
  * either. Throws what `openDatabase` does.
  */
 export async function openFenced(configuration: Configuration): Promise<Database> {
-  const newest = await new CheckpointLookup(configuration.storage).newest();
+  const [newest] = await vouchedIn(configuration.storage);
   const quiet = { error() {}, info() {} }; // where no host is left, the error says why
   const onBroken = (error: Error) => {
     throw error;
